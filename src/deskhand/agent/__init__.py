@@ -1,0 +1,1 @@
+"""The orchestrator's mind: language models, the loop, the planner, the offline brain."""

@@ -1,0 +1,58 @@
+"""What a language model is to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that a model asks for; ``arguments`` are as it wrote them, not yet validated."""
+
+    name: str
+    arguments: dict[str, Any]
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Message:
+    """``role`` is system, user, assistant or tool; a tool message answers ``tool_call_id``."""
+
+    role: str
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one reply; 0 where the server does not say."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class ChatModel(Protocol):
+    """A language model."""
+
+    name: str
+
+    def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
+        """One reply. ``tools`` are cards (name, summary, input schema); with ``schema`` the text must be JSON that fits it.
+
+        Raises:
+            DeskhandError: ``model_failed`` after retries.
+        """
+        ...

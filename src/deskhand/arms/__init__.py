@@ -1,0 +1,1 @@
+"""Arms: configuration, the driver base, one file a vendor."""

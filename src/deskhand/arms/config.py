@@ -1,0 +1,134 @@
+"""Arm configuration: one YAML file an arm in ``config/arms``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, pose_from_xyz_rpy
+from deskhand.resources import resource_path
+
+
+@dataclass(frozen=True)
+class GripperConfig:
+    """Parallel gripper.
+
+    Attributes:
+        joint: the driven finger joint; ``mimic`` follows it. width = 2 * position + width_offset [m].
+        links: links of the hand, which may touch what is grasped.
+        finger_depth: how far the finger tips reach beyond ``tcp`` along its z [m].
+        finger_length: from the palm to the tips [m].
+        finger_thickness: outward of the pad (along tcp y) [m].
+        finger_breadth: across the pad (along tcp x) [m].
+        palm: box (x, y, z) [m] of the hand behind the fingers, for collision tests of grasps.
+    """
+
+    joint: str
+    mimic: str
+    links: tuple[str, ...]
+    width_offset: float
+    width_min: float
+    width_max: float
+    force_max: float
+    force_default: float
+    speed: float
+    finger_depth: float
+    finger_length: float
+    finger_thickness: float
+    finger_breadth: float
+    palm: tuple[float, float, float]
+
+    def position_of(self, width: float) -> float:
+        """Joint position [m] for a distance of the pads [m], clamped to the range."""
+        return (min(max(width, self.width_min), self.width_max) - self.width_offset) / 2
+
+    def width_of(self, position: float) -> float:
+        """Distance of the pads [m] for a joint position [m]."""
+        return 2 * position + self.width_offset
+
+
+@dataclass(frozen=True)
+class ArmConfig:
+    """An arm as the YAML file says it; ``joints`` fixes the order of every joint vector in the package."""
+
+    name: str
+    urdf: Path
+    srdf: Path
+    group: str
+    joints: tuple[str, ...]
+    base_link: str
+    tcp: str
+    approach_axis: tuple[float, float, float]
+    world_T_base: Array
+    named_poses: dict[str, tuple[float, ...]]
+    max_velocity: Array
+    max_acceleration: Array
+    payload: float
+    reach: float
+    driver: str
+    gripper: GripperConfig
+
+    @property
+    def free_roll(self) -> bool:
+        """True for arms with fewer than 6 joints, which meet a pose only up to a roll about the approach axis."""
+        return len(self.joints) < 6
+
+
+def list_arms() -> list[str]:
+    """Names that :func:`load_arm` knows."""
+    return sorted(path.stem for path in resource_path("config/arms").glob("*.yaml"))
+
+
+@cache
+def load_arm(name_or_file: str) -> ArmConfig:
+    """The configuration of an arm by name, or of a YAML file of your own.
+
+    Raises:
+        DeskhandError: ``config_error`` naming the field, or the arms there are.
+    """
+    path = Path(name_or_file) if name_or_file.endswith((".yaml", ".yml")) else resource_path("config/arms") / f"{name_or_file}.yaml"
+    if not path.is_file():
+        raise DeskhandError("config_error", f"there is no arm {name_or_file!r} ({path}); known: {', '.join(list_arms())}.")
+    try:
+        data = yaml.safe_load(path.read_text())
+        return _arm_from(data, path)
+    except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        raise DeskhandError("config_error", f"{path} is not a valid arm file: {error!r}.") from error
+
+
+def _arm_from(data: dict[str, Any], path: Path) -> ArmConfig:
+    def file(name: str) -> Path:
+        beside = path.parent / name
+        return beside if beside.is_file() else resource_path("urdf") / name
+
+    gripper = dict(data["gripper"])
+    gripper["links"], gripper["palm"] = tuple(gripper["links"]), tuple(gripper["palm"])
+    joints = tuple(data["joints"])
+    poses = {key: tuple(map(float, value)) for key, value in data["named_poses"].items()}
+    wrong = [key for key, value in poses.items() if len(value) != len(joints)]
+    if wrong:
+        raise ValueError(f"named_poses {wrong} must have {len(joints)} values")
+    return ArmConfig(
+        name=data["name"],
+        urdf=file(data["urdf"]),
+        srdf=file(data["srdf"]),
+        group=data["group"],
+        joints=joints,
+        base_link=data["base_link"],
+        tcp=data["tcp"],
+        approach_axis=tuple(data["approach_axis"]),
+        world_T_base=pose_from_xyz_rpy(data["mount"]["xyz"], data["mount"]["rpy"]),
+        named_poses=poses,
+        max_velocity=np.asarray(data["max_velocity"], dtype=float),
+        max_acceleration=np.asarray(data["max_acceleration"], dtype=float),
+        payload=float(data["payload"]),
+        reach=float(data["reach"]),
+        driver=data["driver"],
+        gripper=GripperConfig(**gripper),
+    )

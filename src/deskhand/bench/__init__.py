@@ -1,0 +1,1 @@
+"""Trials, benchmarks and reports."""

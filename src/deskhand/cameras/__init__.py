@@ -1,0 +1,1 @@
+"""Cameras: the driver base, one file a vendor."""

@@ -1,0 +1,105 @@
+"""One exception base with a stable code; the numbers that ROS interfaces carry for those codes.
+
+Core code raises :class:`DeskhandError`; nodes put ``number`` and ``str(error)`` into ``error_code`` and ``error_message``
+of a response; clients turn them back into the same exception by :func:`error_from_number`. A message says what was wrong,
+what is valid, and what to do.
+"""
+
+from __future__ import annotations
+
+OK = 0
+
+# Each server has its own hundred, so that a bare number in a log says who answered.
+ERROR_NUMBERS: dict[str, int] = {
+    # any server
+    "invalid_input": 1,
+    "internal_error": 2,
+    "node_unavailable": 3,
+    "timeout": 4,
+    "cancelled": 5,
+    "busy": 6,
+    "stale_data": 7,
+    "config_error": 8,
+    "missing_dependency": 9,
+    # perception
+    "no_frame": 100,
+    "no_table": 101,
+    "unknown_object": 102,
+    # grasping
+    "no_grasp": 200,
+    # motion
+    "no_ik_solution": 300,
+    "start_in_collision": 301,
+    "goal_in_collision": 302,
+    "planning_failed": 303,
+    "path_incomplete": 304,
+    "limits_violated": 305,
+    "envelope_violated": 306,
+    "unknown_plan": 307,
+    "plan_used": 308,
+    "plan_expired": 309,
+    "tracking_error": 310,
+    "stalled": 311,
+    "controller_failed": 312,
+    "scene_error": 313,
+    # safety
+    "safety_stop": 400,
+    "watchdog": 401,
+    # tools
+    "unknown_tool": 500,
+    "invalid_arguments": 501,
+    "precondition_failed": 502,
+    "permission_denied": 503,
+    "tool_failed": 504,
+    "invalid_output": 505,
+    # skills
+    "grasp_failed": 600,
+    "object_lost": 601,
+    "place_failed": 602,
+    "no_free_space": 603,
+    "gripper_failed": 604,
+    "not_holding": 605,
+    "already_holding": 606,
+    # tasks and the agent
+    "empty_instruction": 700,
+    "not_understood": 701,
+    "impossible": 702,
+    "budget_exceeded": 703,
+    "model_failed": 704,
+    "task_incomplete": 705,
+    "scene_file_error": 706,
+}
+_CODES = {number: code for code, number in ERROR_NUMBERS.items()}
+
+
+class DeskhandError(Exception):
+    """An error with a stable ``code`` (a key of :data:`ERROR_NUMBERS`).
+
+    ``retry`` says whether the same call may succeed when it is made again; ``hint`` says what to do instead.
+    """
+
+    def __init__(self, code: str, message: str, *, retry: bool = False, hint: str = "") -> None:
+        if code not in ERROR_NUMBERS:
+            raise ValueError(f"unknown error code {code!r}; valid: {', '.join(ERROR_NUMBERS)}")
+        super().__init__(message)
+        self.code = code
+        self.retry = retry
+        self.hint = hint
+
+    @property
+    def message(self) -> str:
+        """The text without the code."""
+        return str(self.args[0])
+
+    @property
+    def number(self) -> int:
+        """The number that stands for ``code`` in ROS interfaces."""
+        return ERROR_NUMBERS[self.code]
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+def error_from_number(number: int, message: str) -> DeskhandError:
+    """The exception that a server described by ``error_code`` and ``error_message``."""
+    return DeskhandError(_CODES.get(number, "internal_error"), message or f"error {number}")

@@ -1,0 +1,127 @@
+"""Rigid transforms, said once for the whole package.
+
+- ``a_T_b`` is a (4, 4) float64 matrix that takes points in frame b to frame a.
+- Quaternions are ``xyzw``, as in ROS; transforms3d is wxyz and is wrapped here only.
+- Lengths are in metres, angles in radians.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from transforms3d import quaternions as _quaternions
+
+from deskhand.errors import DeskhandError
+
+Array = npt.NDArray[np.float64]
+
+
+def identity() -> Array:
+    """The (4, 4) identity."""
+    return np.eye(4)
+
+
+def make_transform(rotation: npt.ArrayLike | None = None, translation: npt.ArrayLike | None = None) -> Array:
+    """(4, 4) from a (3, 3) rotation and a (3,) translation [m]; either may be left out."""
+    transform = np.eye(4)
+    if rotation is not None:
+        transform[:3, :3] = np.asarray(rotation, dtype=float)
+    if translation is not None:
+        transform[:3, 3] = np.asarray(translation, dtype=float)
+    return transform
+
+
+def inverse(transform: Array) -> Array:
+    """Inverse of a rigid transform: b_T_a from a_T_b."""
+    result = np.eye(4)
+    result[:3, :3] = transform[:3, :3].T
+    result[:3, 3] = -transform[:3, :3].T @ transform[:3, 3]
+    return result
+
+
+def transform_points(a_T_b: Array, points: npt.ArrayLike) -> Array:
+    """Points (..., 3) in b to a."""
+    return np.asarray(points, dtype=float) @ a_T_b[:3, :3].T + a_T_b[:3, 3]
+
+
+def quaternion_from_matrix(rotation: npt.ArrayLike) -> Array:
+    """Unit quaternion xyzw (4,) of a (3, 3) rotation."""
+    w, x, y, z = _quaternions.mat2quat(np.asarray(rotation, dtype=float)[:3, :3])
+    return np.array([x, y, z, w])
+
+
+def matrix_from_quaternion(xyzw: Sequence[float] | Array) -> Array:
+    """(3, 3) rotation of a quaternion xyzw.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when it is not finite or its norm is not within 1 % of 1.
+    """
+    quaternion = np.asarray(xyzw, dtype=float)
+    norm = float(np.linalg.norm(quaternion)) if quaternion.shape == (4,) else float("nan")
+    if not np.isfinite(norm) or abs(norm - 1.0) > 0.01:
+        raise DeskhandError("invalid_input", f"the quaternion (xyzw) {list(xyzw)} is not of unit length.")
+    x, y, z, w = quaternion / norm
+    return np.asarray(_quaternions.quat2mat([w, x, y, z]), dtype=float)
+
+
+def pose_from_xyz_quaternion(xyz: npt.ArrayLike, xyzw: Sequence[float] | Array) -> Array:
+    """(4, 4) from a position [m] and a quaternion xyzw."""
+    return make_transform(matrix_from_quaternion(xyzw), xyz)
+
+
+def rotation_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    """(3, 3) rotation from fixed-axis roll, pitch, yaw [rad], as in URDF: Rz(yaw) Ry(pitch) Rx(roll)."""
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def pose_from_xyz_rpy(xyz: npt.ArrayLike, rpy: Sequence[float]) -> Array:
+    """(4, 4) from a position [m] and URDF roll, pitch, yaw [rad]."""
+    return make_transform(rotation_rpy(*rpy), xyz)
+
+
+def rotation_about(axis: npt.ArrayLike, angle: float) -> Array:
+    """(3, 3) rotation by ``angle`` [rad] about ``axis`` (3,), which need not be of unit length."""
+    unit = np.asarray(axis, dtype=float)
+    unit = unit / np.linalg.norm(unit)
+    skew = np.array([[0, -unit[2], unit[1]], [unit[2], 0, -unit[0]], [-unit[1], unit[0], 0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew)
+
+
+def look_at(eye: npt.ArrayLike, target: npt.ArrayLike, up: Sequence[float] = (0.0, 0.0, 1.0)) -> Array:
+    """world_T_optical of a camera at ``eye`` that looks at ``target``: x right, y down, z forward (REP 103)."""
+    position = np.asarray(eye, dtype=float)
+    forward = np.asarray(target, dtype=float) - position
+    forward = forward / np.linalg.norm(forward)
+    right = np.cross(forward, np.asarray(up, dtype=float))
+    right = right / np.linalg.norm(right)
+    return make_transform(np.column_stack([right, np.cross(forward, right), forward]), position)
+
+
+def rotation_angle(a: Array, b: Array) -> float:
+    """Angle [rad] between the rotations of two (3, 3) or (4, 4) matrices."""
+    relative = a[:3, :3].T @ b[:3, :3]
+    return float(np.arccos(np.clip((np.trace(relative) - 1) / 2, -1.0, 1.0)))
+
+
+def check_pose(pose: npt.ArrayLike, name: str = "pose") -> Array:
+    """``pose`` as a (4, 4) float64 rigid transform.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when the shape is wrong, a value is not finite or the rotation is not orthonormal.
+    """
+    matrix = np.asarray(pose, dtype=float)
+    if matrix.shape != (4, 4) or not np.all(np.isfinite(matrix)):
+        raise DeskhandError("invalid_input", f"{name} must be a finite 4x4 matrix, got shape {matrix.shape}: {matrix.tolist()}.")
+    rotation = matrix[:3, :3]
+    if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3) or np.linalg.det(rotation) < 0:
+        raise DeskhandError("invalid_input", f"the rotation of {name} is not orthonormal and right-handed.")
+    return matrix

@@ -1,0 +1,1 @@
+"""Grasps for a parallel gripper from point clouds."""

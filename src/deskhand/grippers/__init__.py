@@ -1,0 +1,1 @@
+"""Grippers: the driver base, one file a kind."""

@@ -1,0 +1,1 @@
+"""Inverse kinematics, planning, timing, execution."""

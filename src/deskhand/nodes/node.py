@@ -1,0 +1,141 @@
+"""What every node of deskhand has: a heartbeat, clean start and shutdown, blocking calls that cannot hang."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import String
+
+from deskhand.errors import DeskhandError
+
+HEARTBEAT_PERIOD = 0.1  # [s] wall clock
+
+
+class DeskhandNode(Node):
+    """A node with a heartbeat on ``heartbeat``: "name pid host", read by the safety node's watchdog.
+
+    Callbacks that block use ``self.reentrant``; the executor is multi-threaded.
+    """
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self.reentrant = ReentrantCallbackGroup()
+        self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT))
+        self._beat_text = f"{name} {os.getpid()} {socket.gethostname()}"
+        self.create_timer(HEARTBEAT_PERIOD, self._send_beat, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
+
+    def _send_beat(self) -> None:
+        self._beat.publish(String(data=self._beat_text))
+
+    def seconds(self) -> float:
+        """ROS time [s]."""
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def close(self) -> None:
+        """Stop what the node started; called before it is destroyed."""
+
+
+class RosClock:
+    """deskhand.arms.base.Clock on a node's ROS time; the node must be spun by another thread."""
+
+    def __init__(self, node: DeskhandNode, stall_limit: float = 5.0) -> None:
+        self._node, self._stall_limit = node, stall_limit
+
+    def now(self) -> float:
+        """[s]"""
+        return self._node.seconds()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait in ROS time.
+
+        Raises:
+            DeskhandError: ``stale_data`` when the clock has stood still for ``stall_limit`` seconds of wall time.
+        """
+        end = self.now() + seconds
+        last, moved_at = self.now(), time.monotonic()
+        while (now := self.now()) < end:
+            if now != last:
+                last, moved_at = now, time.monotonic()
+            elif time.monotonic() - moved_at > self._stall_limit:
+                raise DeskhandError("stale_data", f"the clock stands at {now:.2f} s.", hint="Is the simulation or the robot's driver still running?")
+            time.sleep(0.002)
+
+
+def call_service(client: Client, request: Any, timeout: float = 30.0, wait_for: float = 5.0) -> Any:
+    """Call and wait, in wall time, from a thread that is not the executor's only one.
+
+    Raises:
+        DeskhandError: ``node_unavailable`` when no server is there, ``timeout`` when it did not answer.
+    """
+    if not client.service_is_ready() and not client.wait_for_service(timeout_sec=wait_for):
+        raise DeskhandError("node_unavailable", f"nobody serves {client.srv_name}.", hint="Is its node running?")
+    future = client.call_async(request)
+    return wait_future(future, timeout, client.srv_name)
+
+
+def wait_future(future: Any, timeout: float, what: str, cancelled: Callable[[], bool] | None = None) -> Any:
+    """Result of an rclpy future.
+
+    Raises:
+        DeskhandError: ``timeout``, or ``cancelled`` when ``cancelled()`` became true.
+    """
+    done = threading.Event()
+    future.add_done_callback(lambda _: done.set())
+    end = time.monotonic() + timeout
+    while not done.wait(0.02 if cancelled else max(0.0, end - time.monotonic())):
+        if cancelled and cancelled():
+            raise DeskhandError("cancelled", f"{what} was cancelled.")
+        if time.monotonic() >= end:
+            raise DeskhandError("timeout", f"{what} did not answer within {timeout:g} s.", retry=True)
+    return future.result()
+
+
+def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
+    """Spin a node until SIGINT or SIGTERM; returns the exit code. A bad configuration is one clear line, not a trace."""
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        node = make()
+    except DeskhandError as error:
+        print(f"error: {error.code}: {error}", file=sys.stderr, flush=True)
+        rclpy.try_shutdown()
+        return 2
+    executor = MultiThreadedExecutor(num_threads=threads)
+    executor.add_node(node)
+
+    def spin() -> None:
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            pass
+        finally:
+            stop.set()
+
+    spinner = threading.Thread(target=spin, daemon=True)
+    spinner.start()
+    try:
+        while not stop.wait(0.1):
+            pass
+    finally:
+        node.close()
+        executor.shutdown(timeout_sec=1.0)
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0

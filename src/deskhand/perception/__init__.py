@@ -1,0 +1,1 @@
+"""Seeing: from an RGB-D frame to the objects on the desk."""

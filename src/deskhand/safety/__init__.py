@@ -1,0 +1,1 @@
+"""The envelope for all motion, the latched stop, the watchdog, the audit log."""

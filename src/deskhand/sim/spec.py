@@ -1,0 +1,94 @@
+"""What a simulated world consists of, as plain data. Made by tasks (from a seed) and by scene files; read by the builder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from deskhand.geometry import Array, look_at
+
+CONTAINER_KINDS = ("bin", "tray", "box_open")
+KINDS = ("block", "ball", "cup", "can", "pen", "marker", "box", "eraser", "sponge", *CONTAINER_KINDS, "mesh")
+
+
+@dataclass(frozen=True)
+class ObjectSpec:
+    """A thing in the world.
+
+    Attributes:
+        name: unique in the world; only the scorer ever sees it.
+        kind: one of :data:`KINDS`.
+        size: outer extents (x, y, z) [m] in the object's own frame, whose origin is the centre of its bounding box.
+            block, box, eraser, sponge: a cuboid; ball: a sphere; can, pen, marker: a cylinder along z;
+            cup: a hollow tapered cylinder open at +z; bin, tray, box_open: hollow, open at +z, with ``wall``.
+        rgb: 0..1.
+        mass: [kg]
+        pose: world_T_object at the start (it is let settle).
+        wall: thickness of a container's walls and floor [m].
+        mesh: OBJ or STL file for kind ``mesh``, scaled to ``size``.
+    """
+
+    name: str
+    kind: str
+    size: tuple[float, float, float]
+    rgb: tuple[float, float, float]
+    mass: float
+    pose: Array
+    wall: float = 0.004
+    mesh: Path | None = None
+
+
+@dataclass(frozen=True)
+class CameraSpec:
+    """A fixed RGB-D camera: pinhole, ``fovy`` vertical field of view [rad]."""
+
+    world_T_camera: Array = field(default_factory=lambda: look_at((0.58, 0.0, 0.62), (0.03, 0.0, 0.0)))
+    width: int = 640
+    height: int = 480
+    fovy: float = 0.84
+
+
+@dataclass(frozen=True)
+class WorldSpec:
+    """A whole world; ``table`` is the (x, y) size [m] of the desk top, centred at the world origin."""
+
+    objects: tuple[ObjectSpec, ...]
+    arm: str = "wx250s"
+    camera: CameraSpec = field(default_factory=CameraSpec)
+    table: tuple[float, float] = (0.90, 1.10)
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class TruthObject:
+    """Where a thing really is; for the scorer only."""
+
+    name: str
+    kind: str
+    size: tuple[float, float, float]
+    pose: Array
+    velocity: float = 0.0
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Ground truth at one time; ``in_hand`` names what both fingers touch, ``hand_contacts`` counts."""
+
+    time: float
+    objects: tuple[TruthObject, ...]
+    in_hand: tuple[str, ...] = ()
+
+    def get(self, name: str) -> TruthObject:
+        """By name."""
+        return next(item for item in self.objects if item.name == name)
+
+
+def pose_at(x: float, y: float, z: float, yaw: float = 0.0) -> Array:
+    """world_T_object, standing, turned by ``yaw`` [rad] about z."""
+    pose = np.eye(4)
+    c, s = np.cos(yaw), np.sin(yaw)
+    pose[:2, :2] = [[c, -s], [s, c]]
+    pose[:3, 3] = x, y, z
+    return pose

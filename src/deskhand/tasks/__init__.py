@@ -1,0 +1,1 @@
+"""Tasks: seeded scenes, instructions, goals on ground truth."""
