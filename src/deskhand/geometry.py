@@ -43,7 +43,7 @@ def inverse(transform: Array) -> Array:
 
 def transform_points(a_T_b: Array, points: npt.ArrayLike) -> Array:
     """Points (..., 3) in b to a."""
-    return np.asarray(points, dtype=float) @ a_T_b[:3, :3].T + a_T_b[:3, 3]
+    return np.asarray(np.asarray(points, dtype=float) @ a_T_b[:3, :3].T + a_T_b[:3, 3])
 
 
 def quaternion_from_matrix(rotation: npt.ArrayLike) -> Array:
