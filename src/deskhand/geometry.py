@@ -83,6 +83,16 @@ def rotation_rpy(roll: float, pitch: float, yaw: float) -> Array:
     )
 
 
+def rpy_from_rotation(rotation: Array) -> Array:
+    """Roll, pitch, yaw (3,) [rad] of a (3, 3) or (4, 4) matrix; the inverse of :func:`rotation_rpy`."""
+    r = rotation[:3, :3]
+    cos_pitch = float(np.hypot(r[0, 0], r[1, 0]))
+    pitch = np.arctan2(-r[2, 0], cos_pitch)
+    if cos_pitch < 1e-9:  # roll and yaw turn about the same axis: all of it is called roll
+        return np.array([np.arctan2(-r[1, 2], r[1, 1]), pitch, 0.0])
+    return np.array([np.arctan2(r[2, 1], r[2, 2]), pitch, np.arctan2(r[1, 0], r[0, 0])])
+
+
 def pose_from_xyz_rpy(xyz: npt.ArrayLike, rpy: Sequence[float]) -> Array:
     """(4, 4) from a position [m] and URDF roll, pitch, yaw [rad]."""
     return make_transform(rotation_rpy(*rpy), xyz)

@@ -1,0 +1,52 @@
+"""The arm's URDF and SRDF as text, from the xacro in ``urdf/`` and the arm's YAML file."""
+
+from __future__ import annotations
+
+from deskhand.arms.config import ArmConfig
+from deskhand.errors import DeskhandError
+from deskhand.geometry import rpy_from_rotation
+
+MODES = ("none", "mock", "hardware", "gazebo")
+
+
+def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, str] | None = None) -> str:
+    """The expanded URDF: root link ``world``, the arm mounted where its configuration says.
+
+    ``extra`` gives further xacro arguments by name.
+
+    Raises:
+        DeskhandError: ``missing_dependency`` without xacro, ``config_error`` when the file cannot be expanded.
+    """
+    if ros2_control_mode not in MODES:
+        raise DeskhandError("config_error", f"there is no ros2_control mode {ros2_control_mode!r}; valid: {', '.join(MODES)}.")
+    try:
+        import xacro
+    except ImportError as error:
+        raise DeskhandError("missing_dependency", "xacro is not installed.", hint="pip install xacro, or apt install ros-jazzy-xacro.") from error
+    arguments = {
+        "mount_xyz": _numbers(arm.world_T_base[:3, 3]),
+        "mount_rpy": _numbers(rpy_from_rotation(arm.world_T_base)),
+        "ros2_control_mode": ros2_control_mode,
+        **(extra or {}),
+    }
+    try:
+        document = xacro.process_file(str(arm.urdf), mappings=arguments)
+    except (xacro.XacroException, OSError, ValueError) as error:
+        raise DeskhandError("config_error", f"{arm.urdf} cannot be expanded: {error}.") from error
+    return str(document.toprettyxml(indent="  "))
+
+
+def srdf_text(arm: ArmConfig) -> str:
+    """The SRDF of the arm: groups, named states, pairs of links whose collisions need not be checked.
+
+    Raises:
+        DeskhandError: ``config_error`` when there is no such file.
+    """
+    try:
+        return arm.srdf.read_text()
+    except OSError as error:
+        raise DeskhandError("config_error", f"the SRDF of {arm.name} cannot be read: {error}.") from error
+
+
+def _numbers(values: object) -> str:
+    return " ".join(repr(float(value)) for value in values)  # type: ignore[attr-defined]
