@@ -1,0 +1,103 @@
+"""Antipodal grasp candidates: pairs of surface samples that face each other, and ways to approach each pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.arms.config import GripperConfig
+from deskhand.geometry import Array
+from deskhand.grasping.surface import Surface
+
+FRICTION = 0.5  # coefficient that grasps must hold with; rubber pads have more
+TILTS = np.deg2rad([0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0])  # about the closing axis
+MAX_TILT = np.deg2rad(50.0)  # of the approach from straight down
+STRAIGHTEST = 0.1  # [rad]
+MIN_GRIP = 0.0012  # [m] a contact must lie at least so far inside the finger tips
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Hand poses with the geometry of their contacts; arrays have one row a candidate.
+
+    Attributes:
+        poses: (M, 4, 4) world_T_tcp.
+        contacts: (M, 2, 3) in ``world``.
+        widths: (M,) distance of the contacts along the closing axis [m].
+        margins: (M,) friction margin [rad].
+    """
+
+    poses: Array
+    contacts: Array
+    widths: Array
+    margins: Array
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    def take(self, rows: Array | slice) -> Candidates:
+        """The candidates of ``rows`` (indices or a mask)."""
+        return Candidates(self.poses[rows], self.contacts[rows], self.widths[rows], self.margins[rows])
+
+
+def antipodal_pairs(surface: Surface, narrowest: float, widest: float, limit: int = 90) -> tuple[Array, Array, Array]:
+    """Pairs (P, 2, 3) of samples that two pads can hold, closing axes (P, 3) and friction margins (P,) [rad].
+
+    A pair is kept when the line through it lies within the friction cone of both normals; of pairs that lie near each
+    other the one with the larger margin.
+    """
+    points, normals = surface.points, surface.normals
+    first, second = np.triu_indices(len(points), 1)
+    facing = np.einsum("ij,ij->i", normals[first], normals[second]) < -0.7
+    first, second = first[facing], second[facing]
+    apart = points[second] - points[first]
+    distance = np.linalg.norm(apart, axis=1)
+    near = (distance >= narrowest) & (distance <= widest)
+    first, second, apart, distance = first[near], second[near], apart[near], distance[near]
+    axis = apart / np.maximum(distance, 1e-9)[:, None]
+    # pads press from outside: against the outward normals
+    cosine = np.minimum(-np.einsum("ij,ij->i", axis, normals[first]), np.einsum("ij,ij->i", axis, normals[second]))
+    margin = np.arctan(FRICTION) - np.arccos(np.clip(cosine, -1.0, 1.0))
+    good = np.flatnonzero((margin > 0) & (np.abs(axis[:, 2]) <= np.sin(MAX_TILT)))
+    # flat pads turn a pair that they do not meet squarely: skew pairs only where there is nothing straighter
+    good = good[margin[good] >= margin[good].max(initial=0.0) - STRAIGHTEST]
+    good = good[np.argsort(-margin[good], kind="stable")]
+    centre = (points[first[good]] + points[second[good]]) / 2
+    heading = np.abs(axis[good])  # a pair and its mirror image are the same
+    key = np.round(np.column_stack([centre / 0.006, heading / 0.25])).astype(np.int64)
+    _, unique = np.unique(key, axis=0, return_index=True)
+    good = good[np.sort(unique)]
+    if len(good) > limit:  # spread over the object rather than the best corner of it
+        good = good[np.linspace(0, len(good) - 1, limit).astype(int)]
+    pairs = np.stack([points[first[good]], points[second[good]]], axis=1)
+    return pairs, axis[good], margin[good]
+
+
+def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig, floor: float, tip_clearance: float) -> Candidates:
+    """Candidates that approach each pair from above, tilted up to 50 degrees; finger tips stay ``tip_clearance`` above ``floor`` [m].
+
+    The tcp comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold.
+    """
+    y = np.repeat(axes, len(TILTS), axis=0)
+    tilt = np.tile(TILTS, len(axes))[:, None]
+    down = np.array([0.0, 0.0, -1.0])
+    steepest = down - y * (y @ down)[:, None]
+    length = np.linalg.norm(steepest, axis=1)
+    steepest = steepest / np.maximum(length, 1e-9)[:, None]
+    z = np.cos(tilt) * steepest + np.sin(tilt) * np.cross(y, steepest)
+    keep = (length > 0.3) & (-z[:, 2] >= np.cos(MAX_TILT) - 1e-9)
+    rows = np.repeat(np.arange(len(pairs)), len(TILTS))[keep]
+    y, z = y[keep], z[keep]
+    contacts = pairs[rows]
+    centre = contacts.mean(axis=1)
+    # the lowest corner of a tip: its end, and half the breadth when the hand is tilted about the closing axis
+    x = np.cross(y, z)
+    lowest = centre[:, 2] + gripper.finger_depth * z[:, 2] - gripper.finger_breadth / 2 * np.abs(x[:, 2])
+    back = np.maximum(0.0, floor + tip_clearance - lowest) / -z[:, 2]
+    holds = back <= gripper.finger_depth - MIN_GRIP
+    poses = np.tile(np.eye(4), (len(rows), 1, 1))
+    poses[:, :3, 0], poses[:, :3, 1], poses[:, :3, 2] = x, y, z
+    poses[:, :3, 3] = centre - back[:, None] * z
+    widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
+    return Candidates(poses, contacts, widths, margins[rows]).take(holds)
