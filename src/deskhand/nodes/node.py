@@ -130,6 +130,7 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
 
     spinner = threading.Thread(target=spin, daemon=True)
     spinner.start()
+    print(f"ready {node.get_name()}", flush=True)  # the supervisor waits for this line
     try:
         while not stop.wait(0.1):
             pass
