@@ -1,1 +1,32 @@
 """Tasks: seeded scenes, instructions, goals on ground truth."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.tasks.base import Task
+
+TASKS = {"desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning"}
+"""Name to class, imported when asked for."""
+
+
+def list_tasks() -> list[str]:
+    """Names that :func:`load_task` knows."""
+    return sorted(TASKS)
+
+
+def load_task(name: str) -> Task:
+    """The task ``name``.
+
+    Raises:
+        DeskhandError: ``invalid_input`` with the names there are.
+    """
+    if name not in TASKS:
+        raise DeskhandError("invalid_input", f"there is no task {name!r}; known: {', '.join(list_tasks())}.")
+    module, _, attribute = TASKS[name].partition(":")
+    task: Task = getattr(import_module(module), attribute)()
+    return task
