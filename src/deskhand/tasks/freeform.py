@@ -11,7 +11,8 @@ from deskhand.tasks.placement import where_is
 
 def final_objects(world: WorldSpec, truth: Truth) -> list[dict[str, Any]]:
     """Every object with its name, kind, size [m], pose (``position`` [m], ``orientation`` xyzw, in ``world``) and where it is:
-    the name of a container, ``hand``, ``floor`` or ``table``."""
+    the name of a container, ``hand``, ``floor`` or ``table``.
+    """
     walls = {item.name: item.wall for item in world.objects if item.kind in CONTAINER_KINDS}
     containers = {name: (truth.get(name), wall) for name, wall in walls.items()}
     rows = []
