@@ -1,0 +1,185 @@
+"""The card of a tool: all that a caller may know before it calls."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Literal
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from deskhand.errors import DeskhandError
+
+UNITS: dict[str, tuple[str, ...]] = {
+    "perception": (
+        "detection",
+        "segmentation_and_tracking",
+        "depth_and_3d_geometry",
+        "pose_and_localisation",
+        "spatial_grounding",
+        "image_quality",
+    ),
+    "cognition": (
+        "queryable_memory",
+        "spatio_temporal_state",
+        "scene_graph_and_world_model",
+        "map_3d_and_occupancy",
+        "physical_and_contact_state",
+        "representation_and_similarity",
+    ),
+    "reasoning": (
+        "formal_verification",
+        "task_and_motion_knowledge",
+        "active_perception",
+        "motion_planning",
+        "language_and_intent",
+        "optimisation_under_constraints",
+    ),
+    "execution": (
+        "inverse_kinematics",
+        "trajectory_generation",
+        "force_and_compliance",
+        "grasping",
+        "controller_dispatch",
+        "closed_loop_recovery",
+    ),
+}
+"""The four groups and their 24 units, listed here only."""
+
+GROUPS = tuple(UNITS)
+Mode = Literal["on_demand", "continuous", "event"]
+Effects = Literal["none", "memory", "motion"]
+Need = Literal["camera", "arm", "gripper", "model"]
+NAME = re.compile(r"[a-z][a-z0-9_]{1,63}")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Example(BaseModel):
+    """One call that is right, and when one would make it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    situation: str = ""
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Scenario(BaseModel):
+    """A scenario that the tool was measured on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    passed: bool
+    measure: str = ""
+    value: float | None = None
+
+
+class Measured(BaseModel):
+    """What calls have shown: latencies are wall time [s]; None until there was a call."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    calls: int = 0
+    success_rate: float | None = None
+    latency_median: float | None = None
+    latency_p95: float | None = None
+
+
+class Card(BaseModel):
+    """What a tool can do, when it applies, what goes in and comes out.
+
+    Attributes:
+        group: perception, cognition, reasoning or execution; ``unit`` is one of :data:`UNITS` of that group.
+        when_to_use: the situations that call for it; searched.
+        limits: what it cannot do.
+        input_schema: JSON Schema (draft 2020-12) of the arguments, an object.
+        output_schema: JSON Schema of the result.
+        mode: on_demand answers once; continuous and event tools run until stopped.
+        effects: ``none`` reads, ``memory`` changes what the robot knows or stores, ``motion`` may move something.
+        needs: what must be there; motion tools hold theirs alone while they run.
+        preconditions: predicates (predicates.py) that must hold before a call, for example ``holding``.
+        postconditions: predicates that hold after a success; words for the caller's planning.
+        timeout: [s] of wall time that a call may take.
+        source: who offers it: a package, a ROS namespace, an MCP server.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    version: str = "1.0"
+    group: Literal["perception", "cognition", "reasoning", "execution"]
+    unit: str
+    summary: str = Field(min_length=10, max_length=300)
+    when_to_use: str = Field(min_length=10)
+    limits: str = Field(min_length=5)
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    mode: Mode = "on_demand"
+    effects: Effects = "none"
+    needs: tuple[Need, ...] = ()
+    preconditions: tuple[str, ...] = ()
+    postconditions: tuple[str, ...] = ()
+    timeout: float = Field(default=10.0, gt=0, le=3600)
+    source: str = "deskhand"
+    examples: tuple[Example, ...] = ()
+    validation: tuple[Scenario, ...] = ()
+    measured: Measured = Field(default_factory=Measured)
+
+    @field_validator("name")
+    @classmethod
+    def _name(cls, value: str) -> str:
+        if not NAME.fullmatch(value):
+            raise ValueError("must be lower case letters, digits and underscores, 2 to 64 of them, beginning with a letter")
+        return value
+
+    @field_validator("input_schema", "output_schema")
+    @classmethod
+    def _schema(cls, value: dict[str, Any]) -> dict[str, Any]:
+        try:
+            Draft202012Validator.check_schema(value)
+        except SchemaError as error:
+            raise ValueError(f"is not a JSON Schema: {error.message}") from error
+        return value
+
+    @field_validator("input_schema")
+    @classmethod
+    def _object(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if value.get("type") != "object":
+            raise ValueError("must describe an object, whose properties are the arguments")
+        return value
+
+    @model_validator(mode="after")
+    def _unit(self) -> Card:
+        if self.unit not in UNITS[self.group]:
+            raise ValueError(f"unit {self.unit!r} is not one of the group {self.group}: {', '.join(UNITS[self.group])}")
+        if not math.isfinite(self.timeout):
+            raise ValueError("timeout must be finite")
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_json(cls, data: Any) -> Card:
+        """A card from plain JSON data.
+
+        Raises:
+            DeskhandError: ``config_error`` naming the fields that are wrong.
+        """
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            name = data.get("name", "?") if isinstance(data, dict) else "?"
+            raise DeskhandError("config_error", f"the card of tool {name!r} is broken: {explain(error)}.") from error
+
+
+def explain(error: ValidationError) -> str:
+    """The first few problems of a pydantic error, in one line."""
+    parts = []
+    for item in error.errors(include_url=False, include_input=False)[:5]:
+        where = ".".join(str(step) for step in item["loc"])
+        parts.append(f"{where}: {item['msg']}" if where else item["msg"])
+    return "; ".join(parts)

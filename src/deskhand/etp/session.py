@@ -1,0 +1,236 @@
+"""Calls of tools: checked, permitted, one at a time per device, bounded in time, recorded."""
+
+from __future__ import annotations
+
+import contextvars
+import copy
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from types import TracebackType
+from typing import Any
+
+from deskhand.errors import DeskhandError
+from deskhand.etp.approval import Approval
+from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.etp.locks import Locks, resources_of
+from deskhand.etp.measurements import Measurements
+from deskhand.etp.outcome import failure
+from deskhand.etp.predicates import check_preconditions
+from deskhand.etp.registry import Entry, Registry
+from deskhand.etp.runner import Control, Runner, ThreadRunner
+from deskhand.etp.tool import ToolContext
+from deskhand.etp.validation import InvalidArguments, shown, unreadable
+
+log = logging.getLogger(__name__)
+
+Sink = Callable[[Mapping[str, Any]], None]
+"""Takes one JSON-able record: ``{"event": "start" | "end", "id", "tool", "caller", …}``."""
+
+MAX_LOG_LINES = 50
+
+
+def _nowhere(record: Mapping[str, Any]) -> None:
+    pass
+
+
+@dataclass
+class Call:
+    """One call on its way."""
+
+    tool: str
+    caller: str
+    feedback: Feedback | None
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    lines: list[str] = field(default_factory=list)
+    control: Control | None = None
+    ran: bool = False
+
+    def report(self, fraction: float, text: str) -> None:
+        """Progress for the caller; what its callback raises is logged and does not end the call."""
+        if self.feedback is None:
+            return
+        try:
+            self.feedback(min(max(float(fraction), 0.0), 1.0), text)
+        except Exception:  # the caller's code
+            log.exception("feedback of call %s failed", self.id)
+            self.feedback = None
+
+
+_CURRENT: contextvars.ContextVar[Call | None] = contextvars.ContextVar("deskhand_tool_call", default=None)
+
+
+class _LogCapture(logging.Handler):
+    """Log lines of a tool's own thread go into its call's record."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        call = _CURRENT.get()
+        if call is not None and len(call.lines) < MAX_LOG_LINES:
+            call.lines.append(f"{record.levelname.lower()}: {record.getMessage()}"[:500])
+
+
+class Session:
+    """A :class:`deskhand.etp.base.ToolClient` in process; safe to use from many threads.
+
+    Args:
+        registry: the tools.
+        context: makes the context of a call; robot and belief are shared by all calls.
+        approval: whose leave is needed; default: nobody's.
+        audit: where every call is written before and after it ran; when it cannot be written, nothing runs.
+        events: where the same records go for whoever watches; its failures are logged.
+        lock_wait: [s] that a call waits for a device that another call has.
+        runner: how tools are run.
+        missing: needs that are not there -> why, for example ``{"model": "no language model is configured"}``.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        context: Callable[[], ToolContext],
+        *,
+        approval: Approval | None = None,
+        audit: Sink = _nowhere,
+        events: Sink = _nowhere,
+        lock_wait: float = 5.0,
+        runner: Runner | None = None,
+        missing: Mapping[str, str] | None = None,
+    ) -> None:
+        self.registry = registry
+        self._context = context
+        self._approval = approval or Approval()
+        self._audit, self._events = audit, events
+        self._locks = Locks()
+        self._lock_wait = lock_wait
+        self._runner = runner or ThreadRunner()
+        self._missing = dict(missing or {})
+        self._measurements = Measurements()
+        self._capture = _LogCapture(logging.INFO)
+        self._calls: dict[str, Call] = {}
+        self._closed = False
+        self._lock = threading.Lock()
+        logging.getLogger().addHandler(self._capture)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Cancel what runs and take no more calls."""
+        with self._lock:
+            self._closed = True
+            calls = list(self._calls.values())
+        for call in calls:
+            if call.control:
+                call.control.abandon()
+        logging.getLogger().removeHandler(self._capture)
+
+    def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
+        """See ToolClient; ``available`` says whether what a tool needs is there."""
+        hits = self.registry.search(text, group, unit, limit)
+        return [replace(hit, available=not reason, unavailable_reason=reason) for hit in hits for reason in (self._lacking(self.registry.get(hit.name)),)]
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """See ToolClient; with what calls of this session have measured."""
+        card = self.registry.get(name).card
+        return card.model_copy(update={"measured": self._measurements.of(name)}).to_json()
+
+    def invoke(
+        self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
+    ) -> ToolResult:
+        """See ToolClient. Never raises: what went wrong is the result's code."""
+        started = time.perf_counter()
+        call = Call(str(name), caller, feedback)
+        with self._lock:
+            self._calls[call.id] = call
+        try:
+            given = _copied(call.tool, arguments)
+            problem = unreadable(given)
+            self._record(call, "start", arguments={"unreadable": str(problem)} if problem else given)
+            result = ToolResult("", "", self._perform(call, given, cancelled or _never))
+        except BaseException as error:
+            result = failure(error, call.tool, 0.0)
+            if not isinstance(error, Exception):
+                raise
+            if not isinstance(error, DeskhandError):
+                log.exception("tool %s failed", call.tool)
+        finally:
+            with self._lock:
+                del self._calls[call.id]
+        duration = time.perf_counter() - started
+        if call.ran:
+            self._measurements.add(call.tool, result.ok, duration)
+        details = {**result.details, "call_id": call.id, **({"log": call.lines} if call.lines else {})}
+        return self._finish(call, replace(result, duration=duration, details=details))
+
+    def _perform(self, call: Call, arguments: dict[str, Any], cancelled: Callable[[], bool]) -> Any:
+        entry = self.registry.get(call.tool)
+        problems = entry.inputs.problems(arguments)
+        if problems:
+            raise InvalidArguments(call.tool, problems)
+        if reason := self._lacking(entry):
+            raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
+        context = replace(self._context(), progress=call.report, caller=call.caller)
+        check_preconditions(entry.card, context, arguments)
+        self._approval.check(entry.card, arguments, call.caller, cancelled)
+        hold = self._locks.acquire(resources_of(entry.card), call.tool, self._lock_wait, cancelled)
+        try:
+            check_preconditions(entry.card, context, arguments)  # the wait for leave and devices may have been long
+            control = Control(call.tool, entry.card.timeout, cancelled)
+            with self._lock:
+                if self._closed:
+                    raise DeskhandError("cancelled", "the tool session was closed.")
+                call.control = control
+        except BaseException:
+            hold.release()
+            raise
+        call.ran = True
+        token = _CURRENT.set(call)
+        try:
+            data = self._runner.run(entry.tool, context, arguments, control, hold.release)
+        finally:
+            _CURRENT.reset(token)
+        problems = entry.outputs.problems(data)
+        if problems:
+            raise DeskhandError("invalid_output", f"{call.tool} returned a result that does not fit its card: {problems[0]}.", hint="Tell the operator.")
+        return data
+
+    def _lacking(self, entry: Entry) -> str:
+        return next((self._missing[need] for need in entry.card.needs if need in self._missing), "")
+
+    def _record(self, call: Call, event: str, **data: Any) -> None:
+        record = {"event": event, "id": call.id, "tool": call.tool, "caller": call.caller, "time": time.time(), **data}
+        try:
+            self._audit(record)
+        except (OSError, DeskhandError) as error:
+            raise DeskhandError("internal_error", f"the audit log cannot be written, so nothing is run: {error}", hint="Tell the operator.") from error
+        try:
+            self._events(record)
+        except Exception:  # a watcher's code
+            log.exception("the event of call %s was lost", call.id)
+
+    def _finish(self, call: Call, result: ToolResult) -> ToolResult:
+        try:
+            self._record(call, "end", **asdict(result))
+        except DeskhandError as error:
+            log.error("%s", error)
+            return replace(result, details={**result.details, "audit_error": str(error)})
+        return result
+
+
+def _never() -> bool:
+    return False
+
+
+def _copied(tool: str, arguments: Any) -> dict[str, Any]:
+    """The arguments as they were when the call was made, whatever the caller does to them later."""
+    if not isinstance(arguments, Mapping):
+        raise DeskhandError("invalid_arguments", f"{tool}: the arguments must be an object, got {shown(arguments)}.", retry=True)
+    try:
+        return copy.deepcopy(dict(arguments))
+    except (RecursionError, TypeError) as error:
+        raise DeskhandError("invalid_arguments", f"{tool}: the arguments are nested too deeply or are not plain JSON data.", retry=True) from error
