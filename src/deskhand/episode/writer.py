@@ -1,0 +1,179 @@
+"""Writes ``episode.mcap``."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import cv2
+import numpy as np
+from mcap.writer import CompressionType
+from mcap_ros2.writer import Writer
+
+from deskhand.episode import messages
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, quaternion_from_matrix
+from deskhand.types import CameraIntrinsics, Image, JointState, Scene, SceneObject
+
+FILE = "episode.mcap"
+JPEG_QUALITY = 85
+
+
+def stamp_to_msg(seconds: float) -> dict[str, int]:
+    """builtin_interfaces/Time of a time [s]."""
+    nanoseconds = round(seconds * 1e9)
+    return {"sec": nanoseconds // 1_000_000_000, "nanosec": nanoseconds % 1_000_000_000}
+
+
+class EpisodeWriter:
+    """Writes messages into ``folder/episode.mcap``; safe to call from several threads.
+
+    ``stamp`` is always ROS time [s]; it is the time of the message in the file, so that a simulated episode plays in simulated time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        self._file: IO[bytes] | None = None
+        self._writer: Writer | None = None
+        self._schemas: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Create the folder and begin the file.
+
+        Raises:
+            DeskhandError: ``config_error`` when the folder cannot be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._file = (self.folder / FILE).open("wb")
+        except OSError as error:
+            raise DeskhandError("config_error", f"the episode folder {self.folder} cannot be written: {error}.") from error
+        # One message a chunk: what is written is complete.
+        self._writer = Writer(self._file, chunk_size=1, compression=CompressionType.NONE)
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write the index and close; safe to call again."""
+        with self._lock:
+            if self._writer is not None and self._file is not None:
+                self._writer.finish()
+                self._file.close()
+            self._writer = self._file = None
+
+    def __enter__(self) -> EpisodeWriter:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def write(self, topic: str, datatype: str, message: Any, stamp: float) -> None:
+        """One message of a type in messages.DEFINITIONS, as nested dictionaries or a ROS message; nothing once closed."""
+        with self._lock:
+            if self._writer is None or self._file is None:
+                return
+            if datatype not in self._schemas:
+                self._schemas[datatype] = self._writer.register_msgdef(datatype, messages.DEFINITIONS[datatype])
+            self._writer.write_message(topic, self._schemas[datatype], message, log_time=max(0, round(stamp * 1e9)))
+            self._file.flush()
+
+    def json(self, topic: str, data: Mapping[str, Any], stamp: float) -> None:
+        """JSON in a std_msgs/String."""
+        self.write(topic, messages.STRING, {"data": json.dumps(data, default=_plain)}, stamp)
+
+    def text(self, topic: str, data: str, stamp: float) -> None:
+        """A std_msgs/String as it came."""
+        self.write(topic, messages.STRING, {"data": data}, stamp)
+
+    def event(self, record: Mapping[str, Any], stamp: float) -> None:
+        """A tool call's start or end, or a phase of one."""
+        self.json(messages.EVENTS, {**record, "sim_time": stamp}, stamp)
+
+    def scene(self, scene: Scene) -> None:
+        """What one look gave, without the points."""
+        self.json(messages.SCENE, scene_to_json(scene), scene.stamp)
+
+    def picture(self, image: Image, stamp: float, frame_id: str = "camera_color_optical_frame", topic: str = messages.ANNOTATED) -> None:
+        """(H, W, 3) RGB, stored as JPEG."""
+        message = {"header": _header(stamp, frame_id), "format": "jpeg", "data": to_jpeg(image)}
+        self.write(topic, messages.COMPRESSED_IMAGE, message, stamp)
+
+    def joints(self, state: JointState) -> None:
+        """Measured joints."""
+        message = {
+            "header": _header(state.stamp, ""),
+            "name": list(state.names),
+            "position": np.asarray(state.positions, float).tolist(),
+            "velocity": np.asarray(state.velocities, float).tolist(),
+            "effort": np.asarray(state.efforts, float).tolist(),
+        }
+        self.write(messages.JOINTS, messages.JOINT_STATE, message, state.stamp)
+
+    def camera(self, intrinsics: CameraIntrinsics, world_T_camera: Array, stamp: float) -> None:
+        """Where a fixed camera is and what it sees; once."""
+        k = intrinsics
+        info = {
+            "header": _header(stamp, k.frame_id),
+            "height": k.height,
+            "width": k.width,
+            "distortion_model": "plumb_bob",
+            "d": [0.0] * 5,
+            "k": [k.fx, 0.0, k.cx, 0.0, k.fy, k.cy, 0.0, 0.0, 1.0],
+            "r": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+            "p": [k.fx, 0.0, k.cx, 0.0, 0.0, k.fy, k.cy, 0.0, 0.0, 0.0, 1.0, 0.0],
+            "binning_x": 0,
+            "binning_y": 0,
+            "roi": {"x_offset": 0, "y_offset": 0, "height": 0, "width": 0, "do_rectify": False},
+        }
+        self.write(messages.CAMERA, messages.CAMERA_INFO, info, stamp)
+        x, y, z, w = map(float, quaternion_from_matrix(world_T_camera[:3, :3]))
+        translation = dict(zip("xyz", map(float, world_T_camera[:3, 3]), strict=True))
+        transform = {"translation": translation, "rotation": {"x": x, "y": y, "z": z, "w": w}}
+        stamped = {"header": _header(stamp, "world"), "child_frame_id": k.frame_id, "transform": transform}
+        self.write(messages.TF_STATIC, messages.TF, {"transforms": [stamped]}, stamp)
+
+
+def to_jpeg(image: Image, quality: int = JPEG_QUALITY) -> bytes:
+    """JPEG bytes of an (H, W, 3) RGB picture."""
+    done, data = cv2.imencode(".jpg", np.ascontiguousarray(image[..., ::-1]), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    if not done:
+        raise DeskhandError("invalid_input", f"a picture of shape {image.shape} cannot be encoded.")
+    return bytes(data)
+
+
+def scene_to_json(scene: Scene) -> dict[str, Any]:
+    """The objects of a scene without their points."""
+    return {"stamp": scene.stamp, "objects": [_object_to_json(item) for item in scene.objects]}
+
+
+def _object_to_json(item: SceneObject) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "label": item.label,
+        "label_source": item.label_source,
+        "color": item.color,
+        "shape": item.shape,
+        "size": [round(float(value), 4) for value in item.size],
+        "position": [round(float(value), 4) for value in item.position],
+        "confidence": round(float(item.confidence), 3),
+        "is_container": item.is_container,
+        "support": item.support,
+        "relation": item.relation,
+        "box2d": [int(value) for value in item.box2d],
+    }
+
+
+def _header(stamp: float, frame_id: str) -> dict[str, Any]:
+    return {"stamp": stamp_to_msg(stamp), "frame_id": frame_id}
+
+
+def _plain(value: Any) -> Any:
+    """Numpy numbers and arrays as JSON can say them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
