@@ -1,0 +1,55 @@
+"""Joint servos as bus servos behave: they take goals in ticks, late, and turn no faster than they can."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from deskhand.geometry import Array
+
+TICK = 2 * np.pi / 4096  # [rad] Dynamixel X: 0.088 degrees
+VELOCITY_TICK = 0.229 * 2 * np.pi / 60  # [rad/s] unit of their speed reading
+FEED_FORWARD = 0.8  # of the speed: the rest is the lag that real servos show on a ramp
+
+
+class Servos:
+    """Turns wished joint positions into what the actuators are told, one call a time step.
+
+    Args:
+        limits: (n, 2) joint range [rad].
+        velocity: (n,) speed limit [rad/s].
+        lag: (n,) [s] by which a servo without feed-forward trails a ramp.
+        delay: steps between a goal being sent and being acted upon.
+    """
+
+    def __init__(self, limits: Array, velocity: Array, lag: Array, timestep: float, delay: int, start: Array) -> None:
+        self._low, self._high = limits[:, 0], limits[:, 1]
+        self._reach = velocity * timestep
+        self._gain = FEED_FORWARD * lag / timestep
+        self._late: deque[Array] = deque([start.copy() for _ in range(delay)])
+        self.goal = start.copy()
+
+    def step(self, wished: Array) -> Array:
+        """What to command now (n,) when ``wished`` (n,) [rad] is sent now."""
+        self._late.append(np.clip(wished, self._low, self._high))
+        ticks = np.round(self._late.popleft() / TICK) * TICK
+        before = self.goal
+        # the slew limit is what the servo's own velocity profile does
+        self.goal = before + np.clip(ticks - before, -self._reach, self._reach)
+        return np.asarray(self.goal + self._gain * self._smooth(self.goal - before))
+
+    def _smooth(self, change: Array) -> Array:
+        """The speed over the last steps: goals in ticks would make the feed-forward rattle."""
+        self._change = 0.8 * getattr(self, "_change", np.zeros_like(change)) + 0.2 * change
+        return np.asarray(self._change)
+
+
+def read_positions(positions: Array) -> Array:
+    """Positions [rad] as the encoders give them."""
+    return np.asarray(np.round(positions / TICK) * TICK)
+
+
+def read_velocities(velocities: Array) -> Array:
+    """Velocities [rad/s] as the servos report them."""
+    return np.asarray(np.round(velocities / VELOCITY_TICK) * VELOCITY_TICK)

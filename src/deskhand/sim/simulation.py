@@ -1,0 +1,213 @@
+"""The simulated robot in its world: steps physics, drives servos and gripper, and knows the truth (for the scorer only)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.sim.builder import Built, build
+from deskhand.sim.follower import Follower, Tolerances, check_trajectory
+from deskhand.sim.hand import Hand, HandCommand
+from deskhand.sim.servo import Servos, read_positions, read_velocities
+from deskhand.sim.spec import Truth, TruthObject, WorldSpec
+from deskhand.types import JointState, Trajectory
+
+AT_REST = 0.01  # [m/s] and, over 0.1, [rad/s]
+FINGER_TICK = 0.00001  # [m]
+
+
+@dataclass(frozen=True)
+class SimSettings:
+    """How the robot behaves.
+
+    Attributes:
+        start: named pose of the arm at the beginning.
+        settle: [s] at most that objects get to come to rest before time 0.
+        delay: [s] from a goal being sent to the servo acting on it.
+    """
+
+    start: str = "home"
+    settle: float = 4.0
+    delay: float = 0.006
+
+
+class Simulation:
+    """A world at work. Every method may be called from any thread.
+
+    Raises:
+        DeskhandError: ``invalid_input`` or ``config_error`` when the world cannot be built.
+    """
+
+    def __init__(self, world: WorldSpec, settings: SimSettings | None = None) -> None:
+        self.settings = settings or SimSettings()
+        self.built: Built = build(world)
+        self.arm = self.built.robot.arm
+        self.model, self.data = self.built.model, mujoco.MjData(self.built.model)
+        self.lock = threading.RLock()
+        self._timestep = float(self.model.opt.timestep)
+        names = self.arm.joints
+        gripper = self.arm.gripper
+        self._qpos = np.array([self.built.qpos[name] for name in names])
+        self._dof = np.array([self.built.dof[name] for name in names])
+        self._actuator = np.array([self.built.actuator[name] for name in names])
+        fingers = (gripper.joint, gripper.mimic)
+        self._finger_qpos = np.array([self.built.qpos[name] for name in fingers])
+        self._finger_dof = np.array([self.built.dof[name] for name in fingers])
+        self._finger_actuator = np.array([self.built.actuator[name] for name in fingers])
+        self._follower: Follower | None = None
+        self._place_arm()
+        self._settle()
+
+    def _place_arm(self) -> None:
+        if self.settings.start not in self.arm.named_poses:
+            raise DeskhandError("config_error", f"{self.arm.name} has no pose {self.settings.start!r}; valid: {', '.join(self.arm.named_poses)}.")
+        start = np.asarray(self.arm.named_poses[self.settings.start], dtype=float)
+        limits = np.array([self.built.robot.limits[name][:2] for name in self.arm.joints])
+        velocity = np.array([self.built.robot.limits[name][2] for name in self.arm.joints])
+        opened = self.arm.gripper.position_of(self.arm.gripper.width_max)
+        self._wished = start
+        self._servos = Servos(limits, velocity, self.built.lag, self._timestep, round(self.settings.delay / self._timestep), start)
+        self._hand = Hand(self.arm.gripper, self._timestep, opened)
+        self.data.qpos[self._qpos] = start
+        self.data.qpos[self._finger_qpos] = opened
+        mujoco.mj_forward(self.model, self.data)
+
+    def _settle(self) -> None:
+        """Let everything come to rest, then begin at time 0."""
+        quiet = 0
+        for _ in range(int(self.settings.settle / self._timestep)):
+            self._step_once()
+            quiet = 0 if self.objects_moving() else quiet + 1
+            if quiet * self._timestep > 0.2:
+                break
+        self.data.time = 0.0
+
+    # ------------------------------------------------------------ time
+
+    @property
+    def time(self) -> float:
+        """[s] since the world had come to rest."""
+        return float(self.data.time)
+
+    def step(self, seconds: float) -> None:
+        """Advance by ``seconds``, rounded to whole time steps, at least one.
+
+        Raises:
+            DeskhandError: ``internal_error`` when the physics diverged.
+        """
+        for _ in range(max(1, round(seconds / self._timestep))):
+            with self.lock:
+                self._step_once()
+        if self.data.warning[int(mujoco.mjtWarning.mjWARN_BADQACC)].number:
+            raise DeskhandError("internal_error", f"the physics diverged at {self.time:.3f} s.")
+
+    def _step_once(self) -> None:
+        data = self.data
+        if self._follower is not None:
+            self._wished = self._follower.step(data.time, data.qpos[self._qpos])
+        data.ctrl[self._actuator] = self._servos.step(self._wished)
+        position = float(data.qpos[self._finger_qpos].mean())
+        data.ctrl[self._finger_actuator] = self._hand.step(position, float(data.qvel[self._finger_dof].mean()))
+        mujoco.mj_step(self.model, data)
+
+    # ------------------------------------------------------------ what the robot offers
+
+    def joint_state(self) -> JointState:
+        """Arm joints and both fingers as encoders and servos report them."""
+        with self.lock:
+            data = self.data
+            positions = np.concatenate([read_positions(data.qpos[self._qpos]), np.round(data.qpos[self._finger_qpos] / FINGER_TICK) * FINGER_TICK])
+            velocities = np.concatenate([read_velocities(data.qvel[self._dof]), data.qvel[self._finger_dof]])
+            efforts = np.concatenate([data.actuator_force[self._actuator], data.actuator_force[self._finger_actuator]])
+            names = (*self.arm.joints, self.arm.gripper.joint, self.arm.gripper.mimic)
+            return JointState(names, positions, velocities, efforts, self.time)
+
+    def follow(self, trajectory: Trajectory, tolerances: Tolerances | None = None) -> Follower:
+        """Begin to follow, in place of what was running.
+
+        Raises:
+            BadTrajectory: when it cannot be followed.
+        """
+        checked = check_trajectory(trajectory, self.arm.joints)
+        with self.lock:
+            if self._follower is not None:
+                self._follower.replace(self._wished)
+            self._follower = Follower(checked, self._wished.copy(), self.time, tolerances or Tolerances.default(len(self.arm.joints)))
+            return self._follower
+
+    def cancel(self, follower: Follower) -> None:
+        """Stop a trajectory and hold where the arm is."""
+        with self.lock:
+            follower.cancel(read_positions(self.data.qpos[self._qpos]))
+
+    def grip(self, position: float, force: float | None = None) -> HandCommand:
+        """Begin to move the fingers to ``position`` [m] (of a finger joint) with at most ``force`` [N] each."""
+        with self.lock:
+            gripper = self.arm.gripper
+            command = self._hand.start(position, gripper.force_default if force is None else force, self.finger_position())
+            self.model.actuator_forcerange[self._finger_actuator] = [-command.force, command.force]
+            return command
+
+    def cancel_grip(self, command: HandCommand) -> None:
+        """Hold the fingers where they are."""
+        with self.lock:
+            self._hand.cancel(command, self.finger_position())
+
+    def finger_position(self) -> float:
+        """Mean of both fingers [m]."""
+        return float(self.data.qpos[self._finger_qpos].mean())
+
+    def finger_force(self) -> float:
+        """Mean force of the finger drives [N], positive when they close."""
+        return float(-self.data.actuator_force[self._finger_actuator].mean())
+
+    # ------------------------------------------------------------ what is going on
+
+    def moving(self) -> bool:
+        """True while a trajectory or a gripper command runs or an object is not at rest."""
+        with self.lock:
+            following = self._follower is not None and self._follower.active
+            gripping = self._hand.command is not None and not self._hand.command.done
+            return following or gripping or self.objects_moving()
+
+    def objects_moving(self) -> bool:
+        """True while any object moves."""
+        if not len(self.built.free_dofs):
+            return False
+        velocity = np.abs(self.data.qvel[self.built.free_dofs])
+        return bool(np.any(velocity[:, :3] > AT_REST) or np.any(velocity[:, 3:] > 10 * AT_REST))
+
+    def copy_state(self, into: mujoco.MjData) -> float:
+        """Copy what a picture needs into ``into``; returns its time [s]."""
+        with self.lock:
+            into.qpos[:] = self.data.qpos
+            into.time = self.data.time
+        return float(into.time)
+
+    def truth(self) -> Truth:
+        """Where everything really is. Only the scorer may ask."""
+        with self.lock:
+            touched = [self._touched_by(body) for body in self.built.finger_bodies]
+            objects = []
+            for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True):
+                pose = np.eye(4)
+                pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
+                pose[:3, 3] = self.data.xpos[body]
+                first = self.model.body_dofadr[body]
+                objects.append(TruthObject(item.name, item.kind, item.size, pose, float(np.linalg.norm(self.data.qvel[first : first + 3]))))
+            names = {body: item.name for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True)}
+            held = tuple(names[body] for body in sorted(touched[0] & touched[1]) if body in names)
+            return Truth(self.time, tuple(objects), held)
+
+    def _touched_by(self, body: int) -> set[int]:
+        of = self.model.geom_bodyid
+        touched: set[int] = set()
+        for geom1, geom2 in self.data.contact.geom:
+            pair = int(of[geom1]), int(of[geom2])
+            if body in pair:
+                touched.add(pair[0] if pair[1] == body else pair[1])
+        return touched
