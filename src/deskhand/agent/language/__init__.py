@@ -1,0 +1,1 @@
+"""Understanding short instructions about things on a desk, without a language model."""

@@ -1,0 +1,164 @@
+"""What an instruction asks for, as data, before anybody has looked at the desk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A description of things: "the two biggest red blocks on the left".
+
+    Attributes:
+        words: the phrase as it was said.
+        kinds: kinds that fit, empty for any (see ``noun``).
+        noun: the head word when it is no known kind; perception may still have it as a label.
+        container: a container is meant, whatever its kind.
+        table: the desk itself.
+        colors, shapes: allowed values, empty for any.
+        size: (``volume``, ``height`` or ``length``; +1 or -1; superlative) or None.
+        place: ``left``, ``right``, ``front``, ``back``, ``near``, ``far``, ``middle`` or empty, from the robot's view.
+        count: how many; 0 for all.
+        definite: "the", not "a".
+        rest: whatever no other phrase of the instruction names.
+        pronoun: "it", "them": what the phrase before named.
+        bare: adjectives without a noun ("the red one"): the noun is that of a neighbour.
+        id: an object's id.
+        where: (relation, Ref) that must hold: ``on``, ``in``, ``left_of`` …
+        excluded: things left out.
+    """
+
+    words: str
+    kinds: frozenset[str] = frozenset()
+    noun: str = ""
+    container: bool = False
+    table: bool = False
+    colors: frozenset[str] = frozenset()
+    shapes: frozenset[str] = frozenset()
+    size: tuple[str, int, bool] | None = None
+    place: str = ""
+    count: int = 1
+    definite: bool = False
+    rest: bool = False
+    pronoun: bool = False
+    bare: bool = False
+    id: str = ""
+    where: tuple[str, Ref] | None = None
+    excluded: tuple[Ref, ...] = ()
+
+    @property
+    def anything(self) -> bool:
+        """True when neither kind nor noun nor id restricts it."""
+        return not (self.kinds or self.noun or self.id or self.container or self.table)
+
+
+@dataclass(frozen=True)
+class Intent:
+    """Base of what a clause asks for."""
+
+
+@dataclass(frozen=True)
+class Place(Intent):
+    """Bring ``things`` to ``target``. ``relation``: ``in``, ``on``, ``auto`` (in where it is a container), or one that the robot does not do (``left_of`` …)."""
+
+    things: tuple[Ref, ...]
+    relation: str
+    target: Ref
+
+
+@dataclass(frozen=True)
+class Tidy(Intent):
+    """Clear the desk: things that no Place names go into the nearest container. ``scope`` restricts it; ``strict`` (sort) touches only what is named."""
+
+    scope: tuple[Ref, ...] = ()
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Leave(Intent):
+    """These stay where they are, whatever the other clauses say."""
+
+    things: tuple[Ref, ...]
+
+
+@dataclass(frozen=True)
+class Tower(Intent):
+    """Stack ``things`` on each other; ``ordered`` when they are named bottom first."""
+
+    things: tuple[Ref, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class Pick(Intent):
+    """Take it into the hand and hold it."""
+
+    thing: Ref
+
+
+@dataclass(frozen=True)
+class Release(Intent):
+    """Put down on the desk what is held, or ``things``."""
+
+    things: tuple[Ref, ...] = ()
+
+
+@dataclass(frozen=True)
+class Act(Intent):
+    """One tool without arguments: ``move_home``, ``open_gripper``, ``close_gripper``."""
+
+    tool: str
+
+
+@dataclass(frozen=True)
+class Stop(Intent):
+    """Stop the arm, now."""
+
+
+@dataclass(frozen=True)
+class Help(Intent):
+    """What can you do?"""
+
+
+@dataclass(frozen=True)
+class Ask(Intent):
+    """A question: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``."""
+
+    kind: str
+    about: Ref | None = None
+    relation: str = ""
+    target: Ref | None = None
+
+
+@dataclass(frozen=True)
+class Impossible(Intent):
+    """Understood, and nothing the robot can do; ``words`` is the clause."""
+
+    words: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Unclear(Intent):
+    """A clause that was not understood; ``why`` names what is missing."""
+
+    words: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """All that an instruction asks for, in its order."""
+
+    text: str
+    intents: tuple[Intent, ...] = field(default=())
+
+    @property
+    def question(self) -> bool:
+        """True when it only asks and moves nothing."""
+        return bool(self.intents) and all(isinstance(item, Ask | Help) for item in self.intents)
+
+    @property
+    def stop(self) -> bool:
+        """True when it says stop."""
+        return any(isinstance(item, Stop) for item in self.intents)

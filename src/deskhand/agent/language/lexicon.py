@@ -1,0 +1,178 @@
+"""The words that the grammar knows, as data. Everything is lower case and singular; plurals are folded by :func:`singular`."""
+
+from __future__ import annotations
+
+# kind -> the words for it; the kind itself is one of them
+KIND_WORDS: dict[str, tuple[str, ...]] = {
+    "block": ("block", "cube", "brick", "building block", "toy block", "lego brick", "dice", "die"),
+    "ball": ("ball", "sphere", "marble", "tennis ball", "ping pong ball", "orb"),
+    "cup": ("cup", "mug", "beaker", "tumbler", "coffee cup", "coffee mug", "tea cup", "teacup", "drinking glass", "glass"),
+    "can": ("can", "tin", "soda can", "tin can", "drink can", "drinks can", "beer can", "cola can", "coke can", "pop can", "soda"),
+    "pen": ("pen", "ballpoint", "ballpoint pen", "ball pen", "biro", "pencil", "fountain pen"),
+    "marker": ("marker", "felt tip", "felt tip pen", "felt pen", "marker pen", "highlighter", "sharpie", "whiteboard marker"),
+    "box": ("box", "carton", "package", "packet", "parcel", "cardboard box"),
+    "eraser": ("eraser", "rubber"),
+    "sponge": ("sponge", "scrubber"),
+    "bin": (
+        "bin", "trash can", "garbage can", "trash bin", "garbage bin", "rubbish bin", "waste bin", "waste basket", "waste paper basket",
+        "wastepaper basket", "wastebasket", "paper basket", "dustbin", "basket", "bucket", "trashcan", "recycling bin", "wastebin",
+    ),
+    "tray": ("tray", "dish", "plate", "platter", "saucer"),
+}  # fmt: skip
+
+# words that stand for several kinds
+HYPERNYMS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("block", "ball"): ("toy", "plaything"),
+    ("cup", "can"): ("drinkware", "drink", "beverage", "drinking vessel", "drink container", "drinking thing"),
+    ("cup",): ("crockery", "dishware", "tableware"),
+    ("pen", "marker", "eraser"): ("stationery", "office supply", "school supply", "desk supply", "office thing", "office stuff"),
+    ("pen", "marker"): (
+        "writing thing", "writing tool", "writing utensil", "writing implement", "writing instrument", "writing stuff", "writing material",
+        "crayon", "coloured pencil", "colored pencil",
+    ),
+    ("sponge",): ("cleaning thing", "cleaning tool", "cleaning stuff", "cleaning supply", "cleaning utensil"),
+}  # fmt: skip
+
+ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs"))
+CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
+CONTAINER_KINDS = frozenset(("bin", "tray"))
+TABLE_NOUNS = frozenset(
+    ("desk", "table", "tabletop", "table top", "desktop", "desk top", "worktop", "surface", "workspace", "work space", "work surface", "workbench", "counter", "work area")
+)
+TOWER_NOUNS = frozenset(("tower", "stack", "pile", "column"))
+WASTE_NOUNS = frozenset(("trash", "garbage", "rubbish", "waste"))
+"""As a target these mean the bin; as things they name nothing that can be seen."""
+
+COLORS: dict[str, str] = {
+    "red": "red", "crimson": "red", "scarlet": "red", "green": "green", "lime": "green", "blue": "blue", "navy": "blue", "yellow": "yellow", "golden": "yellow",
+    "orange": "orange", "purple": "purple", "violet": "purple", "lilac": "purple", "magenta": "pink", "pink": "pink", "brown": "brown", "beige": "brown",
+    "black": "black", "white": "white", "gray": "gray", "grey": "gray", "silver": "gray", "cyan": "cyan", "turquoise": "cyan", "teal": "cyan",
+}  # fmt: skip
+SHAPES: dict[str, frozenset[str]] = {
+    "round": frozenset(("sphere", "cylinder")),
+    "spherical": frozenset(("sphere",)),
+    "cylindrical": frozenset(("cylinder",)),
+    "cubic": frozenset(("box",)),
+    "square": frozenset(("box",)),
+    "rectangular": frozenset(("box",)),
+}
+# word -> (measure, sign, superlative)
+SIZES: dict[str, tuple[str, int, bool]] = {
+    "big": ("volume", 1, False), "large": ("volume", 1, False), "huge": ("volume", 1, False), "bigger": ("volume", 1, True), "larger": ("volume", 1, True),
+    "biggest": ("volume", 1, True), "largest": ("volume", 1, True), "small": ("volume", -1, False), "little": ("volume", -1, False),
+    "tiny": ("volume", -1, False), "smaller": ("volume", -1, True), "smallest": ("volume", -1, True), "littlest": ("volume", -1, True),
+    "tall": ("height", 1, False), "taller": ("height", 1, True), "tallest": ("height", 1, True), "highest": ("height", 1, True),
+    "shortest": ("length", -1, True), "longest": ("length", 1, True), "long": ("length", 1, False), "short": ("length", -1, False),
+}  # fmt: skip
+# word -> where, from the robot's view: left is +y, front (away from the robot) is +x
+PLACES: dict[str, str] = {
+    "left": "left", "leftmost": "left", "left-most": "left", "right": "right", "rightmost": "right", "right-most": "right", "front": "front",
+    "foremost": "front", "frontmost": "front", "back": "back", "rear": "back", "rearmost": "back", "nearest": "near", "closest": "near", "near": "near",
+    "close": "near", "nearer": "near", "closer": "near", "farthest": "far", "furthest": "far", "far": "far", "farther": "far", "middle": "middle",
+    "central": "middle", "centre": "middle", "center": "middle", "distant": "far",
+}  # fmt: skip
+MATERIALS = frozenset(
+    ("wooden", "plastic", "metal", "paper", "cardboard", "foam", "glass", "rubber", "tin", "aluminium", "aluminum", "ceramic", "empty", "full", "open", "closed",
+     "old", "new", "dirty", "clean", "dark", "light", "bright", "pale", "colored", "coloured", "scattered", "loose", "single", "nice", "same", "first", "last")
+)  # fmt: skip
+
+NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}
+DEFINITE = frozenset(("the", "this", "that", "these", "those", "my", "your", "our", "his", "her", "their", "its"))
+PRONOUNS = frozenset(("it", "them", "they", "these", "those", "this", "that", "both"))
+
+IN = (("inside", "of"), ("in", "to"), ("in", "side"), ("in",), ("into",), ("inside",), ("within",))
+ON = (("on", "to", "the", "top", "of"), ("on", "the", "top", "of"), ("to", "the", "top", "of"), ("on", "top", "of"), ("on", "to"), ("on",), ("onto",), ("upon",), ("atop",), ("over",))
+TO = (("to",), ("towards",), ("->",))
+FROM = (("out", "of"), ("off", "of"), ("away", "from"), ("from",), ("off",))
+BESIDE = {
+    ("to", "the", "left", "of"): "left_of", ("on", "the", "left", "of"): "left_of", ("left", "of"): "left_of",
+    ("to", "the", "right", "of"): "right_of", ("on", "the", "right", "of"): "right_of", ("right", "of"): "right_of",
+    ("in", "front", "of"): "in_front_of", ("before",): "in_front_of", ("behind",): "behind", ("next", "to"): "near", ("beside",): "near",
+    ("near", "to"): "near", ("near",): "near", ("close", "to"): "near", ("by",): "near", ("under",): "under", ("underneath",): "under", ("below",): "under",
+    ("beneath",): "under", ("between",): "between", ("around",): "near",
+}  # fmt: skip
+EXCEPT = (("except", "for"), ("with", "the", "exception", "of"), ("apart", "from"), ("aside", "from"), ("other", "than"), ("but", "not"), ("not",), ("except",),
+          ("excluding",), ("besides",), ("without",), ("save", "for"), ("all", "but"))  # fmt: skip
+
+# verb -> what it asks for; several words first
+VERBS: dict[tuple[str, ...], str] = {
+    **dict.fromkeys([("throw", "away"), ("throw", "out"), ("get", "rid", "of"), ("dispose", "of"), ("discard",), ("chuck", "out"), ("chuck", "away")], "discard"),
+    **dict.fromkeys([("pick", "up"), ("pick",), ("grab",), ("grasp",), ("lift",), ("lift", "up"), ("take",), ("fetch",), ("get",), ("hold",), ("collect",), ("gather",)], "pick"),
+    **dict.fromkeys([("put",), ("place",), ("move",), ("drop",), ("lay",), ("set",), ("transfer",), ("bring",), ("carry",), ("deposit",), ("insert",), ("throw",),
+                     ("toss",), ("chuck",), ("stick",), ("store",), ("stow",), ("return",), ("leave", "in"), ("dump",), ("pack",), ("relocate",), ("position",), ("stash",),
+                     ("shift",), ("pop",)], "put"),
+    **dict.fromkeys([("stack",), ("pile",), ("pile", "up"), ("stack", "up")], "stack"),
+    **dict.fromkeys([("build",), ("make",), ("construct",), ("erect",), ("form",)], "build"),
+    **dict.fromkeys([("clean",), ("tidy",), ("clear",), ("clean", "up"), ("tidy", "up"), ("clear", "up"), ("clear", "away"), ("clear", "off"), ("declutter",),
+                     ("clean", "off"), ("tidy", "away"), ("straighten", "up"), ("organize",), ("organise",), ("put", "away"), ("neaten",)], "tidy"),
+    **dict.fromkeys([("sort",), ("separate",), ("sort", "out"), ("distribute",), ("arrange",)], "sort"),
+    **dict.fromkeys([("leave",), ("keep",), ("skip",), ("ignore",), ("touch",), ("spare",)], "leave"),
+    **dict.fromkeys([("fill",), ("use",), ("load",)], "fill"),
+    **dict.fromkeys([("empty",), ("unload",), ("empty", "out")], "empty"),
+    **dict.fromkeys([("release",), ("let", "go", "of"), ("put", "down"), ("set", "down"), ("lay", "down")], "release"),
+}  # fmt: skip
+LINKING = frozenset(
+    ("go", "goes", "going", "belong", "belongs", "be", "is", "are", "should", "must", "shall", "have", "has", "to", "needs", "need", "gets", "get", "come", "comes",
+     "ends", "end", "land", "lands", "fits", "fit", "live", "lives", "lie", "lies", "sit", "sits", "lying", "sitting", "standing", "stands", "put", "placed", "moved", "will",
+     "wants", "want", "sorted", "stored", "located", "ought", "supposed", "stacked", "thrown", "dropped")
+)  # fmt: skip
+
+IMPOSSIBLE_VERBS = frozenset(
+    ("fly", "sing", "dance", "walk", "run", "drive", "cook", "bake", "swim", "jump", "speak", "talk", "eat", "drink", "write", "draw", "paint", "call", "phone",
+     "email", "buy", "order", "sleep", "sweep", "wash", "wipe", "mop", "cut", "break", "smash", "open", "pour", "juggle", "teleport", "climb", "play", "read", "marry", "kill",
+     "hit", "kick", "print", "download", "hack", "vacuum", "iron", "knit", "sew", "hover", "levitate", "shoot", "bend", "burn", "melt", "solve", "translate", "tell", "brew",
+     "push", "rotate", "turn", "spin", "flip", "shake", "stir", "slide", "pull", "balance", "wave", "point", "squeeze", "press")
+)  # fmt: skip
+"""Verbs that are understood and that no tool of the robot does."""
+
+FILLERS = frozenset(
+    ("please", "kindly", "now", "just", "also", "too", "quickly", "carefully", "gently", "robot", "hey", "hi", "hello", "ok", "okay", "thanks", "thank", "you",
+     "well", "so", "once", "again", "up", "over", "there", "here", "back", "together", "first", "all", "only", "that", "which", "who", "whatever", "for", "me",
+     "us", "i", "we", "like", "want", "would", "could", "can", "will", "shall", "do", "does", "am", "being", "as", "of", "where", "sure", "see", "properly",
+     "neatly", "nicely", "respectively", "instead", "still", "directly", "straight", "them", "while", "at", "way", "this", "following", "rule", "rules", "follows", "own",
+     "accordingly", "somewhere", "right", "lets", "let's", "into:", "the", "a", "by", "every", "want", "it", "because", "when", "done", "job", "by", "kind", "colour", "color", "type")
+)  # fmt: skip
+
+_IRREGULAR = {
+    "boxes": "box", "dishes": "dish", "brushes": "brush", "dice": "dice", "glasses": "glass", "supplies": "supply", "stationary": "stationery",
+    "toys": "toy", "trays": "tray", "this": "this", "its": "its", "is": "is", "has": "has", "goes": "goes", "belongs": "belongs", "us": "us", "as": "as",
+    "knives": "knife", "pieces": "piece", "batteries": "battery", "stuff": "stuff", "vs": "vs", "always": "always", "wristwatches": "watch", "watches": "watch",
+}  # fmt: skip
+
+
+def singular(word: str) -> str:
+    """The word without a plural ending; words that only look plural stay."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+KIND_OF: dict[str, frozenset[str]] = {word: frozenset((kind,)) for kind, words in KIND_WORDS.items() for word in words} | {
+    word: frozenset(kinds) for kinds, words in HYPERNYMS.items() for word in words
+}
+NEAR_COLORS: dict[str, frozenset[str]] = {
+    "cyan": frozenset(("blue", "green")), "purple": frozenset(("pink", "blue")), "pink": frozenset(("purple", "red")), "orange": frozenset(("red", "yellow", "brown")),
+    "brown": frozenset(("orange", "red")), "gray": frozenset(("white", "black")), "black": frozenset(("gray",)), "white": frozenset(("gray",)),
+    "yellow": frozenset(("orange",)), "red": frozenset(("orange", "pink")), "green": frozenset(("cyan",)), "blue": frozenset(("cyan", "purple")),
+}  # fmt: skip
+
+
+def kind_of_label(label: str) -> str:
+    """The kind that a perception label means: ``mug`` -> ``cup``, ``open_box`` -> ``box``; the label itself where the lexicon has none."""
+    words = label.lower().replace("_", " ").replace("-", " ").strip()
+    if words in KIND_OF and len(KIND_OF[words]) == 1:
+        return next(iter(KIND_OF[words]))
+    for word in words.split():
+        if word in KIND_WORDS:
+            return word
+    return words
+
+
+def color_of(name: str) -> str:
+    """One name for the names of a colour; the last word counts (``dark blue``)."""
+    word = name.lower().replace("_", " ").split()[-1] if name.strip() else ""
+    return COLORS.get(word, word)

@@ -1,0 +1,140 @@
+"""From the text of an instruction to its intents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from deskhand.agent.language import lexicon as lex
+from deskhand.agent.language.clauses import ClauseReader
+from deskhand.agent.language.intents import Act, Help, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.agent.language.phrases import at, match
+from deskhand.agent.language.questions import parse_question
+
+_CONTRACTIONS = (
+    (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
+    (r"'(s|re|ll|ve|d|m)\b", lambda found: {"s": " is", "re": " are", "ll": " will", "ve": " have", "d": " would", "m": " am"}[found.group(1)]),
+    (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b|\bor\b", " and "),
+    (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
+    (r"\b(?:and )?(?:after that|afterwards|after this|subsequently|finally|lastly|thereafter)\b|\band then\b|\bthen\b", " ; "),
+    (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
+)  # fmt: skip
+_POLITE = re.compile(
+    r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|first|next|also|just|robot|please|kindly|thanks|thank you|go ahead and|be so kind as to|be so kind and|"
+    r"(?:can|could|would|will) you(?: please)?(?: kindly)?(?: mind)?(?: try)?(?: to)?|(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
+    r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|(?:make|be) sure(?: that)?(?: to)?|ensure(?: that)?|see to it that|"
+    r"lets|start by|begin by|do me a favou?r and|i will need you to|it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do)\b[ ,!]*)+"
+)
+_STOP = re.compile(
+    r"^(?:please )?(?:emergency )?(?:stop|halt|freeze|abort|cancel|quit|stand still|hold still|hold it|do not move|pause|whoa|cease|enough)"
+    r"(?: (?:it|now|that|this|moving|immediately|at once|right|away|please|everything|the|arm|robot|task|motion|what|you|are|doing|there|all|movements?|action|current|job|right now))*$"
+)
+_HOME = re.compile(r"^(?:go|move|return|drive|come|get|head|travel|park|retreat)?(?: the| your)?(?: arm| robot)?(?: back)?(?: to)?(?: the| your)?(?: home|start|rest|initial|parking|park)(?: position| pose| configuration| place)?$")
+_GRIPPER = re.compile(r"^(?P<what>open|close|shut)(?: up)? (?:the |your )?(?:gripper|hand|fingers|claw|jaws)(?: fully| completely| wide)?$")
+_HELP = re.compile(r"^(?:help|help me|what (?:can|could) you do.*|what (?:are you able to|do you know how to) do|who are you|what are your (?:skills|capabilities|abilities|tools))$")
+_NOISE = re.compile(r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|be (?:careful|quick|gentle)|well done|great)?$")
+_ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
+
+
+def _gerunds() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for verb in lex.VERBS:
+        head = verb[0]
+        for form in (head + "ing", head[:-1] + "ing" if head.endswith("e") else head + head[-1] + "ing"):
+            table[form] = head
+    return table
+
+
+_GERUNDS = _gerunds()
+
+
+def normalise(text: str) -> str:
+    """Lower case, contractions written out, list marks and "then" as semicolons, single spaces."""
+    text = text.lower().strip()
+    for pattern, to in _CONTRACTIONS:
+        text = re.sub(pattern, to, text)  # type: ignore[arg-type]
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def parse(text: str) -> Instruction:
+    """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
+    reader = ClauseReader()
+    intents: list[Intent] = []
+    for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text)):
+        for part in _split_questions(sentence):
+            found = _sentence(part, reader)
+            intents += found
+            reader.remember(found)
+    return Instruction(text, tuple(_joined(intents)))
+
+
+def is_stop(text: str) -> bool:
+    """True when the instruction is nothing but a wish to stop; cheap enough to ask for every goal that arrives."""
+    return parse(text).stop
+
+
+def _split_questions(sentence: str) -> list[str]:
+    """ "put … and tell me what you see" is a command and a question."""
+    return re.split(r"(?:,| and|, and) (?=(?:tell me|say|describe|report|count|list) )", sentence)
+
+
+def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
+    question = sentence.endswith("?")
+    sentence = sentence.strip(" ?,:")
+    bare = _ENDINGS.sub("", _POLITE.sub("", sentence)).strip(" ,") if not _STOP.match(sentence) else sentence
+    if _NOISE.match(bare) or not re.search(r"[a-z0-9]", bare):
+        return [Unclear(sentence, "no words that I know")] if sentence and not re.search(r"[a-z]", sentence) else []
+    if _STOP.match(bare):
+        return [Stop()]
+    if _HELP.match(sentence) or _HELP.match(bare):
+        return [Help()]
+    if asked := parse_question(bare, sentence, question):
+        return [asked]
+    intents: list[Intent] = []
+    for part in _split_acts(bare):
+        if _HOME.match(part):
+            intents.append(Act("move_home"))
+        elif gripper := _GRIPPER.match(part):
+            intents.append(Act("open_gripper" if gripper["what"] == "open" else "close_gripper"))
+        else:
+            words = re.findall(r"->|[a-z0-9_']+|[,:()]", _POLITE.sub("", part) or part)
+            intents += reader.read([_GERUNDS.get(word, word) for word in words])
+    return intents
+
+
+def _split_acts(sentence: str) -> list[str]:
+    """Cut out clauses that are whole commands by themselves ("… and go home")."""
+    parts = re.split(r",? and |, ", sentence)
+    if not any(_HOME.match(part) or _GRIPPER.match(part) for part in map(str.strip, parts)):
+        return [sentence]
+    out: list[str] = []
+    for part in map(str.strip, parts):
+        alone = bool(_HOME.match(part) or _GRIPPER.match(part))
+        if out and not alone and not (_HOME.match(out[-1]) or _GRIPPER.match(out[-1])):
+            out[-1] += f" and {part}"
+        elif part:
+            out.append(part)
+    return out
+
+
+def _joined(intents: list[Intent]) -> list[Intent]:
+    """ "pick it up and put it there" is one placement; remarks beside a real command are dropped; a lone "sort" is a tidy."""
+    out: list[Intent] = []
+    for item in intents:
+        if isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
+            out[-1] = item
+        else:
+            out.append(item)
+    commands = [item for item in out if not (isinstance(item, Unclear) and not item.why)]
+    out = commands or out
+    if not any(isinstance(item, Place) for item in out):
+        out = [replace(item, strict=False) if isinstance(item, Tidy) else item for item in out]
+    return out
+
+
+def understood(instruction: Instruction) -> bool:
+    """True when every clause means something that the robot can try."""
+    return bool(instruction.intents) and not any(isinstance(item, Unclear | Impossible) for item in instruction.intents)
+
+
+__all__ = ["Ref", "at", "is_stop", "match", "normalise", "parse", "understood"]

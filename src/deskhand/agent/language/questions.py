@@ -1,0 +1,96 @@
+"""Questions about the desk: which are asked, and about what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from deskhand.agent.language import lexicon as lex
+from deskhand.agent.language.intents import Ask, Ref
+from deskhand.agent.language.phrases import at, match, parse_ref
+
+_TELL = re.compile(r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|do you know|(?:can|could) you (?:tell me|say|see if))\s+(?:if |whether |please )?")
+_DESCRIBE = re.compile(
+    r"^(?:what(?: all)?(?: can| do)? (?:you )?(?:see|have|recogni[sz]e|detect)(?: (?:there|now|here|on|in front of) ?.*)?|what (?:is|are|lies|lie) (?:there|here)?(?: all)? ?(?:on|around|in front of)?"
+    r"(?: the| your| my)? ?(?:desk|table|tabletop|table top|workspace|you)?(?: right now| now)?|(?:describe|list|name|look at|inspect|scan|examine|survey)(?: me)?(?: the| all| all the| every| everything| what you see| your)*"
+    r" ?(?:desk|table|scene|objects?|things?|items?|workspace|surroundings|contents)?(?: (?:that )?(?:you )?(?:can )?(?:see|on|in|there|are).*)?|(?:which|what) (?:objects?|things?|items?|stuff)(?: (?:do|can) you see| are| is| lie| have).*|"
+    r"look(?: around)?(?: at (?:the )?(?:desk|table))?|everything (?:that )?(?:you )?(?:see|is there|is on the (?:desk|table))|what you (?:can )?see(?: .*)?|(?:is|are) (?:the|my) (?:desk|table) (?:clean|empty|tidy|clear|messy).*)$"
+)
+_HELD = re.compile(r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$")
+
+
+def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
+    """The question in a sentence (politeness taken off in ``bare``), or None when it is none that can be answered by looking."""
+    text = _TELL.sub("", _TELL.sub("", bare))
+    told = text != bare
+    if _HELD.match(text):
+        return Ask("held")
+    words = re.findall(r"[a-z0-9_]+", text)
+    if found := _specific(words, marked or told):
+        return found
+    if _DESCRIBE.match(text) and (words or told):
+        return Ask("describe")
+    return None
+
+
+def _specific(words: Sequence[str], marked: bool) -> Ask | None:
+    two = " ".join(words[:2])
+    if two in {"how many"}:
+        return _about("count", words, 2)
+    if words[:1] in (["count"],):
+        return _about("count", words, 1)
+    if two in {"is there", "are there"} or words[:3] in (["do", "we", "have"], ["do", "you", "have"]):
+        return _about("exists", words, 3 if words[0] == "do" else 2)
+    if start := match(words, 0, (("do", "you", "see"), ("can", "you", "see"), ("you", "see"), ("see",), ("there", "is"), ("there", "are"))):
+        return _about("exists", words, start)
+    if two in {"where is", "where are"} or words[:1] in (["find"], ["locate"]):
+        return _about("where", words, 2 if words[0] == "where" else 1)
+    if start := match(words, 0, (("what", "color", "is"), ("what", "colour", "is"), ("what", "color", "are"), ("what", "colour", "are"), ("which", "color", "is"), ("which", "colour", "is"),
+                                 ("what", "color", "does"), ("what", "colour", "does"), ("what", "is", "the", "color", "of"), ("what", "is", "the", "colour", "of"))):  # fmt: skip
+        return _about("color", words, start)
+    if start := match(words, 0, (("what", "is"), ("what", "are"), ("what", "lies"), ("what", "lie"), ("which", "things", "are"), ("which", "objects", "are"), ("what", "things", "are"),
+                                 ("which", "object", "is"), ("what", "objects", "are"), ("what",), ("which", "items", "are"))):  # fmt: skip
+        return _contents(words, start)
+    if words[:1] == ["which"]:
+        start = 1
+        return _about("which", words, start)
+    if words[:1] in (["is"], ["are"]) and (marked or len(words) > 3):
+        return _about("holds", words, 1)
+    return None
+
+
+def _contents(words: Sequence[str], start: int) -> Ask | None:
+    for phrases, relation in ((lex.IN, "in"), (lex.ON, "on")):
+        if length := match(words, start, phrases):
+            found = parse_ref(words, start + length)
+            if found and not found[0].table:
+                return Ask("exists", Ref("things", count=0), relation, found[0])
+            return Ask("describe")
+    return None
+
+
+def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
+    if kind == "which" and match(words, start, (("is", "the"), ("are", "the"), ("one", "is"), ("of", "the"))):
+        start += 1 + (words[start] == "one")
+    found = parse_ref(words, start)
+    if found is None and at(words, start) in {"anything", "something"}:
+        found = Ref("anything", count=0), start + 1
+    if found is None:
+        noun = at(words, start)
+        if not noun or noun in lex.FILLERS or noun in lex.LINKING:
+            return None
+        found = Ref(noun, noun=lex.singular(noun), count=0), start + 1
+    ref, i = found
+    while at(words, i) in {"are", "is", "there", "do", "you", "see", "can", "that", "which", "we", "have", "standing", "lying", "lie", "lies", "left", "to", "does", "still", "already", "drink"}:
+        if at(words, i) == "to" and at(words, i + 1) == "drink" and ref.anything:  # "anything to drink"
+            ref = Ref("something to drink", kinds=lex.KIND_OF["drink"], count=0)
+        if match(words, i, tuple(lex.BESIDE)):
+            break
+        i += 1
+    options = [(match(words, i, lex.IN), "in"), (match(words, i, lex.ON), "on"), *((len(phrase), name) for phrase, name in lex.BESIDE.items() if match(words, i, (phrase,)))]
+    length, relation = max(options)
+    target = parse_ref(words, i + length) if length else None
+    if target is None and kind == "holds":
+        color = lex.COLORS.get(at(words, i))
+        return Ask("color", ref, target=Ref(color, colors=frozenset((color,)))) if color else None
+    return Ask(kind, ref, relation if target else "", target[0] if target else None)

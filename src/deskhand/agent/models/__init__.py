@@ -1,0 +1,1 @@
+"""Language models behind one Protocol, one file a variant."""
