@@ -110,7 +110,7 @@ def obstacle_points(scene: Scene, target: SceneObject, radius: float = 0.16) -> 
     points = np.vstack(parts)
     points = points[np.linalg.norm(points - target.position, axis=1) < radius + np.linalg.norm(target.size) / 2]
     _, keep = np.unique(np.round(points / 0.006).astype(np.int64), axis=0, return_index=True)
-    return points[np.sort(keep)]
+    return np.asarray(points[np.sort(keep)])
 
 
 def _unnamed(scene: Scene, target: SceneObject, radius: float) -> Array:
@@ -121,7 +121,7 @@ def _unnamed(scene: Scene, target: SceneObject, radius: float) -> Array:
         if len(cloud):
             local = transform_points(inverse(item.pose), cloud)
             cloud = cloud[box_distance(local, np.zeros(3), np.asarray(item.size) / 2) > 0.008]
-    return cloud
+    return np.asarray(cloud)
 
 
 def _to_hand(poses: Array, points: Array) -> Array:

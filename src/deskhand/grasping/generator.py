@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
@@ -18,7 +19,7 @@ from deskhand.types import Grasp, Scene, SceneObject
 Reach = Callable[[Array], list["Array | None"]]
 """Joints for each world_T_tcp of (M, 4, 4) that the arm can approach and reach, None for the others."""
 
-TIP_CLEARANCE = 0.003  # [m] between finger tips and what the object lies on
+TIP_CLEARANCE = 0.0045  # [m] between finger tips and what the object lies on
 MIN_CLEARANCE = 0.001
 MIN_WIDTH_ABOVE = 0.0015  # [m] above the gripper's smallest width: less cannot be told from nothing
 SPARE_WIDTH = 0.004  # [m] below the widest opening, for errors of pose and size
@@ -74,7 +75,7 @@ class GraspGenerator:
         """The candidates whose open hand touches nothing, and their clearance [m]; the promising ones are looked at first, until there are ``enough``."""
         gripper, others, floor = self._gripper, obstacle_points(scene, item), support_height(scene, item)
         promising = np.argsort(-score_candidates(candidates, np.zeros(len(candidates)), item, gripper), kind="stable")
-        rows: list[Array] = []
+        rows: list[npt.NDArray[np.intp]] = []
         clearances: list[Array] = []
         for start in range(0, len(promising), CHUNK):
             chunk = candidates.take(promising[start : start + CHUNK])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.arms.config import GripperConfig
 from deskhand.geometry import Array
@@ -36,7 +37,7 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.poses)
 
-    def take(self, rows: Array | slice) -> Candidates:
+    def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Candidates:
         """The candidates of ``rows`` (indices or a mask)."""
         return Candidates(self.poses[rows], self.contacts[rows], self.widths[rows], self.margins[rows])
 
@@ -77,7 +78,8 @@ def antipodal_pairs(surface: Surface, narrowest: float, widest: float, limit: in
 def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig, floor: float, tip_clearance: float) -> Candidates:
     """Candidates that approach each pair from above, tilted up to 50 degrees; finger tips stay ``tip_clearance`` above ``floor`` [m].
 
-    The tcp comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold.
+    The tcp comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold; for thin
+    things half the tip clearance will do.
     """
     y = np.repeat(axes, len(TILTS), axis=0)
     tilt = np.tile(TILTS, len(axes))[:, None]
@@ -94,8 +96,9 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
     # the lowest corner of a tip: its end, and half the breadth when the hand is tilted about the closing axis
     x = np.cross(y, z)
     lowest = centre[:, 2] + gripper.finger_depth * z[:, 2] - gripper.finger_breadth / 2 * np.abs(x[:, 2])
-    back = np.maximum(0.0, floor + tip_clearance - lowest) / -z[:, 2]
-    holds = back <= gripper.finger_depth - MIN_GRIP
+    most = gripper.finger_depth - MIN_GRIP
+    back = np.clip((floor + tip_clearance - lowest) / -z[:, 2], 0.0, most)
+    holds = lowest - back * z[:, 2] >= floor + 0.6 * tip_clearance - 1e-9
     poses = np.tile(np.eye(4), (len(rows), 1, 1))
     poses[:, :3, 0], poses[:, :3, 1], poses[:, :3, 2] = x, y, z
     poses[:, :3, 3] = centre - back[:, None] * z

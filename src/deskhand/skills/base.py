@@ -1,0 +1,195 @@
+"""What every skill has: the robot, the belief, progress, cancel, and timers that say where the time went."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.motion.obstacles import obstacles_from_scene
+from deskhand.robot import Cancelled, Progress, Robot
+from deskhand.skills.belief import Belief
+from deskhand.types import ExecutionReport, GripperReport, MotionGoal, Plan, PlanOptions, Scene, SceneUpdate, SkillResult
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+
+HOME = "home"
+AT_HOME = 0.03  # [rad] that a joint may be off
+PHASES = ("perception", "grasping", "planning", "motion")
+
+
+def _no_progress(_fraction: float, _text: str) -> None:
+    """Nobody listens."""
+
+
+@dataclass
+class SkillContext:
+    """What a skill works with; one a call.
+
+    Attributes:
+        times: wall time [s] by phase, see :data:`PHASES`.
+    """
+
+    robot: Robot
+    belief: Belief
+    progress: Progress = _no_progress
+    cancelled: Cancelled = lambda: False
+    times: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Count the wall time of a block."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.times[phase] += time.perf_counter() - start
+
+    def check(self) -> None:
+        """Between steps.
+
+        Raises:
+            DeskhandError: ``cancelled``, ``safety_stop``.
+        """
+        if self.cancelled():
+            raise DeskhandError("cancelled", "the skill was cancelled; the arm holds still.")
+        status = self.robot.safety_status()
+        if status.stopped:
+            raise DeskhandError("safety_stop", f"the arm is stopped: {status.reason or status.code}.", hint="Reset the stop when it is safe.")
+
+    def step(self, fraction: float, text: str) -> None:
+        """Say what comes next; raises as :meth:`check`."""
+        self.check()
+        log.info("%s", text)
+        self.progress(fraction, text)
+
+    # ------------------------------------------------------------ perception
+
+    def look(self) -> Scene:
+        """Bring the arm out of the camera's view, take a new look, tell the planner what is in the way."""
+        self.go_home()
+        self.check()
+        if self.belief.held is None:
+            self.detach()
+        with self.timed("perception"):
+            scene = self.robot.detect_objects()
+            self.belief.see(scene)
+        assert self.belief.scene is not None
+        with self.timed("planning"):
+            self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(self.belief.scene)))
+        return self.belief.scene
+
+    def scene(self) -> Scene:
+        """The last look when nothing was touched since, else a new one."""
+        if self.belief.scene is not None and self.belief.fresh:
+            return self.belief.scene
+        return self.look()
+
+    # ------------------------------------------------------------ motion
+
+    def plan(self, goal: MotionGoal, options: PlanOptions | None = None) -> Plan:
+        """Robot.plan_motion, timed."""
+        with self.timed("planning"):
+            return self.robot.plan_motion(goal, options)
+
+    def plan_line(self, waypoints: tuple[Array, ...], options: PlanOptions | None = None) -> Plan:
+        """Robot.plan_cartesian, timed."""
+        with self.timed("planning"):
+            return self.robot.plan_cartesian(waypoints, options)
+
+    def execute(self, plan: Plan) -> ExecutionReport:
+        """Move; raises what the report says when the goal was not reached."""
+        self.check()
+        with self.timed("motion"):
+            report = self.robot.execute(plan.id, None, self.cancelled)
+        if not report.ok:
+            raise DeskhandError(report.code, report.message, retry=report.code in ("tracking_error", "stalled"))
+        return report
+
+    def at_home(self) -> bool:
+        """Whether the measured joints are the home pose's."""
+        arm = self.robot.arm
+        return bool(np.abs(self.robot.joint_state().of(arm.joints) - np.asarray(arm.named_poses[HOME])).max() < AT_HOME)
+
+    def go_home(self) -> None:
+        """To the home pose, unless there already."""
+        if not self.at_home():
+            self.execute(self.plan(MotionGoal(named=HOME)))
+
+    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3) -> None:
+        """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``)."""
+        pose = self.robot.tcp_pose().copy()
+        pose[2, 3] += height
+        self.execute(self.plan_line((pose,), PlanOptions(allow=allow, min_fraction=least)))
+
+    def attach(self, object_id: str) -> None:
+        """Tell the planner that the hand holds this obstacle."""
+        with self.timed("planning"):
+            self.robot.update_scene(SceneUpdate(attach=object_id))
+        self.belief.attached = object_id
+
+    def detach(self) -> None:
+        """Tell the planner that the hand is empty, when it thinks otherwise; what was held stays as an obstacle where it is."""
+        if self.belief.attached:
+            with self.timed("planning"):
+                self.robot.update_scene(SceneUpdate(detach=True))
+            self.belief.attached = ""
+
+    # ------------------------------------------------------------ hand
+
+    def width(self) -> float:
+        """Measured distance of the pads [m]."""
+        gripper = self.robot.arm.gripper
+        return gripper.width_of(float(self.robot.joint_state().of([gripper.joint])[0]))
+
+    def grip(self, width: float, force: float | None = None) -> GripperReport:
+        """Move the fingers, timed; raises ``cancelled`` after the hand was stopped."""
+        self.check()
+        with self.timed("motion"):
+            report = self.robot.gripper(width, force, self.cancelled)
+        self.check()
+        return report
+
+
+def skill(function: Callable[Concatenate[SkillContext, P], SkillResult]) -> Callable[Concatenate[SkillContext, P], SkillResult]:
+    """A skill never raises what a robot may do: a failure is a result with its code. Times are added to ``data``."""
+
+    @wraps(function)
+    def run(ctx: SkillContext, /, *args: P.args, **kwargs: P.kwargs) -> SkillResult:
+        wall = time.perf_counter()
+        started = _now(ctx)
+        before = dict(ctx.times)
+        try:
+            result = function(ctx, *args, **kwargs)
+        except DeskhandError as error:
+            log.info("%s failed: %s: %s", function.__name__, error.code, error)
+            result = SkillResult(error.code, str(error), getattr(error, "data", {}))
+        phases = {key: round(value - before.get(key, 0.0), 3) for key, value in ctx.times.items()}
+        times = {**phases, "wall": round(time.perf_counter() - wall, 3), "robot": round(_now(ctx) - started, 3)}
+        return SkillResult(result.code, result.message, {**result.data, "times": times})
+
+    return run
+
+
+def _now(ctx: SkillContext) -> float:
+    try:
+        return ctx.robot.now()
+    except DeskhandError:  # a clock that stands still is the failure of the step that needs it
+        return float("nan")
+
+
+class SkillError(DeskhandError):
+    """A failure with what was measured on the way."""
+
+    def __init__(self, code: str, message: str, data: dict[str, object], *, hint: str = "") -> None:
+        super().__init__(code, message, hint=hint)
+        self.data = data

@@ -1,0 +1,63 @@
+"""What the robot takes to be so: the last look, and what the hand holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from deskhand.geometry import Array, inverse
+from deskhand.types import Grasp, Scene, SceneObject
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the hand holds.
+
+    Attributes:
+        object: as it was seen before it was grasped.
+        grasp: the grasp that was executed.
+        width: of the fingers when they had closed on it [m].
+        tcp_T_object: where it sits in the hand.
+        picked_from: world_T_object before.
+    """
+
+    object: SceneObject
+    grasp: Grasp
+    width: float
+    tcp_T_object: Array
+    picked_from: Array
+
+
+class Belief:
+    """Last scene and what is held.
+
+    Attributes:
+        fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
+        attached: id of what the planner takes to be in the hand.
+    """
+
+    def __init__(self) -> None:
+        self.scene: Scene | None = None
+        self.held: Held | None = None
+        self.fresh = False
+        self.attached = ""
+
+    def see(self, scene: Scene) -> None:
+        """A look was made; what is in the hand is not on the desk."""
+        if self.held is not None:
+            name = self.held.object.id
+            scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
+        self.scene, self.fresh = scene, True
+
+    def disturb(self) -> None:
+        """Something is about to be touched: the last look may no longer hold."""
+        self.fresh = False
+
+    def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array) -> None:
+        """The hand has closed on ``item`` and it left its place."""
+        self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
+        if self.scene is not None:
+            self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
+
+    def released(self) -> None:
+        """The hand is empty."""
+        self.held = None

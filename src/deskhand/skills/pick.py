@@ -1,0 +1,198 @@
+"""Pick an object: approach, close, lift, and make sure by finger width and by a second look that it is held."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, make_transform, rotation_angle
+from deskhand.grasping.collision import opening
+from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
+from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.second_look import same_object, seen_at_place
+from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 3
+GRASPS = 8  # asked of the generator an attempt
+PREGRASP = 0.06  # [m] back along the approach
+LIFT = 0.10  # [m]
+SLIPPED = 0.004  # [m] that the fingers may close further while lifting
+UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
+AGAIN = UNPLANNED | {"grasp_failed", "tracking_error", "stalled", "plan_expired", "start_in_collision"}
+"""Failures after which another grasp, from a new look, may do."""
+
+
+@dataclass
+class _Trace:
+    """What a pick measured."""
+
+    data: dict[str, Any]
+    tried: list[Array]
+
+
+@skill
+def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillResult:
+    """Grasp and lift ``object_id``. Success means that it is held, verified by the finger width before and after the lift and by a second look.
+
+    ``data``: ``width`` [m] between the fingers, ``lifted`` [m], ``attempts``, ``failures`` (codes of the attempts that failed), ``times``.
+    Codes: ``already_holding``, ``unknown_object``, ``no_grasp``, ``grasp_failed``, ``object_lost`` and those of motion and safety.
+    """
+    if ctx.belief.held is not None:
+        raise DeskhandError("already_holding", f"the hand holds {ctx.belief.held.object.id}.", hint="Place it first.")
+    ctx.step(0.0, f"pick {object_id}")
+    scene = ctx.scene()
+    item = scene.get(object_id)
+    trace = _Trace({"attempts": 0, "failures": []}, [])
+    while True:
+        trace.data["attempts"] += 1
+        try:
+            return _attempt(ctx, scene, item, trace)
+        except DeskhandError as error:
+            trace.data["failures"].append(error.code)
+            if error.code not in AGAIN:
+                raise SkillError(error.code, error.message, trace.data, hint=error.hint) from error
+            log.info("attempt %d to pick %s failed: %s: %s", trace.data["attempts"], item.id, error.code, error)
+            _recover(ctx, item)
+            # a second look may show more of the object; a third shows the same
+            if trace.data["attempts"] >= (min(2, attempts) if error.code in UNPLANNED else attempts):
+                raise SkillError(error.code, f"{error.message} ({trace.data['attempts']} attempts)", trace.data, hint=error.hint) from error
+            ctx.step(0.1, f"look again for {item.id}")
+            scene = ctx.look()
+            item = _find_again(scene, item, trace)
+
+
+def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> SkillResult:
+    gripper = ctx.robot.arm.gripper
+    ctx.step(0.15, f"find a grasp for {item.id}")
+    with ctx.timed("grasping"):
+        grasps = ctx.robot.generate_grasps(scene, item.id, GRASPS)
+    fresh = [grasp for grasp in grasps if not _was_tried(grasp, trace.tried)]
+    grasp, above, approach = _plan_grasp(ctx, scene, item, fresh or grasps)
+    trace.tried.append(grasp.pose)
+    trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 3))
+    wanted = float(opening(grasp.width, gripper))
+    if abs(ctx.width() - wanted) > 0.002:
+        ctx.grip(wanted)
+    ctx.step(0.35, f"approach {item.id}")
+    ctx.execute(above)
+    ctx.belief.disturb()
+    ctx.execute(approach)
+    ctx.step(0.55, f"close on {item.id}")
+    closed = ctx.grip(gripper.width_min, gripper.force_default)
+    _check_width(ctx, item, closed.width, grasp.width)
+    ctx.step(0.65, f"lift {item.id}")
+    lifted = _lift(ctx, item)
+    width = ctx.width()
+    if width < gripper.width_min + MIN_WIDTH_ABOVE or width < closed.width - SLIPPED:
+        raise DeskhandError(
+            "grasp_failed", f"{item.id} slipped out: the fingers are {1000 * width:.1f} mm apart after the lift, {1000 * closed.width:.1f} before."
+        )
+    ctx.step(0.85, f"make sure that {item.id} is held")
+    with ctx.timed("perception"):
+        at_place = seen_at_place(ctx.robot.observe(), item, support_height(scene, item))
+    if at_place == "there":
+        raise DeskhandError("grasp_failed", f"{item.id} is still where it was; the hand holds something else or nothing.")
+    ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
+    trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place)
+    return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
+
+
+def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list[Grasp]) -> tuple[Grasp, Plan, Plan]:
+    """The first grasp that can be planned: to the pregrasp, and straight from there to the object."""
+    last: DeskhandError | None = None
+    for grasp in grasps:
+        ctx.check()
+        pregrasp = grasp.pose @ make_transform(translation=[0, 0, -_back(scene, item, grasp)])
+        try:
+            with ctx.timed("planning"):
+                names = ctx.robot.arm.joints
+                seed = dict(zip(names, map(float, grasp.joints), strict=True)) if len(grasp.joints) else None
+                joints = ctx.robot.solve_ik(pregrasp, seed=seed)[0].joints
+            above = ctx.plan(MotionGoal(joints=dict(zip(names, map(float, joints), strict=True))))
+            approach = ctx.plan_line((grasp.pose,), PlanOptions(start=above.end, speed_scale=0.6, allow=(("gripper", item.id),)))
+        except DeskhandError as error:
+            if error.code not in AGAIN:
+                raise
+            log.info("grasp of %s cannot be planned: %s: %s", item.id, error.code, error)
+            last = error
+            continue
+        return grasp, above, approach
+    assert last is not None
+    raise DeskhandError(last.code, f"none of {len(grasps)} grasps of {item.id} can be planned; the last: {last.message}", hint=last.hint)
+
+
+def _back(scene: Scene, item: SceneObject, grasp: Grasp) -> float:
+    """How far back [m] the approach begins; above the rim when the object is in a container."""
+    for other in scene.objects:
+        if other.id == item.support and other.is_container:
+            return float(max(PREGRASP, (other.top + 0.02 - grasp.pose[2, 3]) / max(0.5, -grasp.pose[2, 2])))
+    return PREGRASP
+
+
+def _lift(ctx: SkillContext, item: SceneObject) -> float:
+    """Attach and lift straight up; returns the height [m]."""
+    before = float(ctx.robot.tcp_pose()[2, 3])
+    ctx.attach(item.id)
+    allow = tuple((item.id, name) for name in {"table", item.support} - {"gripper", ""} | _touching(ctx, item))
+    ctx.rise(LIFT, allow)
+    return float(ctx.robot.tcp_pose()[2, 3]) - before
+
+
+def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:
+    """What may still touch the object as it leaves: whatever it touches now, by the planner's own word."""
+    contacts = ctx.robot.check_state().collisions
+    return {b if a == item.id else a for a, b, _ in contacts if item.id in (a, b)} - set(ctx.robot.arm.gripper.links)
+
+
+def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, lifted: float) -> Array:
+    """world_T_tcp when the hand closed, from the pose now: where the object sits in the hand follows from it."""
+    pose = ctx.robot.tcp_pose().copy()
+    pose[2, 3] -= lifted
+    return pose if rotation_angle(pose, grasp.pose) < 0.2 else grasp.pose
+
+
+def _check_width(ctx: SkillContext, item: SceneObject, width: float, expected: float) -> None:
+    gripper = ctx.robot.arm.gripper
+    if width < gripper.width_min + MIN_WIDTH_ABOVE:
+        raise DeskhandError("grasp_failed", f"the fingers closed to {1000 * width:.1f} mm: nothing is between them.")
+    if width > expected + 0.010 or width < 0.4 * expected:
+        raise DeskhandError("grasp_failed", f"the fingers are {1000 * width:.1f} mm apart, {item.id} should be {1000 * expected:.1f} mm wide there.")
+
+
+def _was_tried(grasp: Grasp, tried: list[Array]) -> bool:
+    return any(np.linalg.norm(pose[:3, 3] - grasp.pose[:3, 3]) < 0.005 and rotation_angle(pose, grasp.pose) < 0.15 for pose in tried)
+
+
+def _find_again(scene: Scene, item: SceneObject, trace: _Trace) -> SceneObject:
+    found = same_object(scene, item)
+    if found is None:
+        raise SkillError("object_lost", f"{item.id} is not on the desk any more.", trace.data, hint="Look again, or ask for another object.")
+    return found
+
+
+def _recover(ctx: SkillContext, item: SceneObject) -> None:
+    """Let go, up and home, so that the next look sees the desk.
+
+    Raises:
+        DeskhandError: when the arm cannot be brought out of the way: the skill ends with that.
+    """
+    ctx.check()
+    open_width = ctx.robot.arm.gripper.width_max
+    if ctx.width() < open_width - 0.004:
+        ctx.grip(open_width)
+    ctx.detach()
+    if ctx.at_home():
+        return
+    try:
+        ctx.rise(LIFT, (("gripper", item.id),), least=0.1)
+    except DeskhandError as error:
+        if error.code in ("cancelled", "safety_stop"):
+            raise
+        log.info("cannot rise straight up: %s: %s", error.code, error)
+    ctx.go_home()

@@ -1,0 +1,105 @@
+"""Where and how a held object can be released: in a container, on another thing, or at a place on the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.arms.config import GripperConfig
+from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
+from deskhand.grasping.collision import finger_boxes, opening, palm_box
+from deskhand.grasping.surface import box_points, complete_surface
+from deskhand.skills.belief import Held
+from deskhand.skills.heights import HeightMap
+from deskhand.types import Scene, SceneObject
+
+YAWS = np.deg2rad(np.arange(0, 360, 20))
+GRID = 0.012  # [m] between the places that are tried in a container
+DROP = 0.006  # [m] between what is released and what it falls on
+LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
+OVER_RIM = 0.02  # [m] of room below the hand on its way
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A way to release: world_T_tcp when the fingers open, and above it; ``drop`` is the height of the fall [m]."""
+
+    release: Array
+    hover: Array
+    position: Array
+    cost: float
+    inside: bool = True
+
+
+def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 8) -> list[Spot]:
+    """Best first: low above the floor or the contents, the object within the walls, the hand clear of them.
+
+    Where the hand does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the hand away from ``base``.
+    """
+    floor_map = HeightMap(scene, container.position, leave_out=(held.object.id,))
+    size = np.asarray(container.size, dtype=float)
+    inner = size[:2] / 2 - max(container.wall, 0.002)
+    x, y = (np.arange(-half, half + 1e-9, GRID) if half > 0 else np.zeros(1) for half in inner - 0.012)
+    local = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+    centres = transform_points(container.pose, np.column_stack([local, np.zeros(len(local))]))[:, :2]
+    outward = container.position - base
+    lean = rotation_about([-outward[1], outward[0], 0.0], -tilt) if tilt else np.eye(3)
+    thing, hand = _held_points(held), _hand_points(held, gripper)
+    spots: list[Spot] = []
+    for yaw in YAWS:
+        turn = lean @ rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3]
+        object_points, hand_points = thing @ turn.T, hand @ turn.T
+        middle = (turn @ held.tcp_T_object[:3, 3])[:2]
+        places = centres - middle  # of the tcp, so that the object's centre comes to the grid
+        heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places))
+        in_container = (np.concatenate([object_points[:, :2], np.zeros((len(object_points), 1))], axis=1) @ container.pose[:3, :3])[:, :2]
+        shifted = local[:, None] + (in_container - (np.append(middle, 0.0) @ container.pose[:3, :3])[:2])[None]
+        over = np.maximum(np.abs(shifted) - inner, 0.0).max(axis=(1, 2))
+        fall = heights + object_points[:, 2].min() - floor_map.below(centres)
+        cost = heights + object_points[:, 2].min() + 3.0 * over + 0.5 * np.maximum(fall - DROP, 0.0)
+        cost = cost + 0.01 * np.linalg.norm(local / inner, axis=1) + 0.002 * abs(np.sin(yaw / 2))
+        for row in np.argsort(cost)[:3]:
+            place = np.append(places[row], heights[row])
+            spots.append(_spot(floor_map, turn, place, centres[row], float(cost[row]), np.vstack([object_points, hand_points]), bool(over[row] < 0.004)))
+    spots.sort(key=lambda spot: spot.cost)
+    return spots[:limit]
+
+
+def spots_at(scene: Scene, place: Array, height: float, held: Held, gripper: GripperConfig, ignore: tuple[str, ...] = (), limit: int = 8) -> list[Spot]:
+    """Ways to put the object down with its centre at ``place`` (x, y) on something that is ``height`` [m] high; empty when that is not free."""
+    ground = HeightMap(scene, place, leave_out=(held.object.id, *ignore), margin=0.005)
+    thing, hand = _held_points(held), _hand_points(held, gripper)
+    spots = []
+    for yaw in YAWS:
+        turn = rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3]
+        object_points, hand_points = thing @ turn.T, hand @ turn.T
+        target = np.asarray(place, dtype=float)[:2] - (turn @ held.tcp_T_object[:3, 3])[:2]
+        stands = height - object_points[:, 2].min()
+        rest = max(float(ground.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)
+        if rest > stands + LEVEL:
+            continue
+        pose = np.append(target, max(rest, stands) + DROP / 2)
+        spots.append(_spot(ground, turn, pose, np.asarray(place)[:2], abs(float(np.sin(yaw / 2))), np.vstack([object_points, hand_points])))
+    return sorted(spots, key=lambda spot: spot.cost)[:limit]
+
+
+def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: float, points: Array, inside: bool = True) -> Spot:
+    release = make_transform(turn, place)
+    hover = release.copy()
+    hover[2, 3] = max(place[2] + 0.03, ground.highest_near(position, 0.10) + OVER_RIM - float(points[:, 2].min()))
+    return Spot(release, hover, position, cost, inside)
+
+
+def _held_points(held: Held) -> Array:
+    """Surface of what is held (N, 3), in the tcp frame."""
+    surface = complete_surface(held.object, 0.006).points
+    return transform_points(held.tcp_T_object @ inverse(held.object.pose), surface)
+
+
+def _hand_points(held: Held, gripper: GripperConfig) -> Array:
+    """Surface of the hand when it has let go (N, 3), in the tcp frame."""
+    centres, halves = finger_boxes(gripper, np.atleast_1d(opening(held.width, gripper)))
+    parts = [box_points(2 * half, 0.008) + centre for centre, half in zip(centres[0], halves[0], strict=True)]
+    centre, half = palm_box(gripper)
+    return np.vstack([*parts, box_points(2 * half, 0.010) + centre])
