@@ -136,9 +136,7 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
     dof = {name: int(model.joint(name).dofadr[0]) for name in moving}
     actuator = {name: model.actuator(name).id for name in moving}
     _damp(model, dof, actuator)
-    fingers = [
-        link for link in robot.links if robot.joints.get(gripper.joint) and link in (robot.joints[gripper.joint].child, robot.joints[gripper.mimic].child)
-    ]
+    fingers = [model.body(robot.joints[name].child).id for name in (gripper.joint, gripper.mimic)]
     arm_actuators = [actuator[name] for name in robot.arm.joints]
     return Built(
         spec=world,
@@ -148,7 +146,7 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
         dof=dof,
         actuator=actuator,
         object_bodies=bodies,
-        finger_bodies=(model.body(fingers[0]).id, model.body(fingers[1]).id),
+        finger_bodies=(fingers[0], fingers[1]),
         free_dofs=np.array([model.body_dofadr[body] + np.arange(6) for body in bodies], dtype=np.int64).reshape(-1, 6),
         lag=np.array([-model.actuator_biasprm[index, 2] / model.actuator_gainprm[index, 0] for index in arm_actuators]),
     )

@@ -114,9 +114,9 @@ class Follower:
         """Wished positions (n,) at ``time`` [s] since the start: cubic where velocities are given, else linear."""
         times, positions = self._times, self._positions
         if time <= times[0] or len(times) == 1:
-            return positions[0]
+            return np.asarray(positions[0])
         if time >= times[-1]:
-            return positions[-1]
+            return np.asarray(positions[-1])
         while times[self._segment + 1] <= time:
             self._segment += 1
         while times[self._segment] > time:

@@ -1,0 +1,113 @@
+"""The simulated RGB-D camera: MuJoCo's picture of the world, seen through a sensor model."""
+
+from __future__ import annotations
+
+import math
+import os
+from types import TracebackType
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.sim.room import CAMERA
+from deskhand.sim.sensor import DepthSensor
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import CameraSpec
+from deskhand.types import CameraIntrinsics, Frame, Image
+
+
+def intrinsics_of(camera: CameraSpec) -> CameraIntrinsics:
+    """Pinhole model of the picture: square pixels, principal point in the middle; pixel centres at whole numbers."""
+    focal = camera.height / 2 / math.tan(camera.fovy / 2)
+    return CameraIntrinsics(camera.width, camera.height, focal, focal, (camera.width - 1) / 2, (camera.height - 1) / 2)
+
+
+class RgbdRenderer:
+    """Renders a simulation's camera off screen. An OpenGL context belongs to one thread: open, use and close it in the same one.
+
+    Use as a context manager, or call ``open`` and ``close``.
+    """
+
+    def __init__(self, simulation: Simulation, sensor: DepthSensor | None = None) -> None:
+        self.simulation = simulation
+        self.sensor = sensor or DepthSensor()
+        self.intrinsics = intrinsics_of(simulation.built.spec.camera)
+        self._gl: Any = None
+        self._context: Any = None
+        self._count = 0
+
+    def open(self) -> None:
+        """Make the OpenGL context.
+
+        Raises:
+            DeskhandError: ``missing_dependency`` when the machine cannot render off screen.
+        """
+        model, camera = self.simulation.model, self.simulation.built.spec.camera
+        self._data, self._scene, self._options = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000), mujoco.MjvOption()
+        self._camera = mujoco.MjvCamera()
+        self._camera.type, self._camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(CAMERA).id
+        self._view = mujoco.MjrRect(0, 0, camera.width, camera.height)
+        try:
+            from mujoco.gl_context import GLContext
+
+            self._gl = GLContext(camera.width, camera.height)
+            self._gl.make_current()
+            self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        except Exception as error:  # what a missing driver raises differs from one OpenGL platform to another
+            raise DeskhandError(
+                "missing_dependency",
+                f"no off-screen rendering (MUJOCO_GL={os.environ.get('MUJOCO_GL', 'not set')}): {error}.",
+                hint="Set MUJOCO_GL=egl and install libegl1 and libgl1-mesa-dri.",
+            ) from error
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+
+    def close(self) -> None:
+        """Give the OpenGL context back."""
+        if self._context is not None:
+            self._context.free()
+        if self._gl is not None:
+            self._gl.free()
+        self._gl = self._context = None
+
+    def __enter__(self) -> RgbdRenderer:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def render(self) -> Frame:
+        """A frame of the world as it is now."""
+        color, depth, stamp = self.render_true()
+        world = self.simulation.built.spec
+        rng = np.random.default_rng((world.seed, self._count))
+        self._count += 1
+        measured = self.sensor.measure(depth, self.intrinsics.fx, rng)
+        return Frame(_exposed(color, rng), measured, self.intrinsics, world.camera.world_T_camera, stamp)
+
+    def render_true(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
+        """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensor."""
+        if self._context is None:
+            raise DeskhandError("no_frame", "the camera is not open.")
+        model, data, k = self.simulation.model, self._data, self.intrinsics
+        stamp = self.simulation.copy_state(data)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_camlight(model, data)
+        self._gl.make_current()
+        mujoco.mjv_updateScene(model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
+        mujoco.mjr_render(self._view, self._scene, self._context)
+        color, buffer = np.empty((k.height, k.width, 3), np.uint8), np.empty((k.height, k.width), np.float32)
+        mujoco.mjr_readPixels(color, buffer, self._view, self._context)
+        # the buffer holds 1 at the near plane and 0 at the far one, linear in 1 / depth; rows come bottom up
+        near, far = (limit * model.stat.extent for limit in (model.vis.map.znear, model.vis.map.zfar))
+        depth = near * far / (near + buffer[::-1].astype(np.float64) * (far - near))
+        return np.ascontiguousarray(color[::-1]), depth.astype(np.float32), stamp
+
+
+def _exposed(color: Image, rng: np.random.Generator) -> Image:
+    """Colour with the noise of a sensor, 2 of 255."""
+    noise = rng.integers(-3, 4, color.shape, dtype=np.int16)
+    return np.asarray(np.clip(color.astype(np.int16) + noise, 0, 255), dtype=np.uint8)

@@ -1,0 +1,129 @@
+"""The simulated robot behind the same bases as real drivers: arm, gripper, camera, clock."""
+
+from __future__ import annotations
+
+import threading
+
+from deskhand.errors import DeskhandError
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.follower import Follower
+from deskhand.sim.hand import HandCommand
+from deskhand.sim.simulation import Simulation
+from deskhand.types import Frame, GripperReport, JointState, Trajectory
+
+CONTROL_PERIOD = 0.02  # [s]
+
+
+class SimClock:
+    """Simulated time; sleeping is what advances it."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+
+    def now(self) -> float:
+        """[s]"""
+        return self._simulation.time
+
+    def sleep(self, seconds: float) -> None:
+        """Let the physics run."""
+        if seconds > 0:
+            self._simulation.step(seconds)
+
+
+class SimMotion:
+    """A trajectory on its way."""
+
+    def __init__(self, simulation: Simulation, follower: Follower) -> None:
+        self._simulation, self._follower = simulation, follower
+
+    def done(self) -> bool:
+        """True when it has ended, whatever the outcome."""
+        return not self._follower.active
+
+    def error(self) -> str:
+        """Empty while running and after success."""
+        return self._follower.message
+
+    def cancel(self) -> None:
+        """Stop and hold."""
+        self._simulation.cancel(self._follower)
+
+
+class SimArm:
+    """The simulated arm."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+
+    def joint_state(self) -> JointState:
+        """Newest measurement of all joints, the gripper's included."""
+        return self._simulation.joint_state()
+
+    def follow(self, trajectory: Trajectory) -> SimMotion:
+        """Begin to follow; replaces what was running.
+
+        Raises:
+            DeskhandError: ``invalid_input`` when it cannot be followed.
+        """
+        return SimMotion(self._simulation, self._simulation.follow(trajectory))
+
+
+class SimGripperMotion:
+    """A gripper command on its way."""
+
+    def __init__(self, simulation: Simulation, command: HandCommand) -> None:
+        self._simulation, self._command = simulation, command
+
+    def done(self) -> bool:
+        """True when it is there, stalled or cancelled."""
+        return self._command.done
+
+    def report(self) -> GripperReport:
+        """Measured state now."""
+        simulation = self._simulation
+        width = simulation.arm.gripper.width_of(simulation.finger_position())
+        return GripperReport(width, self._command.stalled, self._command.reached, simulation.finger_force())
+
+    def cancel(self) -> None:
+        """Hold where it is."""
+        self._simulation.cancel_grip(self._command)
+
+
+class SimGripper:
+    """The simulated gripper, commanded by the distance of its pads."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+
+    def move(self, width: float, force: float) -> SimGripperMotion:
+        """Begin to bring the pads to ``width`` [m] apart with at most ``force`` [N]."""
+        return SimGripperMotion(self._simulation, self._simulation.grip(self._simulation.arm.gripper.position_of(width), force))
+
+
+class SimCamera:
+    """The simulated camera. It renders in the thread that first asks it; others are refused (OpenGL contexts are per thread)."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._renderer = RgbdRenderer(simulation)
+        self._thread: int | None = None
+
+    def capture(self, newer_than: float | None = None) -> Frame:
+        """A frame exposed after ``newer_than`` [s]; simulated time goes on until then.
+
+        Raises:
+            DeskhandError: ``missing_dependency`` when the machine cannot render, ``no_frame`` from a second thread.
+        """
+        if self._thread is None:
+            self._renderer.open()
+            self._thread = threading.get_ident()
+        if self._thread != threading.get_ident():
+            raise DeskhandError("no_frame", "the simulated camera can be used from one thread only.")
+        if newer_than is not None and self._simulation.time <= newer_than:
+            self._simulation.step(newer_than - self._simulation.time + CONTROL_PERIOD)
+        return self._renderer.render()
+
+    def close(self) -> None:
+        """Give the renderer back, from the thread that used it."""
+        self._renderer.close()
+        self._thread = None
