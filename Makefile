@@ -1,0 +1,26 @@
+# deskhand: `make demo` sets everything up and runs it. ARGS goes to the command: make demo ARGS="--seed 3"
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
+
+setup: ## prepare .venv: libraries, ROS 2, built interfaces (seconds when it is there)
+	@$(PYTHON) scripts/bootstrap.py
+
+demo: setup ## the simulated arm cleans a desk (ARGS="--seed 3 --task desk_cleaning")
+	@$(BIN)/deskhand demo $(ARGS)
+
+lint: setup ## ruff and mypy
+	@$(BIN)/ruff check src test launch scripts setup.py
+	@$(BIN)/ruff format --check --quiet src test launch scripts setup.py
+	@$(BIN)/mypy
+
+test: lint ## lint, then every test (ARGS="-k safety")
+	@$(BIN)/python -m pytest $(ARGS)
+
+clean: ## remove .venv and everything built
+	@rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@find src test launch scripts -name __pycache__ -type d -prune -exec rm -rf {} +
