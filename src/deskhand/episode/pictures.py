@@ -1,0 +1,86 @@
+"""Draws grasps into the pictures of an episode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from deskhand.arms.config import ArmConfig, GripperConfig
+from deskhand.arms.model import RobotModel
+from deskhand.episode.reader import Episode
+from deskhand.episode.timeline import Call
+from deskhand.geometry import Array, transform_points
+from deskhand.types import Frame, Image
+
+CLOSING = -0.004
+"""A finger that moves faster inwards is closing [m/s]."""
+DONE, FAILED = (20, 220, 120), (255, 70, 60)
+
+
+@dataclass(frozen=True)
+class ExecutedGrasp:
+    """Where the hand was when its fingers began to close during a call; ``width`` [m] between the pads before."""
+
+    stamp: float
+    call_id: str
+    world_T_tcp: Array
+    width: float
+    held: bool
+
+
+def executed_grasps(episode: Episode, calls: list[Call], arm: ArmConfig) -> list[ExecutedGrasp]:
+    """Grasps that were really made, from the recorded joints: the hand's pose each time that the fingers close while a pick runs."""
+    picks = [call for call in calls if call.tool in ("pick", "close_gripper")]
+    model = RobotModel.load(arm)
+    grasps: list[ExecutedGrasp] = []
+    for call in picks:
+        closings = _closings(episode, call, arm.gripper)
+        for index, (stamp, positions, width) in enumerate(closings):
+            pose = np.asarray(model.forward(positions)[arm.tcp])
+            grasps.append(ExecutedGrasp(stamp, call.id, pose, width, call.ok and index == len(closings) - 1))
+    return grasps
+
+
+def _closings(episode: Episode, call: Call, gripper: GripperConfig) -> list[tuple[float, dict[str, float], float]]:
+    """(time, joints, width before) at the start of each stretch in which the driven finger moves inwards."""
+    found: list[tuple[float, dict[str, float], float]] = []
+    before: tuple[float, float] | None = None
+    closing = False
+    for stamp, message in episode.joints:
+        if gripper.joint not in message.name or not call.sim_started <= stamp <= call.sim_ended:
+            continue
+        position = float(message.position[list(message.name).index(gripper.joint)])
+        if before is not None and stamp > before[0]:
+            moves_in = (position - before[1]) / (stamp - before[0]) < CLOSING
+            if moves_in and not closing:
+                found.append((stamp, dict(zip(message.name, map(float, message.position), strict=True)), gripper.width_of(before[1])))
+            closing = moves_in
+        before = (stamp, position)
+    return found
+
+
+def hand_outline(gripper: GripperConfig, width: float) -> list[Array]:
+    """Lines (N, 3) [m] in the tcp frame: both fingers from palm to tip, the palm between them, and the wrist's axis."""
+    half, back = width / 2, gripper.finger_depth - gripper.finger_length
+    fingers = [[0, -half, gripper.finger_depth], [0, -half, back], [0, half, back], [0, half, gripper.finger_depth]]
+    return [np.array(fingers, float), np.array([[0, 0, back], [0, 0, back - 0.04]], float)]
+
+
+def draw_grasp(image: Image, camera: Frame, grasp: ExecutedGrasp, gripper: GripperConfig, label: str) -> Image:
+    """A copy of ``image`` with the hand's outline."""
+    canvas = np.ascontiguousarray(image)
+    colour = DONE if grasp.held else FAILED
+    for line in hand_outline(gripper, grasp.width):
+        pixels = camera.project(transform_points(grasp.world_T_tcp, line))
+        if not np.all(np.isfinite(pixels)):
+            continue
+        points = [np.round(pixels).astype(np.int32)]
+        cv2.polylines(canvas, points, False, (10, 10, 10), 6, cv2.LINE_AA)
+        cv2.polylines(canvas, points, False, colour, 3, cv2.LINE_AA)
+    (u, v), *_ = camera.project(grasp.world_T_tcp[None, :3, 3])
+    if np.isfinite(u):
+        cv2.putText(canvas, label, (int(u) + 12, int(v) - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.45, (10, 10, 10), 3, cv2.LINE_AA)
+        cv2.putText(canvas, label, (int(u) + 12, int(v) - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.45, colour, 1, cv2.LINE_AA)
+    return np.asarray(canvas, np.uint8)
