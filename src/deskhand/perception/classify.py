@@ -1,0 +1,157 @@
+"""What a thing is called, from its shape, its sides and its colour; the kinds are in ``config/objects.yaml``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.resources import resource_path
+
+SHAPES = ("box", "cylinder", "sphere", "other")
+Range = tuple[float, float]
+_ANY: Range = (0.004, 1.0)
+_FIELDS = {"shape", "hollow", "long", "middle", "short", "height", "ratio", "colors", "unusual_color"}
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way a kind of thing may look; lengths [m]."""
+
+    kind: str
+    shapes: tuple[str, ...]
+    hollow: bool
+    sides: tuple[Range, Range, Range]
+    height: Range | None
+    ratio: Range | None
+    colors: tuple[str, ...]
+    unusual_color: float
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """What is known of a thing; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these."""
+
+    shape: str
+    size: Array
+    color: str
+    hollow: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Compares an appearance with every form."""
+
+    forms: tuple[Form, ...]
+    margin: float
+    absolute_margin: float
+    smallest_fit: float
+
+    def label(self, seen: Appearance) -> tuple[str, float]:
+        """Kind and confidence 0..1; ``object`` when no form fits."""
+        scores: dict[str, float] = {}
+        fits: dict[str, float] = {}
+        for form in self.forms:
+            fit = self._fit(form, seen)
+            if fit > 0:
+                scores[form.kind] = max(scores.get(form.kind, 0.0), fit / _vagueness(form))
+                fits[form.kind] = max(fits.get(form.kind, 0.0), fit)
+        if not scores or max(fits.values()) < self.smallest_fit:
+            return "object", 0.3
+        best = max(scores, key=lambda kind: scores[kind])
+        if fits[best] < self.smallest_fit:
+            best = max(fits, key=lambda kind: fits[kind])
+        return best, float(min(1.0, fits[best]) * scores[best] / sum(scores.values()))
+
+    def _fit(self, form: Form, seen: Appearance) -> float:
+        if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
+            return 0.0
+        fit = 1.0 if form.hollow == seen.hollow else 0.3
+        if seen.shape not in form.shapes:
+            if seen.shape != "other" and not seen.cut:
+                return 0.0
+            fit *= 0.4
+        sides = sorted(map(float, seen.size), reverse=True)
+        for value, span in zip(sides, form.sides, strict=True):
+            fit *= self._within(value, span, seen.cut)
+        if form.height is not None:
+            fit *= self._within(float(seen.size[2]), form.height, False)
+        if form.ratio is not None:
+            ratio = sides[0] / max(1e-6, sides[2])
+            fit *= self._within(ratio, form.ratio, seen.cut, absolute=0.0)
+        if form.colors and seen.color not in form.colors:
+            fit *= form.unusual_color
+        return fit
+
+    def _within(self, value: float, span: Range, cut: bool, absolute: float | None = None) -> float:
+        """1 inside the range, falling off over the margin; a cut thing may be larger than it looks."""
+        low, high = span
+        soft = self.margin * value + (self.absolute_margin if absolute is None else absolute)
+        if value < low:
+            return max(0.6, exp(-(((low - value) / soft) ** 2))) if cut else exp(-(((low - value) / soft) ** 2))
+        return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
+
+
+def _vagueness(form: Form) -> float:
+    """How much a form allows: the product of its ranges' widths on a log scale."""
+    spans = [*form.sides]
+    width = 1.0
+    for low, high in spans:
+        width *= log(high / low) + 0.15
+    if form.height is not None:
+        width *= (log(form.height[1] / form.height[0]) + 0.15) / (log(_ANY[1] / _ANY[0]))
+    if form.ratio is not None:
+        width *= min(1.0, (log(form.ratio[1] / form.ratio[0]) + 0.15) / 1.5)
+    return width
+
+
+def load_classifier(file: str | Path | None = None) -> Classifier:
+    """The kinds of ``file``, default ``config/objects.yaml``.
+
+    Raises:
+        DeskhandError: ``config_error`` naming what is wrong in the file.
+    """
+    path = Path(file) if file else resource_path("config/objects.yaml")
+    try:
+        data = yaml.safe_load(path.read_text())
+        default = float(data["unusual_color"])
+        forms = tuple(_form(kind, entry, default) for kind, entries in data["kinds"].items() for entry in entries)
+        return Classifier(forms, float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"]))
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DeskhandError("config_error", f"{path} is not a valid list of kinds: {error!r}.", hint="See the head of config/objects.yaml.") from error
+
+
+def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
+    unknown = set(entry) - _FIELDS
+    if unknown:
+        raise ValueError(f"kind {kind}: unknown fields {sorted(unknown)}; valid: {sorted(_FIELDS)}")
+    shapes = tuple(entry.get("shape", SHAPES))
+    if not set(shapes) <= set(SHAPES):
+        raise ValueError(f"kind {kind}: shape must be of {SHAPES}, got {shapes}")
+    sides = tuple(_range(kind, entry, name) or _ANY for name in ("long", "middle", "short"))
+    return Form(
+        kind,
+        shapes,
+        bool(entry.get("hollow", False)),
+        (sides[0], sides[1], sides[2]),
+        _range(kind, entry, "height"),
+        _range(kind, entry, "ratio"),
+        tuple(entry.get("colors", ())),
+        float(entry.get("unusual_color", unusual_color)),
+    )
+
+
+def _range(kind: str, entry: dict[str, Any], name: str) -> Range | None:
+    if name not in entry:
+        return None
+    low, high = map(float, entry[name])
+    if not (np.isfinite([low, high]).all() and 0 < low < high):
+        raise ValueError(f"kind {kind}: {name} must be [low, high] with 0 < low < high, got {entry[name]}")
+    return low, high

@@ -1,0 +1,225 @@
+"""Open hollow things: a rim that is higher than what is seen inside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from deskhand.geometry import Array
+from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
+from deskhand.perception.segmentation import Indices, Segment, components, make_segment, segments_of
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.view import View
+
+_MIN_SIDE = 0.024
+_SAME_CHROMA = 0.05
+_SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
+_SORTING_ROUND = 0.09
+
+
+@dataclass(frozen=True)
+class Hollow:
+    """An open thing.
+
+    Attributes:
+        segment: its own pixels, without what lies in it.
+        rim: outer rectangle of the rim (for round ones the square around the circle).
+        round: whether the rim is a circle.
+        height: of the rim above the table [m].
+        wall: thickness [m] of the walls.
+        floor: height of the inner floor above the table [m].
+    """
+
+    segment: Segment
+    rim: Rectangle
+    round: bool
+    height: float
+    wall: float
+    floor: float
+
+    @property
+    def for_sorting(self) -> bool:
+        """True when it is wide enough for things to be put in."""
+        return float(self.rim.size.min()) >= (_SORTING_ROUND if self.round else _SORTING_SIDE)
+
+    def holds(self, points: Array, margin: float = 0.0) -> Array:
+        """Which points (N, 3) are within the rim's outline, seen from above."""
+        if self.round:
+            return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
+        return self.rim.inside(points[:, :2], margin)
+
+
+def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings) -> tuple[list[Hollow], list[Segment]]:
+    """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour."""
+    flat = view.points.reshape(-1, 3)[view.valid.reshape(-1)]
+    seen = flat[(flat[:, 2] > -0.02) & (flat[:, 2] < settings.max_height)].astype(float)
+    left = list(segments)
+    hollows: list[Hollow] = []
+    for group in _groups(segments):
+        members = [item for item in group if any(item is other for other in left)]
+        for size in range(len(members), 0, -1):
+            found = next((h for c in combinations(members, size) if (h := _try(view, list(c), seen)) is not None), None)
+            if found is not None:
+                hollow, used = found
+                left = [item for item in left if not any(item is other for other in used)]
+                hollows.append(hollow)
+                break
+            if len(members) > 6:
+                break
+    return _take_apart(view, hollows, left, settings)
+
+
+def _groups(segments: list[Segment]) -> list[list[Segment]]:
+    """Segments of one colour that are near each other, as what may be pieces of one hollow thing."""
+    trees = [cKDTree(item.points[:: max(1, len(item) // 150)]) for item in segments]
+    parent = list(range(len(segments)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            i = parent[i]
+        return i
+
+    for i, j in combinations(range(len(segments)), 2):
+        if np.linalg.norm(segments[i].chroma - segments[j].chroma) > _SAME_CHROMA:
+            continue
+        reach = 0.03
+        if trees[i].count_neighbors(trees[j], reach):
+            parent[root(j)] = root(i)
+    groups: dict[int, list[Segment]] = {}
+    for i, item in enumerate(segments):
+        groups.setdefault(root(i), []).append(item)
+    return list(groups.values())
+
+
+def _try(view: View, group: list[Segment], seen: Array) -> tuple[Hollow, list[Segment]] | None:
+    """The hollow thing that ``group`` makes together, or None."""
+    points = np.concatenate([item.points for item in group])
+    height = float(np.quantile(points[:, 2], 0.98))
+    band = max(0.005, min(0.012, 0.09 * height))
+    height = float(np.median(points[points[:, 2] > height - band / 2, 2]))
+    rim_points = points[np.abs(points[:, 2] - height) < band][:, :2]
+    if len(rim_points) < 20 or height < 0.012:
+        return None
+    box = tight_rectangle(_without_strays(rim_points))
+    if box.size.min() < _MIN_SIDE:
+        return None
+    is_round = hull_area(rim_points) / float(np.prod(box.size)) < 0.87 and box.size[1] / box.size[0] > 0.8
+    if is_round:
+        centre, radius, _ = fit_circle(hull(_without_strays(rim_points)))
+        rim = rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
+    else:
+        rim = _rim_rectangle(rim_points, box)
+    if not _is_open(rim, is_round, height, seen, rim_points, band):
+        return None
+    wall = _wall(rim_points, rim) if not is_round else 0.003
+    inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
+    low = inner[inner[:, 2] < height - 0.3 * height]
+    floor = float(np.clip(np.quantile(low[:, 2], 0.1) if len(low) > 20 else wall, 0.0, 0.3 * height))
+    floor = floor if floor < 0.012 else wall
+    whole = make_segment(view, np.concatenate([item.pixels for item in group]))
+    return Hollow(whole, rim, is_round, height, wall, floor), group
+
+
+def _without_strays(points: Array) -> Array:
+    """Points that have company; single flying pixels would pull an outline."""
+    tree = cKDTree(points)
+    spacing = 0.0045
+    company = tree.query_ball_point(points, spacing, return_length=True) >= 4
+    return points[company] if company.sum() >= 12 else points
+
+
+def _rim_rectangle(points: Array, box: Rectangle) -> Rectangle:
+    """Sides moved to where the rim's points end, one quantile per side so that the number of points on each does not matter."""
+    local = box.local(points)
+    ends = []
+    for axis in (0, 1):
+        across = local[:, 1 - axis]
+        inner = np.abs(across) < box.size[1 - axis] / 2 - 0.006
+        for sign in (-1.0, 1.0):
+            values = sign * local[inner, axis]
+            side = values[values > box.size[axis] / 2 - 0.012]
+            ends.append(sign * (float(np.quantile(side, 0.95)) if len(side) >= 8 else box.size[axis] / 2))
+    low, high = np.array([ends[0], ends[2]]), np.array([ends[1], ends[3]])
+    return rectangle(box.centre + box.rotation @ ((low + high) / 2), high - low, box.yaw)
+
+
+def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, rim_points: Array, band: float) -> bool:
+    """True when the rim goes round and what is seen within it lies lower."""
+    inset = max(0.004, 0.14 * float(rim.size.min()))
+    if is_round:
+        inside = np.linalg.norm(seen[:, :2] - rim.centre, axis=1) < rim.size[0] / 2 - inset
+    else:
+        inside = rim.inside(seen[:, :2], min(inset, 0.02))
+    z = seen[inside, 2]
+    if len(z) < 12:
+        return False
+    low = float(np.mean(z < height - max(0.007, 0.22 * height)))
+    level = float(np.mean(np.abs(z - height) < band))
+    return low > 0.45 and level < 0.25 and _coverage(rim, is_round, rim_points) > 0.62
+
+
+def _coverage(rim: Rectangle, is_round: bool, rim_points: Array) -> float:
+    """Share of the rim's length that has points on it."""
+    local = rim.local(rim_points)
+    if is_round:
+        near = np.abs(np.linalg.norm(local, axis=1) - rim.size[0] / 2) < 0.008
+        angle = np.arctan2(local[near, 1], local[near, 0])
+        return float(np.mean(np.histogram(angle, bins=16, range=(-np.pi, np.pi))[0] > 0))
+    covered, total = 0, 0
+    for axis in (0, 1):
+        bins = max(3, int(rim.size[1 - axis] / 0.012))
+        for sign in (-1, 1):
+            near = np.abs(sign * local[:, axis] - rim.size[axis] / 2) < 0.010
+            hits = np.histogram(local[near, 1 - axis], bins=bins, range=(-rim.size[1 - axis] / 2, rim.size[1 - axis] / 2))[0]
+            covered, total = covered + int((hits > 0).sum()), total + bins
+    return covered / total
+
+
+def _wall(rim_points: Array, rim: Rectangle) -> float:
+    """Thickness of the walls from the width of the rim's band, [m]."""
+    local = np.abs(rim.local(rim_points))
+    depth = (rim.size / 2 - local).min(axis=1)
+    on_rim = depth[(depth > -0.003) & (depth < 0.012)]
+    if len(on_rim) < 20:
+        return 0.004
+    return float(np.clip(2 * np.median(np.maximum(on_rim, 0.0)), 0.002, 0.008))
+
+
+def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings: PerceptionSettings) -> tuple[list[Hollow], list[Segment]]:
+    """Cut things that stand off walls and floor out of hollow things of their colour; drop what is only their noise."""
+    result, rest = [], list(left)
+    for hollow in hollows:
+        if not hollow.for_sorting:
+            result.append(hollow)
+            rest = [item for item in rest if not _is_scrap(hollow, item)]
+            continue
+        points = hollow.segment.points
+        loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.floor + 0.009)
+        pixels = hollow.segment.pixels[loose]
+        if len(pixels) >= settings.min_pixels:
+            pieces = _pieces(view, pixels, settings)
+            taken = np.isin(hollow.segment.pixels, np.concatenate([p.pixels for p in pieces])) if pieces else np.zeros(len(points), bool)
+            rest += pieces
+            hollow = Hollow(make_segment(view, hollow.segment.pixels[~taken]), hollow.rim, hollow.round, hollow.height, hollow.wall, hollow.floor)
+        result.append(hollow)
+        rest = [item for item in rest if not _is_scrap(hollow, item)]
+    return result, rest
+
+
+def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[Segment]:
+    mask = np.zeros(view.valid.shape, bool)
+    mask.reshape(-1)[pixels] = True
+    return segments_of(view, components(view, mask, settings), settings.min_pixels)
+
+
+def _is_scrap(hollow: Hollow, item: Segment) -> bool:
+    """True for a piece of the hollow thing's own wall or floor that was cut off by shadow or by what lies before it."""
+    if np.linalg.norm(item.chroma - hollow.segment.chroma) > _SAME_CHROMA:
+        return False
+    if hollow.holds(item.points, -0.006).mean() < 0.9:
+        return False
+    free = hollow.holds(item.points, hollow.wall + 0.010) & (item.points[:, 2] > hollow.floor + 0.008)
+    return bool(free.mean() < 0.4 or not hollow.for_sorting)

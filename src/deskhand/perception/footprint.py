@@ -1,0 +1,95 @@
+"""Rectangles and circles around footprints: points in the plane, (N, 2) [m]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from deskhand.geometry import Array
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """``size`` (x, y) with x >= y, x axis at ``yaw`` [rad] in (-pi/2, pi/2], ``centre`` (2,)."""
+
+    centre: Array
+    size: Array
+    yaw: float
+
+    @property
+    def rotation(self) -> Array:
+        """(2, 2): columns are the axes."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        return np.array([[c, -s], [s, c]])
+
+    def local(self, points: Array) -> Array:
+        """(N, 2) in the rectangle's axes, from its centre."""
+        return np.asarray((points - self.centre) @ self.rotation)
+
+    def inside(self, points: Array, margin: float = 0.0) -> Array:
+        """Which points are inside by at least ``margin`` [m] (negative: outside by at most)."""
+        return np.asarray((np.abs(self.local(points)) < self.size / 2 - margin).all(axis=1))
+
+
+def rectangle(centre: Array, size: Array, yaw: float) -> Rectangle:
+    """With the longer side first and the yaw wrapped."""
+    if size[1] > size[0]:
+        size, yaw = size[::-1], yaw + np.pi / 2
+    yaw = float((yaw + np.pi / 2) % np.pi - np.pi / 2)
+    return Rectangle(np.asarray(centre, float), np.asarray(size, float), yaw)
+
+
+def hull(points: Array) -> Array:
+    """Convex hull (M, 2)."""
+    return np.asarray(cv2.convexHull(points.astype(np.float32)).reshape(-1, 2), dtype=float)
+
+
+def hull_area(points: Array) -> float:
+    """[m2]"""
+    return float(cv2.contourArea(cv2.convexHull(points.astype(np.float32))))
+
+
+def tight_rectangle(points: Array) -> Rectangle:
+    """The smallest rectangle around all points."""
+    (x, y), (w, h), angle = cv2.minAreaRect((points * 1000).astype(np.float32))
+    return rectangle(np.array([x, y]) / 1000, np.array([w, h]) / 1000, np.radians(angle))
+
+
+def filled_rectangle(points: Array, trim: float = 0.03) -> Rectangle:
+    """The rectangle that evenly spread points fill: its ends come from inner quantiles, so that single outliers do not count."""
+    yaws = np.radians(np.arange(0.0, 90.0, 3.0))
+    best = yaws[int(np.argmin([_trimmed_area(points, yaw, trim) for yaw in yaws]))]
+    fine = best + np.radians(np.arange(-3.0, 3.1, 0.5))
+    yaw = float(fine[int(np.argmin([_trimmed_area(points, value, trim) for value in fine]))])
+    rotation = _axes(yaw)
+    low, high = np.quantile(points @ rotation, [trim, 1 - trim], axis=0)
+    return rectangle(rotation @ ((low + high) / 2), (high - low) / (1 - 2 * trim), yaw)
+
+
+def _axes(yaw: float) -> Array:
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s], [s, c]])
+
+
+def _trimmed_area(points: Array, yaw: float, trim: float) -> float:
+    local = points @ _axes(yaw)
+    n = len(local)
+    k = max(1, int(trim * n))
+    low, high = np.partition(local, [k, n - 1 - k], axis=0)[[k, n - 1 - k]]
+    return float(np.prod(high - low))
+
+
+def fit_circle(points: Array) -> tuple[Array, float, float]:
+    """Centre (2,), radius and robust rms of the residual [m] of a circle through points, outliers trimmed."""
+    keep = np.ones(len(points), bool)
+    centre, radius, error = np.zeros(2), 0.0, np.zeros(len(points))
+    for _ in range(3):
+        p = points[keep]
+        solution = np.linalg.lstsq(np.column_stack([2 * p, np.ones(len(p))]), (p**2).sum(axis=1), rcond=None)[0]
+        centre = solution[:2]
+        radius = float(np.sqrt(max(solution[2] + centre @ centre, 1e-9)))
+        error = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
+        keep = error <= max(1e-4, 2.5 * float(np.median(error)))
+    return centre, radius, float(np.sqrt(np.mean(error[keep] ** 2)))

@@ -1,0 +1,152 @@
+"""From one RGB-D frame to the scene: table, robot, segments, hollow and solid things, names, places, ids."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.geometry import Array, make_transform
+from deskhand.perception.annotate import annotate
+from deskhand.perception.classify import Appearance, load_classifier
+from deskhand.perception.cloud import thin
+from deskhand.perception.color import name_color, representative
+from deskhand.perception.containers import Hollow, find_hollows
+from deskhand.perception.segmentation import Segment, occluded_share, segment
+from deskhand.perception.self_filter import joint_map, robot_points
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.solids import Solid, fit_solid
+from deskhand.perception.support import Placed, find_supports
+from deskhand.perception.table import fit_table
+from deskhand.perception.tracking import Detection, Tracker
+from deskhand.perception.view import View, make_view
+from deskhand.types import Frame, Image, JointState, Scene, SceneObject
+
+log = logging.getLogger(__name__)
+_CUT = 0.12  # share of the outline behind something, from which a thing counts as partly hidden
+_HELD_REACH = 0.03  # [m] from the tcp
+_HELD_HEIGHT = 0.02  # [m] lowest point above the table
+
+
+class Perception:
+    """Looks at frames and keeps the ids of what it sees.
+
+    Attributes:
+        frame: the last one, with the camera's pose levelled to the table.
+    """
+
+    def __init__(self, settings: PerceptionSettings | None = None, objects_file: str | Path | None = None) -> None:
+        self.settings = settings or PerceptionSettings()
+        self.classifier = load_classifier(objects_file)
+        self.tracker = Tracker(self.settings)
+        self.frame: Frame | None = None
+
+    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
+        """What is on the desk. With ``model`` and ``joints`` the robot's own points are left out and a held object is told.
+
+        Raises:
+            DeskhandError: ``no_table`` when no table is where it should be.
+        """
+        fit = fit_table(frame, self.settings)
+        if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
+            log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
+        view = make_view(frame, fit, self.settings)
+        self.frame = replace(frame, world_T_camera=fit.world_T_camera)
+        tcp = None
+        if model is not None and joints is not None:
+            positions = joint_map(joints)
+            links = model.forward(positions)
+            view = _without_robot(view, model, links, self.settings)
+            tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
+        hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
+        placed = self._place(view, hollows, rest, tcp)
+        detections = [self._detection(view, item) for item in placed]
+        ids = self.tracker.update(detections)
+        objects = []
+        for item, detection, object_id in zip(placed, detections, ids, strict=True):
+            label, color = self.tracker.best(object_id)
+            support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
+            objects.append(replace(detection.item, id=object_id, label=label, color=color, support=support))
+        cloud = thin(view.points[view.things], self.settings.cloud_voxel)
+        return Scene(tuple(objects), fit.table, frame.stamp, cloud)
+
+    def annotated(self, scene: Scene) -> Image:
+        """The last picture with ``scene`` drawn into it."""
+        assert self.frame is not None, "detect() comes first"
+        return annotate(self.frame, scene)
+
+    def _place(self, view: View, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
+        """Every thing with its solid, what it stands on and how."""
+        placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
+        held, rest = _held(rest, tcp)
+        for item in rest:
+            placed.append(Placed(item, fit_solid(item.points, 0.0, view.eye, view.noise)))
+        placed = find_supports(view, placed)
+        if held is not None:
+            bottom = float(np.quantile(held.points[:, 2], 0.02))
+            placed.append(Placed(held, fit_solid(held.points, bottom, view.eye, view.noise), relation="held"))
+        return placed
+
+    def _detection(self, view: View, item: Placed) -> Detection:
+        pixels = item.segment.pixels
+        colors = view.frame.color.reshape(-1, 3)[pixels]
+        cut_share = occluded_share(view, pixels)
+        cut = cut_share > _CUT or item.relation == "held"
+        color = name_color(colors)
+        label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut))
+        width = view.valid.shape[1]
+        v, u = pixels // width, pixels % width
+        thing = SceneObject(
+            id="",
+            label=label,
+            color=color,
+            shape=item.solid.shape,
+            size=item.solid.size,
+            pose=item.solid.pose,
+            points=thin(item.segment.points, self.settings.object_voxel, self.settings.max_points),
+            confidence=float(np.clip(confidence * (1 - 0.5 * min(1.0, cut_share)), 0.05, 1.0)),
+            is_container=item.hollow is not None and item.hollow.for_sorting,
+            wall=item.hollow.wall if item.hollow is not None and item.hollow.for_sorting else 0.0,
+            relation=item.relation,
+            box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
+        )
+        return Detection(thing, representative(colors), cut)
+
+
+def _hollow_solid(hollow: Hollow) -> Solid:
+    c, s = np.cos(hollow.rim.yaw), np.sin(hollow.rim.yaw)
+    pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, hollow.height / 2])
+    return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height]), 0.0)
+
+
+def _without_robot(view: View, model: RobotModel, links: Mapping[str, Array], settings: PerceptionSettings) -> View:
+    robot = np.zeros(view.valid.shape, bool)
+    flat = np.nonzero(view.things.reshape(-1))[0]
+    hit = robot_points(view.points.reshape(-1, 3)[flat], model, links, settings.self_padding)
+    robot.reshape(-1)[flat[hit]] = True
+    return replace(view, robot=robot, things=view.things & ~robot)
+
+
+def _may_hold(model: RobotModel, positions: Mapping[str, float]) -> bool:
+    gripper = model.arm.gripper
+    return gripper.joint in positions and gripper.width_min + 0.001 < gripper.width_of(positions[gripper.joint]) < gripper.width_max - 0.001
+
+
+def _held(rest: list[Segment], tcp: Array | None) -> tuple[Segment | None, list[Segment]]:
+    """What hangs between the fingers, clear of the table, and the other segments."""
+    if tcp is None:
+        return None, rest
+    near = [
+        item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and np.quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT
+    ]
+    if not near:
+        return None, rest
+    main = max(near, key=len)
+    parts = [item for item in near if np.linalg.norm(item.chroma - main.chroma) < 0.06]
+    pixels = np.concatenate([item.pixels for item in parts])
+    points = np.concatenate([item.points for item in parts])
+    return replace(main, pixels=pixels, points=points), [item for item in rest if not any(item is part for part in parts)]

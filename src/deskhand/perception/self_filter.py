@@ -1,0 +1,59 @@
+"""Which points are the robot itself: those within its collision shapes, grown a little."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.arms.model import RobotModel
+from deskhand.geometry import Array
+from deskhand.types import JointState, Shape
+
+_FINGER_PADDING = 0.005  # [m]; what the fingers hold is close to them and must stay
+
+
+def joint_map(joints: JointState | Mapping[str, float]) -> dict[str, float]:
+    """Joint names to positions."""
+    if isinstance(joints, JointState):
+        return dict(zip(joints.names, map(float, joints.positions), strict=True))
+    return dict(joints)
+
+
+def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapping[str, Array], padding: float) -> npt.NDArray[np.bool_]:
+    """Which of ``points`` (N, 3) lie in the robot's shapes; ``links`` is world_T_link as from RobotModel.forward."""
+    hit = np.zeros(len(points), bool)
+    for link, shapes in model.shapes.items():
+        grow = _FINGER_PADDING if "finger" in link else padding
+        for shape in shapes:
+            world_T_shape = (links[link] @ shape.pose).astype(np.float32)
+            low, high = _bounds(shape)
+            reach = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))) + grow
+            offset = points - world_T_shape[:3, 3]
+            close = np.nonzero(~hit & (np.abs(offset) < reach).all(axis=1))[0]
+            if len(close):
+                hit[close] = _inside(offset[close] @ world_T_shape[:3, :3], shape, low, high, grow)
+    return hit
+
+
+def _bounds(shape: Shape) -> tuple[Array, Array]:
+    """Lower and upper corner (3,) in the shape's frame."""
+    if shape.kind == "mesh" or shape.kind == "points":
+        return shape.vertices.min(axis=0), shape.vertices.max(axis=0)
+    if shape.kind == "box":
+        half = np.asarray(shape.size) / 2
+    elif shape.kind == "cylinder":
+        half = np.array([shape.size[0], shape.size[0], shape.size[1] / 2])
+    else:
+        half = np.full(3, shape.size[0])
+    return -half, half
+
+
+def _inside(local: npt.NDArray[np.float32], shape: Shape, low: Array, high: Array, grow: float) -> npt.NDArray[np.bool_]:
+    if shape.kind == "sphere":
+        return np.asarray((local**2).sum(axis=1) < (shape.size[0] + grow) ** 2)
+    inside = ((local > low - grow) & (local < high + grow)).all(axis=1)
+    if shape.kind == "cylinder":
+        inside &= (local[:, :2] ** 2).sum(axis=1) < (shape.size[0] + grow) ** 2
+    return np.asarray(inside)

@@ -1,0 +1,126 @@
+"""The desk top: a plane near world z = 0, and the small error of the camera's pose that it reveals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, make_transform, rotation_about
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.types import Frame, Table
+
+_STRIDE = 4
+_ROUNDS = 80
+_MIN_POINTS = 400
+
+
+@dataclass(frozen=True)
+class TableFit:
+    """The table, and the camera pose for which it lies at z = 0.
+
+    Attributes:
+        table: pose and extent of what is seen of it, in the levelled world.
+        world_T_camera: levelled: turned about the camera and shifted along z so that the table is the plane z = 0.
+        noise: standard deviation [m] of the table's points.
+        offset, tilt: what was corrected, [m] at the table's centre and [rad].
+    """
+
+    table: Table
+    world_T_camera: Array
+    noise: float
+    offset: float
+    tilt: float
+
+
+def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
+    """Find the table and level the camera's pose to it.
+
+    The world frame is defined by the table's top, so a plane that is found a little off z = 0 means an extrinsic error of the
+    camera; its rotation is taken to be about the camera, which is where small mounting errors are.
+
+    Raises:
+        DeskhandError: ``no_table`` when no plane lies within the limits of the settings.
+    """
+    points = _sample(frame)
+    near = points[np.abs(points[:, 2]) < settings.max_table_offset + 0.03]
+    if len(near) < _MIN_POINTS:
+        raise DeskhandError(
+            "no_table",
+            f"only {len(near)} of {len(points)} depth points lie near world z = 0.",
+            hint="Does the camera see the table, is its depth picture filled, and is its pose calibrated?",
+        )
+    normal, offset = _ransac(near, settings)
+    for band in (0.006, 0.004, 0.004):
+        distance = near @ normal - offset
+        inliers = near[np.abs(distance) < band]
+        if len(inliers) < _MIN_POINTS:
+            raise DeskhandError("no_table", f"the best plane has only {len(inliers)} points.", hint="Is the table in view?")
+        normal, offset = _least_squares(inliers)
+    noise = 1.4826 * float(np.median(np.abs(inliers @ normal - offset)))
+    tilt = float(np.arccos(np.clip(normal[2], -1, 1)))
+    centre = np.median(inliers, axis=0)
+    if tilt > settings.max_table_tilt or abs(centre[2]) > settings.max_table_offset:
+        raise DeskhandError(
+            "no_table",
+            f"the table is found {centre[2] * 1000:.0f} mm above world z = 0, tilted by {np.degrees(tilt):.1f} deg.",
+            hint="Calibrate the camera's pose.",
+        )
+    pose = _level(frame.world_T_camera, normal, offset)
+    return TableFit(_extent(inliers, frame.world_T_camera, pose), pose, noise, float(centre[2]), tilt)
+
+
+def _sample(frame: Frame) -> Array:
+    """World points of every fourth pixel, (N, 3)."""
+    k = frame.intrinsics
+    depth = frame.depth[::_STRIDE, ::_STRIDE].astype(float)
+    v, u = np.mgrid[0 : k.height : _STRIDE, 0 : k.width : _STRIDE]
+    keep = np.isfinite(depth) & (depth > 0)
+    z = depth[keep]
+    camera = np.column_stack([(u[keep] - k.cx) / k.fx * z, (v[keep] - k.cy) / k.fy * z, z])
+    return np.asarray(camera @ frame.world_T_camera[:3, :3].T + frame.world_T_camera[:3, 3])
+
+
+def _ransac(points: Array, settings: PerceptionSettings) -> tuple[Array, float]:
+    random = np.random.default_rng(0)
+    subset = points[random.permutation(len(points))[:2500]]
+    triples = subset[random.integers(len(subset), size=(_ROUNDS * 4, 3))]
+    normals = np.cross(triples[:, 1] - triples[:, 0], triples[:, 2] - triples[:, 0])
+    length = np.linalg.norm(normals, axis=1)
+    good = length > 2e-3  # nearly collinear or close triples say nothing
+    normals, triples = normals[good] / length[good, None], triples[good]
+    normals *= np.where(normals[:, 2:] < 0, -1.0, 1.0)
+    level = np.arccos(np.clip(normals[:, 2], -1, 1)) < settings.max_table_tilt + 0.03
+    normals, triples = normals[level][:_ROUNDS], triples[level][:_ROUNDS]
+    if not len(normals):
+        raise DeskhandError("no_table", "no level plane was found near world z = 0.", hint="Is the camera's pose calibrated?")
+    offsets = np.einsum("ij,ij->i", normals, triples[:, 0])
+    inliers = (np.abs(subset @ normals.T - offsets) < 0.005).sum(axis=0)
+    best = int(np.argmax(inliers))
+    return normals[best], float(offsets[best])
+
+
+def _least_squares(points: Array) -> tuple[Array, float]:
+    """Plane z = a x + b y + c as a unit normal and offset."""
+    a, b, c = np.linalg.lstsq(np.column_stack([points[:, :2], np.ones(len(points))]), points[:, 2], rcond=None)[0]
+    normal = np.array([-a, -b, 1.0])
+    scale = np.linalg.norm(normal)
+    return normal / scale, float(c / scale)
+
+
+def _level(world_T_camera: Array, normal: Array, offset: float) -> Array:
+    axis = np.cross(normal, [0.0, 0.0, 1.0])
+    sine = float(np.linalg.norm(axis))
+    turn = rotation_about(axis, np.arcsin(min(1.0, sine))) if sine > 1e-9 else np.eye(3)
+    origin = world_T_camera[:3, 3]
+    height = float(normal @ origin - offset)  # of the camera above the plane, kept by a turn about the camera
+    return make_transform(turn @ world_T_camera[:3, :3], [origin[0], origin[1], height])
+
+
+def _extent(inliers: Array, before: Array, after: Array) -> Table:
+    change = after @ np.linalg.inv(before)
+    level = inliers @ change[:3, :3].T + change[:3, 3]
+    low, high = np.percentile(level[:, :2], [0.5, 99.5], axis=0)
+    middle = (low + high) / 2
+    return Table(make_transform(None, [middle[0], middle[1], 0.0]), (float(high[0] - low[0]), float(high[1] - low[1])))

@@ -1,0 +1,146 @@
+"""Ids that stay: each look's objects are matched to those known from earlier looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from deskhand.geometry import Array
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.types import SceneObject
+
+_STAYED = 0.03  # [m] a thing seen this near to where one was is that one, if it looks at all like it
+_NEVER = 1e6
+
+
+@dataclass
+class Track:
+    """What is remembered of one object; ``votes`` sum up the confidence of each label."""
+
+    item: SceneObject
+    rgb: Array
+    votes: dict[str, float]
+    colors: dict[str, float]
+    missed: int = 0
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Detection:
+    """An object of this look, its id still empty; ``rgb`` (3,) 0..255, ``cut``: partly hidden."""
+
+    item: SceneObject
+    rgb: Array
+    cut: bool
+
+
+@dataclass
+class Tracker:
+    """Gives ids like ``block_1``; an id is never given to another thing."""
+
+    settings: PerceptionSettings
+    tracks: list[Track] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def update(self, detections: list[Detection]) -> list[str]:
+        """An id for each detection, in their order; remembers what it saw."""
+        matched: dict[int, int] = {}
+        self._assign(detections, matched, self._stayed)
+        self._assign(detections, matched, self._moved)
+        ids = []
+        for number, detection in enumerate(detections):
+            if number in matched:
+                track = self.tracks[matched[number]]
+                self._remember(track, detection)
+            else:
+                track = self._begin(detection)
+            ids.append(track.item.id)
+        seen = set(ids)
+        for track in self.tracks:
+            track.missed = 0 if track.item.id in seen else track.missed + 1
+        self.tracks = [track for track in self.tracks if track.missed <= self.settings.memory]
+        return ids
+
+    def best(self, object_id: str) -> tuple[str, str]:
+        """Label and colour that most looks agree on."""
+        track = next(track for track in self.tracks if track.item.id == object_id)
+        return max(track.votes, key=lambda k: track.votes[k]), max(track.colors, key=lambda k: track.colors[k])
+
+    def _assign(self, detections: list[Detection], matched: dict[int, int], cost: object) -> None:
+        rows = [i for i in range(len(detections)) if i not in matched]
+        columns = [j for j in range(len(self.tracks)) if j not in matched.values()]
+        if not rows or not columns:
+            return
+        assert callable(cost)
+        costs = np.array([[cost(self.tracks[j], detections[i]) for j in columns] for i in rows])
+        for r, c in zip(*linear_sum_assignment(costs), strict=True):
+            if costs[r, c] < _NEVER:
+                matched[rows[r]] = columns[c]
+
+    def _stayed(self, track: Track, detection: Detection) -> float:
+        """Cost of having stayed where it was."""
+        item = detection.item
+        if track.item.is_container != item.is_container or track.item.relation == "held" or item.relation == "held":
+            return _NEVER
+        reach = _STAYED if not item.is_container else 0.06
+        distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
+        height = abs(track.item.bottom - item.bottom)
+        unlike = _unlike(track, detection)
+        if distance > reach or height > 0.025 or unlike > 1.6:
+            return _NEVER
+        return distance / reach + unlike
+
+    def _moved(self, track: Track, detection: Detection) -> float:
+        """Cost of being the same thing at another place: only its looks count."""
+        if track.item.is_container != detection.item.is_container:
+            return _NEVER
+        unlike = _unlike(track, detection)
+        if unlike > 0.95:
+            return _NEVER
+        distance = float(np.linalg.norm(track.item.position - detection.item.position))
+        return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)
+
+    def _begin(self, detection: Detection) -> Track:
+        label = detection.item.label
+        self.counts[label] = self.counts.get(label, 0) + 1
+        item = replace(detection.item, id=f"{label}_{self.counts[label]}")
+        weight = _weight(detection)
+        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, cut=detection.cut)
+        self.tracks.append(track)
+        return track
+
+    def _remember(self, track: Track, detection: Detection) -> None:
+        item, weight = detection.item, _weight(detection)
+        track.votes[item.label] = track.votes.get(item.label, 0.0) + weight
+        track.colors[item.color] = track.colors.get(item.color, 0.0) + weight
+        whole = not detection.cut or track.cut
+        size = item.size if whole else track.item.size
+        track.item = replace(item, id=track.item.id, size=size)
+        if whole:
+            track.rgb, track.cut = detection.rgb, detection.cut
+
+
+def _weight(detection: Detection) -> float:
+    """How much a look counts: half for things that are partly hidden; a bare ``object`` says little."""
+    weight = max(0.05, detection.item.confidence) * (0.35 if detection.cut else 1.0)
+    return weight * (0.2 if detection.item.label == "object" else 1.0)
+
+
+def _unlike(track: Track, detection: Detection) -> float:
+    """0 for the same looks; about 1 for another label or another colour."""
+    item = detection.item
+    label = max(track.votes, key=lambda k: track.votes[k])
+    cut = detection.cut or track.cut
+    cost = 0.0
+    if label != item.label:
+        cost += 0.35 if cut or "object" in (label, item.label) else 0.7
+    colors = np.array([track.rgb, detection.rgb]) + 12.0
+    chroma = colors / colors.sum(axis=1, keepdims=True)
+    light = abs(float(np.log(colors[0].sum() / colors[1].sum())))
+    cost += min(1.5, 6.0 * float(np.linalg.norm(chroma[0] - chroma[1])) + 0.5 * max(0.0, light - 0.4))
+    sides = np.sort(track.item.size), np.sort(item.size)
+    ratio = np.abs(np.log(np.maximum(sides[0], 0.004) / np.maximum(sides[1], 0.004)))
+    cost += (0.4 if cut else 1.2) * float(ratio.mean())
+    return cost
