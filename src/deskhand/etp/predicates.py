@@ -38,13 +38,13 @@ def _not_stopped(ctx: ToolContext, _: Any) -> None:
 
 
 def _holding(ctx: ToolContext, _: Any) -> None:
-    if ctx.belief.holding is None:
+    if ctx.belief.held is None:
         raise PreconditionFailed("holding", "the gripper holds nothing.", hint="Pick something first.")
 
 
 def _not_holding(ctx: ToolContext, _: Any) -> None:
-    if ctx.belief.holding is not None:
-        raise PreconditionFailed("not_holding", f"the gripper already holds {ctx.belief.holding!r}.", hint="Place it first.")
+    if ctx.belief.held is not None:
+        raise PreconditionFailed("not_holding", f"the gripper already holds {ctx.belief.held.object.id!r}.", hint="Place it first.")
 
 
 def _scene_known(ctx: ToolContext, _: Any) -> None:

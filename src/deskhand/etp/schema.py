@@ -35,7 +35,8 @@ def arguments_model(function: Callable[..., Any], name: str) -> type[BaseModel]:
         model: type[BaseModel] = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid", strict=True), **fields)
     except PydanticUserError as error:
         raise DeskhandError("config_error", f"tool {name!r}: its parameters cannot be described: {error}.") from error
-    bare = [key for key, field in model.model_fields.items() if not field.description]
+    properties = input_schema(model)["properties"]
+    bare = [key for key, schema in properties.items() if not any("description" in each or "$ref" in each for each in (schema, *schema.get("anyOf", ())))]
     if bare:
         raise DeskhandError(
             "config_error", f"tool {name!r}: parameters {bare} have no description.", hint='Write Annotated[float, Field(description="[m] ...")].'

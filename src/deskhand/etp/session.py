@@ -33,8 +33,8 @@ Sink = Callable[[Mapping[str, Any]], None]
 MAX_LOG_LINES = 50
 
 
-def _nowhere(record: Mapping[str, Any]) -> None:
-    pass
+def nowhere(record: Mapping[str, Any]) -> None:
+    """A sink for records that nobody wants."""
 
 
 @dataclass
@@ -92,8 +92,8 @@ class Session:
         context: Callable[[], ToolContext],
         *,
         approval: Approval | None = None,
-        audit: Sink = _nowhere,
-        events: Sink = _nowhere,
+        audit: Sink = nowhere,
+        events: Sink = nowhere,
         lock_wait: float = 5.0,
         runner: Runner | None = None,
         missing: Mapping[str, str] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -28,6 +28,21 @@ def _never() -> bool:
     return False
 
 
+@dataclass(frozen=True)
+class Placement:
+    """The robot put an object, ``height`` [m] tall, ``relation`` (on or in) ``target_id`` at ROS time ``stamp`` [s].
+
+    ``seen`` says whether the look after it showed the object there, under the id ``seen_as``; else it was seen nowhere else.
+    """
+
+    relation: str
+    target_id: str
+    height: float
+    stamp: float
+    seen_as: str
+    seen: bool
+
+
 @dataclass
 class ToolContext:
     """What a tool gets from the session; the first parameter of every tool, ``ctx``.
@@ -38,6 +53,7 @@ class ToolContext:
         progress: report a fraction 0..1 and a line of text.
         cancelled: poll it in every long step and stop when it is true.
         caller: who asked, for records.
+        placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
     robot: Robot
@@ -45,6 +61,7 @@ class ToolContext:
     progress: Progress = _no_progress
     cancelled: Cancelled = _never
     caller: str = ""
+    placed: dict[str, Placement] = field(default_factory=dict)
 
 
 class Tool(Protocol):

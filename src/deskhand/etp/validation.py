@@ -81,6 +81,9 @@ class Schema:
             for key in error.validator_value:
                 if key not in error.instance:
                     yield Problem(_join(path, key), "nothing", "is missing", self.describe(properties.get(key, {})))
+        elif branch := _meant(error):
+            for inner in branch:
+                yield from self._explain(inner)
         else:
             yield Problem(path, shown(error.instance), f"{shown(error.instance)} is not valid", self.describe(schema))
 
@@ -167,6 +170,15 @@ def unreadable(value: Any) -> Problem | None:
         else:
             return Problem(path, type(item).__name__, f"a {type(item).__name__} is not JSON", "null, true or false, a number, text, a list or an object")
     return None
+
+
+def _meant(error: ValidationError) -> list[ValidationError]:
+    """Of alternatives that all failed: the errors of the one whose type the value has, so that they point at what is wrong in it."""
+    branches: dict[Any, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+    right = [errors for errors in branches.values() if not any(each.validator in ("type", "const") and not each.path for each in errors)]
+    return right[0] if len(right) == 1 else []
 
 
 def _short(path: str) -> str:

@@ -1,0 +1,64 @@
+"""All tools of the package, and a session that runs them on a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from deskhand.etp.approval import Approval
+from deskhand.etp.registry import Registry
+from deskhand.etp.session import Session, Sink, nowhere
+from deskhand.etp.tool import Placement, ToolContext, tool_of
+from deskhand.robot import Robot
+from deskhand.skills.belief import Belief
+
+MODULES = (
+    "perception.detection",
+    "perception.relations",
+    "cognition.memory",
+    "cognition.robot_state",
+    "reasoning.goals",
+    "reasoning.motion",
+    "execution.kinematics",
+    "execution.grasps",
+    "execution.picking",
+    "execution.moving",
+)
+"""Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
+
+MISSING: Mapping[str, str] = {"model": "no language or vision model is configured"}
+
+
+def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
+    """The tool base, and with ``others`` the tools of other packages.
+
+    Returns:
+        The registry, and one line for each tool of others that was refused.
+    """
+    registry = Registry()
+    for name in MODULES:
+        module = import_module(f"deskhand.tools.{name}")
+        for item in vars(module).values():
+            if tool_of(item) and item.__module__ == module.__name__:
+                registry.add(item)
+    return registry, registry.load_entry_points() if others else []
+
+
+def make_session(
+    robot: Robot,
+    belief: Belief | None = None,
+    *,
+    registry: Registry | None = None,
+    approval: Approval | None = None,
+    audit: Sink = nowhere,
+    events: Sink = nowhere,
+    lock_wait: float = 5.0,
+) -> Session:
+    """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike."""
+    shared = belief or Belief()
+    placed: dict[str, Placement] = {}
+
+    def context() -> ToolContext:
+        return ToolContext(robot, shared, placed=placed)
+
+    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, missing=MISSING)

@@ -1,0 +1,1 @@
+"""Execution and control: everything that moves, or says how to."""

@@ -1,0 +1,138 @@
+"""Pick and place, each with an outcome that was verified."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+from typing_extensions import NotRequired, TypedDict
+
+from deskhand.errors import DeskhandError
+from deskhand.etp.tool import ToolContext, tool
+from deskhand.skills import pick as picking
+from deskhand.skills import place as placing
+from deskhand.tools.acting import outcome, remember_placed
+from deskhand.tools.looking import skill_context
+from deskhand.tools.objects import ObjectId
+from deskhand.types import SceneObject, SkillResult
+
+
+class Picked(TypedDict):
+    """What the pick measured; more may be given."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    message: str
+    object_id: str
+    width: Annotated[float, Field(description="of the fingers on the object [m]")]
+    lifted: Annotated[float, Field(description="[m]")]
+    attempts: NotRequired[int]
+
+
+class Placed(TypedDict):
+    """What the place measured; more may be given."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    message: str
+    object_id: str
+    seen: Annotated[bool, Field(description="false: the walls or other things hide it now, and it is seen nowhere else")]
+    seen_as: NotRequired[Annotated[str, Field(description="the id under which it is seen now")]]
+    position: NotRequired[Annotated[list[float], Field(description="where it is seen [m, world]")]]
+    disturbed: NotRequired[Annotated[list[str], Field(description="ids of other things that are no longer where they were")]]
+
+
+_HELD = ("holding", "not_stopped")
+_HOLDS_NOW = ("not_holding", "scene_known")
+
+
+@tool(
+    group="execution",
+    unit="grasping",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=("not_stopped", "scene_known", "not_holding"),
+    postconditions=("holding",),
+    timeout=240.0,
+    when_to_use="To grab and lift an object from the desk or out of a container, before placing it somewhere. One object at a time.",
+    limits="The object needs one side of at most about 43 mm for the fingers, and at most 250 g. Containers cannot be picked. Tries a few grasps, then fails "
+    "with grasp_failed, no_grasp or object_lost.",
+    examples=[("Pick up the red block", {"object_id": "block_1"}), ("Lift the pen off the desk so that it can be put away", {"object_id": "pen_1"})],
+)
+def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
+    """Pick up an object: grasp it, lift it, and verify by finger width and a second look that it is held."""
+    item = ctx.belief.scene.get(object_id) if ctx.belief.scene else None
+    if item is not None and item.is_container:
+        raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
+    data = outcome(picking.pick(skill_context(ctx), object_id))
+    ctx.placed.pop(object_id, None)
+    return {"object_id": object_id, **data}  # type: ignore[typeddict-item]
+
+
+@tool(
+    group="execution",
+    unit="grasping",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=_HELD,
+    postconditions=_HOLDS_NOW,
+    timeout=240.0,
+    when_to_use="To put the held object into a container such as a bin, tray or box, as in cleaning or sorting; pick it first.",
+    limits="Only into containers that the arm can reach over. Fails with no_free_space when the container is full, place_failed when it fell elsewhere.",
+    examples=[("Drop what is in the gripper into the bin", {"container_id": "bin_1"})],
+)
+def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")]) -> Placed:
+    """Put the held object into a container and verify by a look that it is inside."""
+    held = _held(ctx)
+    return _placed(ctx, held, "in", container_id, placing.place_in(skill_context(ctx), container_id))
+
+
+@tool(
+    group="execution",
+    unit="grasping",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=_HELD,
+    postconditions=_HOLDS_NOW,
+    timeout=240.0,
+    when_to_use="To stack the held object on top of another one, as in building a tower; pick it first.",
+    limits="The other object must be flat on top and stand firm; for containers use place_in, for the table place_at.",
+    examples=[("Stack the held block on top of another block", {"target_id": "block_2"})],
+)
+def place_on(ctx: ToolContext, target_id: ObjectId) -> Placed:
+    """Place the held object on top of another object, centre over centre, and verify by a look that it stands there."""
+    held = _held(ctx)
+    return _placed(ctx, held, "on", target_id, placing.place_on(skill_context(ctx), target_id))
+
+
+@tool(
+    group="execution",
+    unit="grasping",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=_HELD,
+    postconditions=_HOLDS_NOW,
+    timeout=240.0,
+    when_to_use="To set the held object down on the table at given coordinates, for example to make room or to lay out a row; pick it first.",
+    limits="The place must be on the table, within reach and free; fails with no_free_space or no_ik_solution otherwise.",
+    examples=[("Set the held object down on the table at a free spot", {"x": 0.05, "y": -0.12})],
+)
+def place_at(
+    ctx: ToolContext,
+    x: Annotated[float, Field(ge=-0.6, le=0.6, description="[m] world x of its centre: away from the robot")],
+    y: Annotated[float, Field(ge=-0.8, le=0.8, description="[m] world y of its centre: to the robot's left")],
+) -> Placed:
+    """Place the held object on the table with its centre at (x, y), and verify by a look that it lies there."""
+    held = _held(ctx)
+    return _placed(ctx, held, "on", "table", placing.place_at(skill_context(ctx), x, y))
+
+
+def _held(ctx: ToolContext) -> SceneObject:
+    assert ctx.belief.held is not None  # the precondition holding
+    return ctx.belief.held.object
+
+
+def _placed(ctx: ToolContext, held: SceneObject, relation: str, target_id: str, result: SkillResult) -> Placed:
+    data: dict[str, Any] = {"object_id": held.id, **outcome(result)}
+    remember_placed(ctx, held.id, float(held.top - held.bottom), relation, target_id, data)
+    return data  # type: ignore[return-value]

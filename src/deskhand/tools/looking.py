@@ -1,0 +1,35 @@
+"""A fresh look at the desk, as every tool that needs one takes it."""
+
+from __future__ import annotations
+
+from deskhand.etp.tool import ToolContext
+from deskhand.motion.obstacles import obstacles_from_scene
+from deskhand.skills.base import SkillContext
+from deskhand.types import Scene, SceneUpdate
+
+
+def skill_context(ctx: ToolContext) -> SkillContext:
+    """What a skill gets from a tool call."""
+    return SkillContext(ctx.robot, ctx.belief, ctx.progress, ctx.cancelled)
+
+
+def look(ctx: ToolContext) -> tuple[Scene, str]:
+    """A new picture, remembered and told to the planner; the arm stays where it is.
+
+    Returns:
+        The scene, and a note for the caller where the look may be incomplete, else empty.
+    """
+    seen = ctx.robot.detect_objects()
+    ctx.belief.see(seen)
+    scene = ctx.belief.scene or seen
+    ctx.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
+    if skill_context(ctx).at_home():
+        return scene, ""
+    ctx.belief.disturb()  # the arm may hide things: the next skill looks again from home
+    return scene, "The arm is not at home and may hide things from the camera: call move_home and look again to be sure."
+
+
+def last_look(ctx: ToolContext) -> Scene:
+    """The last scene; tools that use it have the precondition ``scene_known``."""
+    assert ctx.belief.scene is not None
+    return ctx.belief.scene

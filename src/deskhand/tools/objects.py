@@ -1,0 +1,85 @@
+"""How an object on the desk looks in the arguments and results of tools."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from deskhand.types import Scene, SceneObject
+
+ObjectId = Annotated[str, Field(min_length=1, max_length=64, description="id of an object as detect_objects gave it, for example block_1")]
+Meters = Annotated[float, Field(description="[m]")]
+Position = Annotated[list[float], Field(min_length=3, max_length=3, description="[x, y, z] in world [m]: x away from the robot, y to its left, z up")]
+
+
+class ObjectData(TypedDict):
+    """One object; positions in world: x away from the robot, y to its left, z up."""
+
+    id: Annotated[str, Field(description="stable; what other tools take as object_id")]
+    label: Annotated[str, Field(description="kind, for example block, cup, bin; object when unknown")]
+    color: str
+    shape: Annotated[str, Field(description="box, cylinder, sphere or other")]
+    size: Annotated[list[float], Field(description="extents along its own axes [m]")]
+    position: Annotated[list[float], Field(description="centre [x, y, z] in world [m]")]
+    yaw: Annotated[float, Field(description="turn of its x axis about world z [rad]")]
+    is_container: Annotated[bool, Field(description="open at the top, things can be put in")]
+    support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
+    relation: Annotated[str, Field(description="on, in or held: how it lies on its support")]
+    confidence: Annotated[float, Field(description="0 to 1")]
+
+
+def object_data(item: SceneObject) -> ObjectData:
+    """``item`` for a result."""
+    return ObjectData(
+        id=item.id,
+        label=item.label,
+        color=item.color,
+        shape=item.shape,
+        size=rounded(item.size),
+        position=rounded(item.position),
+        yaw=round(yaw_of(item), 4),
+        is_container=bool(item.is_container),
+        support=item.support,
+        relation=item.relation,
+        confidence=round(float(item.confidence), 3),
+    )
+
+
+def objects_data(scene: Scene) -> list[ObjectData]:
+    """All objects of a scene, containers last."""
+    return [object_data(item) for item in sorted(scene.objects, key=lambda item: (item.is_container, item.id))]
+
+
+def yaw_of(item: SceneObject) -> float:
+    """Turn of the object's x axis about world z [rad]."""
+    return math.atan2(float(item.pose[1, 0]), float(item.pose[0, 0]))
+
+
+def rounded(values: Any, digits: int = 4) -> list[float]:
+    """A vector as plain floats."""
+    return [round(float(value), digits) for value in np.asarray(values, dtype=float).ravel()]
+
+
+def number_or_none(value: Any, digits: int = 4) -> float | None:
+    """A float for JSON; None where it is not known (NaN)."""
+    number = float(value)
+    return round(number, digits) if math.isfinite(number) else None
+
+
+def plain(value: Any) -> Any:
+    """Measured data of a skill as JSON: arrays as lists, unknown (NaN) as None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, float | np.floating):
+        return number_or_none(value, 6)
+    return int(value) if isinstance(value, np.integer) else value

@@ -1,0 +1,1 @@
+"""Perception and grounding: what is on the desk, and where."""

@@ -1,0 +1,103 @@
+"""Is it done? A fresh look against what was wanted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from deskhand.etp.tool import ToolContext, tool
+from deskhand.tools.containers import content_evidence
+from deskhand.tools.looking import look
+from deskhand.tools.objects import ObjectId
+from deskhand.tools.spatial import TABLE, relation_holds
+from deskhand.types import Scene
+
+
+class Condition(TypedDict):
+    """``object_id`` is ``relation`` ``target_id``."""
+
+    object_id: ObjectId
+    relation: Annotated[Literal["on", "in"], Field(description="in for containers, on for the table and other objects")]
+    target_id: Annotated[str, Field(min_length=1, max_length=64, description="id of what it shall lie on or in; 'table' with on")]
+
+
+class Judged(TypedDict):
+    """A condition and what speaks for or against it."""
+
+    object_id: str
+    relation: str
+    target_id: str
+    reason: str
+
+
+class GoalCheck(TypedDict):
+    """Which conditions hold now."""
+
+    satisfied: Annotated[bool, Field(description="true when every condition holds")]
+    unmet: list[Judged]
+    met: Annotated[list[Judged], Field(description="with the evidence: seen, or hidden inside a container that the robot put it in")]
+    note: Annotated[str, Field(description="why the look may be incomplete, else empty")]
+
+
+@tool(
+    group="reasoning",
+    unit="formal_verification",
+    effects="memory",
+    needs=("camera",),
+    postconditions=("scene_known",),
+    timeout=30.0,
+    when_to_use="Before saying that a task is done, and after a step whose outcome matters: verifies by a new picture that things lie where they should.",
+    limits="An object that is not seen counts only when the robot itself put it into that container and its content is hidden from the camera. "
+    "Knows on and in only; use query_relation for directions.",
+    examples=[
+        ("Verify that the task is complete: the red block is in the bin", {"conditions": [{"object_id": "block_1", "relation": "in", "target_id": "bin_1"}]}),
+        (
+            "Check that the tower stands",
+            {
+                "conditions": [
+                    {"object_id": "block_2", "relation": "on", "target_id": "block_1"},
+                    {"object_id": "block_1", "relation": "on", "target_id": "table"},
+                ]
+            },
+        ),
+    ],
+)
+def check_goal(
+    ctx: ToolContext,
+    conditions: Annotated[list[Condition], Field(min_length=1, max_length=64, description="what shall be so, all of it")],
+) -> GoalCheck:
+    """Check by a fresh look whether goal conditions hold (object in container, object on target) and say why each unmet one does not."""
+    ctx.progress(0.1, "looking at the desk")
+    scene, note = look(ctx)
+    met: list[Judged] = []
+    unmet: list[Judged] = []
+    for condition in conditions:
+        holds, reason = _judge(ctx, scene, condition["object_id"], condition["relation"], condition["target_id"])
+        (met if holds else unmet).append(Judged(**condition, reason=reason))
+    return GoalCheck(satisfied=not unmet, unmet=unmet, met=met, note=note)
+
+
+def _judge(ctx: ToolContext, scene: Scene, object_id: str, relation: str, target_id: str) -> tuple[bool, str]:
+    held = ctx.belief.held
+    if held and held.object.id == object_id:
+        return False, f"{object_id} is in the gripper."
+    known = {item.id: item for item in scene.objects}
+    target = known.get(target_id)
+    if target is None and target_id != TABLE:
+        return False, f"{target_id} is not seen; seen: {', '.join(known) or 'nothing'}."
+    placed = ctx.placed.get(object_id)
+    item = known.get(object_id) or (known.get(placed.seen_as) if placed else None)
+    if item is not None:
+        return relation_holds(scene, item, relation, target)
+    if placed is None:
+        return False, f"{object_id} is not seen, and the robot has not put it anywhere; seen: {', '.join(known) or 'nothing'}."
+    verified = "saw it there" if placed.seen else "saw it nowhere else"
+    record = f"the robot put it {placed.relation} {placed.target_id} at {placed.stamp:.1f} s and {verified}"
+    if relation != "in" or (placed.relation, placed.target_id) != ("in", target_id) or target is None:
+        return False, f"{object_id} is not seen; {record}."
+    hidden, evidence = content_evidence(ctx.robot.observe, scene, target, placed.height)
+    if hidden:
+        return True, f"inside, hidden: {record}, and {evidence}."
+    return False, f"{object_id} is not seen: {record}, but {evidence}."

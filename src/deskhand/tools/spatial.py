@@ -1,0 +1,127 @@
+"""What spatial words mean, said once for all tools.
+
+Directions are as seen from the robot, which looks from its base along +x over the desk:
+
+- ``left_of``: towards +y; ``right_of``: towards -y
+- ``behind``: farther from the robot, towards +x; ``in_front_of``: nearer to the robot, towards -x
+
+A direction holds when the centres are at least 10 mm apart along it and not more than twice as far apart across it.
+``near``: the gap between the two, seen from above, is less than 50 mm. ``on`` and ``in`` are about what carries what:
+``in`` a container also holds for things that lie on other things in it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import numpy as np
+
+from deskhand.geometry import Array, inverse, transform_points
+from deskhand.types import Scene, SceneObject
+
+Relation = Literal["on", "in", "left_of", "right_of", "in_front_of", "behind", "near"]
+RELATIONS: tuple[str, ...] = get_args(Relation)
+DIRECTIONS: dict[str, tuple[float, float]] = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0)}
+TABLE = "table"
+
+LEAST_OFFSET = 0.01  # [m]
+NEAR_GAP = 0.05  # [m]
+CONTACT = 0.012  # [m] heights of a thing's bottom and its support's top may differ as much, as seen by the camera
+
+
+def relation_holds(scene: Scene, item: SceneObject, relation: str, target: SceneObject | None) -> tuple[bool, str]:
+    """Whether ``item`` stands in ``relation`` to ``target`` (None: the table), and why."""
+    name = target.id if target else TABLE
+    if relation == "on":
+        return _is_on(scene, item, target)
+    if target is None:
+        return False, f"{relation} says nothing about the table."
+    if target.id == item.id:
+        return False, f"{item.id} cannot be {relation} itself."
+    if relation == "in":
+        return _is_in(scene, item, target)
+    if relation == "near":
+        gap = footprint_gap(item, target)
+        return gap < NEAR_GAP, f"the gap between {item.id} and {name} is {gap * 1000:.0f} mm (near: less than {NEAR_GAP * 1000:.0f} mm)."
+    along, across = offset(item, target, relation)
+    holds = along >= LEAST_OFFSET and abs(across) <= 2 * along
+    return holds, f"the centre of {item.id} is {along * 1000:.0f} mm {relation} that of {name}, and {abs(across) * 1000:.0f} mm to the side."
+
+
+def offset(item: SceneObject, target: SceneObject, direction: str) -> tuple[float, float]:
+    """How far [m] the centre of ``item`` is from that of ``target`` along a direction, and across it."""
+    x, y = DIRECTIONS[direction]
+    dx, dy = item.position[:2] - target.position[:2]
+    return float(dx * x + dy * y), float(dy * x - dx * y)
+
+
+def where(item: SceneObject) -> str:
+    """Where it lies, in words."""
+    if item.relation == "held":
+        return f"{item.id} is in the gripper"
+    x, y = item.position[:2]
+    return f"{item.id} is {item.relation} {item.support} at x {x:.3f}, y {y:.3f}"
+
+
+def footprint(item: SceneObject) -> Array:
+    """Corners (8, 2) of the oriented box seen from above [m]."""
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    return transform_points(item.pose, signs * item.size / 2)[:, :2]
+
+
+def footprint_gap(a: SceneObject, b: SceneObject) -> float:
+    """Distance [m] of two boxes seen from above, 0 when they overlap; by separating axes, so at most the true distance."""
+    first, second = footprint(a), footprint(b)
+    axes = [pose[:2, column] for pose in (a.pose, b.pose) for column in range(3)] + [b.position[:2] - a.position[:2]]
+    gap = 0.0
+    for axis in axes:
+        length = float(np.linalg.norm(axis))
+        if length < 1e-6:
+            continue
+        p, q = first @ axis / length, second @ axis / length
+        gap = max(gap, float(q.min() - p.max()), float(p.min() - q.max()))
+    return gap
+
+
+def inside(item: SceneObject, container: SceneObject) -> bool:
+    """Whether the centre of ``item`` is within the walls of ``container`` and it reaches below the rim."""
+    local = transform_points(inverse(container.pose), item.position)
+    half = container.size / 2 - container.wall
+    return bool(abs(local[0]) <= half[0] and abs(local[1]) <= half[1] and item.bottom < container.top - 0.005 and item.top > container.bottom)
+
+
+def carriers(scene: Scene, item: SceneObject) -> list[tuple[str, str]]:
+    """(relation, id) of what carries ``item``, what carries that, and so on, as perception says."""
+    known = {other.id: other for other in scene.objects}
+    chain: list[tuple[str, str]] = []
+    current: SceneObject | None = item
+    while current is not None and current.support and current.support not in [name for _, name in chain] and current.support != item.id:
+        chain.append((current.relation, current.support))
+        current = known.get(current.support)
+    return chain
+
+
+def _is_on(scene: Scene, item: SceneObject, target: SceneObject | None) -> tuple[bool, str]:
+    name = target.id if target else TABLE
+    if item.relation == "on" and item.support == name:
+        return True, f"{where(item)}."
+    if target is None or target.id == item.id or item.relation == "held":
+        return False, f"{where(item)}."
+    touching = abs(item.bottom - target.top) <= CONTACT
+    above = math.hypot(*(item.position[:2] - target.position[:2])) <= float(np.linalg.norm(target.size[:2])) / 2 and footprint_gap(item, target) <= 0
+    if touching and above and not target.is_container:
+        return True, f"the bottom of {item.id} is at the top of {name}."
+    return False, f"{where(item)}, not on {name}."
+
+
+def _is_in(scene: Scene, item: SceneObject, target: SceneObject) -> tuple[bool, str]:
+    if not target.is_container:
+        return False, f"{target.id} is no container; {where(item)}."
+    if item.relation == "held":
+        return False, f"{where(item)}."
+    if ("in", target.id) in carriers(scene, item):
+        return True, f"{where(item)}."
+    if inside(item, target):
+        return True, f"the centre of {item.id} is within the walls of {target.id} and below its rim."
+    return False, f"{where(item)}, not in {target.id}."
