@@ -1,0 +1,325 @@
+"""The embedded backend: roboplan (pinocchio and coal inside), a pip package, no ROS.
+
+Its traps (version 0.7.0) shape this file: scenes are never changed by removing geometry, they are built afresh (a few milliseconds) and
+kept until the planning scene changes; pairs of world objects are switched off; obstacles are padded by building them larger.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, rotation_angle
+from deskhand.motion.scene import Pairs, PlanningScene, table_object, voxels
+from deskhand.types import CollisionObject, IkSolution, Shape
+
+GROUP = "deskhand_arm"
+STEP = 0.02  # [rad] between checked states of a path
+KEPT_SCENES = 8
+DIFFERENT = 0.1  # [rad] between two solutions that count as different
+TRIES = 40  # IK solutions looked at per call
+
+
+@dataclass
+class _Built:
+    """A roboplan scene, the planning scene it stands for, and the solvers on it."""
+
+    scene: Any
+    source: PlanningScene
+    context: Any
+    ik: dict[tuple[bool, float], Any]
+
+
+class EmbeddedBackend:
+    """See :class:`deskhand.motion.base.Backend`. One lock around roboplan, which is not safe to share."""
+
+    name = "embedded"
+
+    def __init__(self, model: RobotModel, fixed: tuple[CollisionObject, ...] = ()) -> None:
+        """``fixed``: obstacles that are always there and never padded (keep-out zones, the workspace's walls).
+
+        Raises:
+            DeskhandError: ``missing_dependency``.
+        """
+        try:
+            import roboplan.core as core
+            import roboplan.rrt as rrt
+            import roboplan.simple_ik as simple_ik
+        except ImportError as error:
+            raise DeskhandError("missing_dependency", f"the embedded planner needs roboplan ({error}).", hint="pip install roboplan") from error
+        self._core, self._rrt, self._simple_ik = core, rrt, simple_ik
+        self.model, self.arm, self._fixed = model, model.arm, fixed
+        self._description = core.loadUrdfSceneDescriptionFromXml(model.urdf)
+        self._lower = np.array([model.limits[name][0] for name in self.arm.joints])
+        self._upper = np.array([model.limits[name][1] for name in self.arm.joints])
+        self._lock = threading.RLock()
+        self._built: OrderedDict[tuple[Any, ...], _Built] = OrderedDict()
+        self._empty = PlanningScene()
+        self._random = np.random.default_rng(0)
+        if self.arm.free_roll and tuple(self.arm.approach_axis) != (0, 0, 1):
+            raise DeskhandError("config_error", f"the approach axis of {self.arm.name} must be the z axis of its tcp, got {self.arm.approach_axis}.")
+
+    # ------------------------------------------------------------ inverse kinematics
+
+    def solve_ik(
+        self,
+        scene: PlanningScene,
+        pose: Array,
+        seed: Array,
+        others: Mapping[str, float],
+        *,
+        max_solutions: int = 1,
+        check_collisions: bool = True,
+        allow: Pairs = frozenset(),
+        padding: float = 0.0,
+        max_time: float = 0.1,
+    ) -> list[IkSolution]:
+        """See the base. Without ``check_collisions`` solutions that collide are among them, marked as such."""
+        with self._lock:
+            built = self._scene(scene, allow, padding, others)
+            end = time.monotonic() + max_time
+            found: list[IkSolution] = []
+            start = self._clamp(seed)
+            for attempt in range(TRIES):
+                if len(found) >= max(max_solutions, 4) or (attempt and time.monotonic() > end):
+                    break
+                joints = self._solve(built, pose, start, check_collisions, max_time)
+                start = self._random.uniform(self._lower, self._upper)
+                if joints is None:
+                    break  # the solver restarted by itself until its time was over
+                if all(np.abs(joints - other.joints).max() > DIFFERENT for other in found):
+                    found.append(self._solution(built, joints, pose, check_collisions))
+        found.sort(key=lambda solution: float(np.linalg.norm(solution.joints - seed)))
+        return found[:max_solutions]
+
+    def refine_ik(self, pose: Array, seed: Array, others: Mapping[str, float]) -> Array | None:
+        """See the base."""
+        with self._lock:
+            built = self._scene(self._empty, frozenset(), 0.0, others)
+            return self._solve_near(built, pose, self._clamp(seed))
+
+    def _solve(self, built: _Built, pose: Array, start: Array, check: bool, max_time: float) -> Array | None:
+        if self.arm.free_roll:
+            return self._solve_axis(built, pose, start, check, max_time)
+        key = (check, round(max_time, 3))
+        if key not in built.ik:
+            options = self._simple_ik.SimpleIkOptions(
+                GROUP,
+                max_iters=60,
+                max_time=key[1],
+                max_restarts=10000,
+                step_size=0.5,
+                max_linear_error_norm=2e-4,
+                max_angular_error_norm=1e-3,
+                check_collisions=check,
+            )
+            solver = self._simple_ik.SimpleIk(built.scene, options)
+            solver.setRngSeed(0)
+            built.ik[key] = solver
+        goal = self._core.CartesianConfiguration(self.model.root, self.arm.tcp, np.asfortranarray(pose))
+        out = self._core.JointConfiguration(list(self.arm.joints), start)
+        solved = built.ik[key].solveIk(goal, self._core.JointConfiguration(list(self.arm.joints), start), out)
+        return np.array(out.positions) if solved else None
+
+    def _solve_axis(self, built: _Built, pose: Array, start: Array, check: bool, max_time: float) -> Array | None:
+        """Position and approach axis; the roll about the axis is free."""
+        projector = self._axis_projector(built, pose)
+        end = time.monotonic() + max_time
+        while True:
+            full = projector.project(self._full(built, start))
+            if full is not None:
+                joints = self._of(built, full)
+                if (joints >= self._lower).all() and (joints <= self._upper).all() and not (check and built.context.hasCollisions(full)):
+                    return joints
+            if time.monotonic() > end:
+                return None
+            start = self._random.uniform(self._lower, self._upper)
+
+    def _axis_projector(self, built: _Built, pose: Array) -> Any:
+        free = np.array([0, 0, 0, 0, 0, np.pi])  # x, y, z, roll, pitch, yaw about the approach axis
+        constraint = self._rrt.PoseConstraint(built.scene, GROUP, self.arm.tcp, -free, free, np.asfortranarray(pose), "", 1e-4, 1e-3)
+        return self._rrt.ConstraintProjector(built.scene, GROUP, [constraint], self._rrt.ConstraintProjectorOptions(max_iters=60))
+
+    def _solve_near(self, built: _Built, pose: Array, joints: Array) -> Array | None:
+        """Newton steps from ``joints`` with the geometric Jacobian; None when they do not arrive within a fraction of a millimetre."""
+        full = self._full(built, joints)
+        columns = list(built.scene.getJointGroupInfo(GROUP).v_indices)
+        for _ in range(20):
+            now = built.scene.forwardKinematics(full, self.arm.tcp)
+            error = np.concatenate([pose[:3, 3] - now[:3, 3], _rotation_vector(pose[:3, :3] @ now[:3, :3].T)])
+            jacobian = built.scene.computeFrameJacobian(full, self.arm.tcp, True)[:, columns]
+            jacobian = np.vstack([now[:3, :3] @ jacobian[:3], now[:3, :3] @ jacobian[3:]])
+            if self.arm.free_roll:
+                axis = pose[:3, :3] @ np.asarray(self.arm.approach_axis, dtype=float)
+                now_axis = now[:3, :3] @ np.asarray(self.arm.approach_axis, dtype=float)
+                tilt = np.eye(3) - np.outer(axis, axis)
+                error[3:] = tilt @ np.cross(now_axis, axis)
+                jacobian[3:] = tilt @ jacobian[3:]
+            if np.linalg.norm(error[:3]) < 2e-5 and np.linalg.norm(error[3:]) < 2e-4:
+                return joints
+            joints = self._clamp(joints + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), error))
+            full = self._full(built, joints)
+        return None
+
+    def _solution(self, built: _Built, joints: Array, pose: Array, checked: bool) -> IkSolution:
+        full = self._full(built, joints)
+        reached = built.scene.forwardKinematics(full, self.arm.tcp)
+        if self.arm.free_roll:
+            axis = np.asarray(self.arm.approach_axis, dtype=float)
+            angle = float(np.arccos(np.clip((pose[:3, :3] @ axis) @ (reached[:3, :3] @ axis), -1, 1)))
+        else:
+            angle = rotation_angle(pose, reached)
+        free = checked or not built.context.hasCollisions(full)
+        return IkSolution(joints, float(np.linalg.norm(pose[:3, 3] - reached[:3, 3])), angle, free)
+
+    # ------------------------------------------------------------ paths
+
+    def in_collision(self, scene: PlanningScene, joints: Array, others: Mapping[str, float], allow: Pairs = frozenset(), padding: float = 0.0) -> bool:
+        """See the base."""
+        with self._lock:
+            built = self._scene(scene, allow, padding, others)
+            return bool(built.context.hasCollisions(self._full(built, self._clamp(joints))))
+
+    def plan_path(
+        self,
+        scene: PlanningScene,
+        start: Array,
+        goal: Array,
+        others: Mapping[str, float],
+        *,
+        allow: Pairs = frozenset(),
+        padding: float = 0.0,
+        max_time: float = 1.0,
+        upright: float | None = None,
+        attempt: int = 0,
+    ) -> Array | None:
+        """See the base: RRT-Connect, then shortcuts."""
+        with self._lock:
+            built = self._scene(scene, allow, padding, others)
+            start, goal = self._clamp(start), self._clamp(goal)
+            options = self._rrt.RRTOptions(
+                GROUP, max_nodes=10**6, max_connection_distance=0.5, collision_check_step_size=STEP, max_planning_time=max_time, rrt_connect=True
+            )
+            planner = self._rrt.RRT(built.scene, options)
+            planner.setRngSeed(attempt)
+            names = list(self.arm.joints)
+            constraints = [] if upright is None else [self._upright(built, start, upright)]
+            try:
+                path = planner.plan(self._core.JointConfiguration(names, start), self._core.JointConfiguration(names, goal), constraints)
+            except RuntimeError:
+                return None
+            if constraints:
+                return self._shorten(built, np.array(path.positions), constraints)
+            shortcut = self._core.PathShortcuttingOptions(GROUP, max_step_size=STEP, max_iters=100, seed=attempt)
+            return np.array(self._core.PathShortcutter(built.scene, shortcut).shortcut(path).positions)
+
+    def _upright(self, built: _Built, start: Array, tolerance: float) -> Any:
+        bound = np.array([10.0, 10.0, 10.0, tolerance, tolerance, np.pi])
+        region = np.eye(4)
+        region[:3, :3] = built.scene.forwardKinematics(self._full(built, start), self.arm.tcp)[:3, :3]
+        return self._rrt.PoseConstraint(built.scene, GROUP, self.arm.tcp, -bound, bound, np.asfortranarray(region), "", 1e-3, 5e-3)
+
+    def _shorten(self, built: _Built, path: Array, constraints: list[Any]) -> Array:
+        """Shortcuts between way-points that keep the constraints, which roboplan's own do not know."""
+        projector = self._rrt.ConstraintProjector(built.scene, GROUP, constraints)
+        points = list(path)
+        for _ in range(60):
+            if len(points) < 3:
+                break
+            i, j = sorted(self._random.choice(len(points), 2, replace=False))
+            if j - i < 2:
+                continue
+            a, b = self._full(built, points[i]), self._full(built, points[j])
+            if projector.satisfiesAlongPath(a, b, STEP) and not self._core.hasCollisionsAlongPath(built.scene, a, b, STEP):
+                del points[i + 1 : j]
+        return np.array(points)
+
+    # ------------------------------------------------------------ scenes
+
+    def _clamp(self, joints: Array) -> Array:
+        return np.ascontiguousarray(np.clip(joints, self._lower + 1e-6, self._upper - 1e-6), dtype=float)
+
+    def _full(self, built: _Built, joints: Array) -> Array:
+        return np.asarray(built.scene.toFullJointPositions(GROUP, np.ascontiguousarray(joints)))
+
+    def _of(self, built: _Built, full: Array) -> Array:
+        return np.asarray(full)[list(built.scene.getJointGroupInfo(GROUP).q_indices)]
+
+    def _scene(self, scene: PlanningScene, allow: Pairs, padding: float, others: Mapping[str, float]) -> _Built:
+        fingers = tuple(sorted((name, round(float(value), 4)) for name, value in others.items()))
+        key = (id(scene), allow, padding, fingers)  # what is built keeps the scene alive, so that its id stays its own
+        built = self._built.get(key)
+        if built is None:
+            built = self._build(scene, allow, padding, dict(fingers))
+            self._built[key] = built
+            while len(self._built) > KEPT_SCENES:
+                self._built.popitem(last=False)
+        self._built.move_to_end(key)
+        return built
+
+    def _build(self, scene: PlanningScene, allow: Pairs, padding: float, others: Mapping[str, float]) -> _Built:
+        built = self._core.Scene(self.arm.name, self._description)
+        built.importSrdf(self.model.srdf)
+        built.addGroup(GROUP, list(self.arm.joints))
+        built.allowAdjacentLinkCollisions()
+        positions = np.array(built.getCurrentJointPositions())
+        for name, value in others.items():
+            if name in built.getJointNames():
+                positions[built.getJointPositionIndices([name])[0]] = value
+        built.setJointPositions(positions)
+        parts: dict[str, list[str]] = {}
+        for item in (table_object(), *self._fixed, *scene.obstacles.values()):
+            pad = padding if item.id in scene.obstacles else 0.0
+            parts[item.id] = [self._add(built, item, index, "universe", pad) for index in range(len(item.shapes))]
+        still = [name for names in parts.values() for name in names]
+        off = [(a, b) for i, a in enumerate(still) for b in still[:i]]
+        off += [(self.arm.base_link, name) for item in (table_object(), *self._fixed) for name in parts[item.id]]
+        if scene.held:
+            parts[scene.held.id] = [self._add(built, scene.held, index, self.arm.tcp, 0.0) for index in range(len(scene.held.shapes))]
+            mine = parts[scene.held.id]
+            off += [(a, b) for i, a in enumerate(mine) for b in mine[:i]] + [(link, name) for link in self.arm.gripper.links for name in mine]
+        for a, b in scene.allow | allow:
+            off += [(first, second) for first in parts.get(a, [a]) for second in parts.get(b, [b])]
+        built.setCollisions([p for p in off if self._has_geometry(built, p)], False)
+        return _Built(built, scene, self._core.SceneContext(built), {})
+
+    def _has_geometry(self, built: Any, names: tuple[str, str]) -> bool:
+        return all(name not in self.model.links or name in self.model.shapes for name in names)
+
+    def _add(self, built: Any, item: CollisionObject, index: int, parent: str, pad: float) -> str:
+        name, shape = f"{item.id}/{index}", item.shapes[index]
+        pose, color = np.asfortranarray(item.pose @ shape.pose), np.ones(4)
+        if shape.kind == "box":
+            built.addBoxGeometry(name, parent, self._core.Box(*(value + 2 * pad for value in shape.size)), pose, color)
+        elif shape.kind == "cylinder":
+            built.addCylinderGeometry(name, parent, self._core.Cylinder(shape.size[0] + pad, shape.size[1] + 2 * pad), pose, color)
+        elif shape.kind == "sphere":
+            built.addSphereGeometry(name, parent, self._core.Sphere(shape.size[0] + pad), pose, color)
+        else:
+            built.addOcTreeGeometry(name, parent, self._octree(shape, pad), pose, color)
+        return name
+
+    def _octree(self, shape: Shape, pad: float) -> Any:
+        """Cubes of the points; padding adds the neighbouring cells, which is at least ``pad``."""
+        centers, edge = voxels(shape)
+        if pad > 0:
+            steps = np.array(np.meshgrid(*[[-1, 0, 1]] * 3)).reshape(3, -1).T * edge
+            cells = np.unique(np.floor((centers[:, None] + steps).reshape(-1, 3) / edge).astype(np.int64), axis=0)
+            centers = (cells + 0.5) * edge
+        rows = np.column_stack([centers, np.full(len(centers), edge), np.ones(len(centers)), np.full(len(centers), 0.5)])
+        return self._core.OcTree(list(rows), edge)
+
+
+def _rotation_vector(rotation: Array) -> Array:
+    """Axis times angle (3,) of a rotation (3, 3)."""
+    vector = np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]) / 2
+    sine, cosine = float(np.linalg.norm(vector)), float((np.trace(rotation) - 1) / 2)
+    return vector if sine < 1e-9 else vector / sine * float(np.arctan2(sine, cosine))

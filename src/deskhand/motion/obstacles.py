@@ -1,0 +1,56 @@
+"""Obstacles of the planning scene from what perception saw."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from deskhand.geometry import make_transform
+from deskhand.types import CollisionObject, Scene, SceneObject, Shape
+
+MIN_SIZE = 0.004  # [m]; perception's thinnest believable extent
+MIN_WALL = 0.003  # [m]
+
+
+def obstacles_from_scene(scene: Scene, leave_out: Collection[str] = ()) -> tuple[CollisionObject, ...]:
+    """One obstacle an object: containers hollow (walls and a floor), the rest solid; what the gripper holds is left out.
+
+    The table is not among them: the planning scene has it always.
+    """
+    return tuple(obstacle_from_object(item) for item in scene.objects if item.id not in leave_out and item.relation != "held")
+
+
+def obstacle_from_object(item: SceneObject) -> CollisionObject:
+    """The collision object of one seen thing, in its own frame at its pose."""
+    size = np.maximum(np.asarray(item.size, dtype=float), MIN_SIZE)
+    if item.is_container:
+        return CollisionObject(item.id, _hollow(item, size), item.pose)
+    if item.shape == "cylinder":
+        return CollisionObject(item.id, (Shape("cylinder", (float(size[:2].max()) / 2, float(size[2]))),), item.pose)
+    if item.shape == "sphere":
+        return CollisionObject(item.id, (Shape("sphere", (float(size.max()) / 2,)),), item.pose)
+    return CollisionObject(item.id, (Shape("box", tuple(map(float, size))),), item.pose)
+
+
+def _hollow(item: SceneObject, size: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[Shape, ...]:
+    """Walls and floor: four boxes for a box, twelve about the rim for a round one; open towards +z of the pose."""
+    x, y, z = map(float, size)
+    wall = max(float(item.wall), MIN_WALL)
+    floor = Shape("box", (x, y, wall), make_transform(translation=[0, 0, -z / 2 + wall / 2]))
+    if item.shape != "cylinder":
+        return (
+            floor,
+            *(Shape("box", (wall, y, z), make_transform(translation=[side * (x - wall) / 2, 0, 0])) for side in (-1, 1)),
+            *(Shape("box", (x, wall, z), make_transform(translation=[0, side * (y - wall) / 2, 0])) for side in (-1, 1)),
+        )
+    radius, count = max(x, y) / 2, 12
+    floor = Shape("cylinder", (radius, wall), floor.pose)
+    # Staves whose inner faces touch the inner circle; their outer edges overlap, so the ring has no gap.
+    length = 2 * radius * float(np.tan(np.pi / count))
+    staves = []
+    for angle in np.arange(count) * 2 * np.pi / count:
+        c, s = float(np.cos(angle)), float(np.sin(angle))
+        pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [(radius - wall / 2) * c, (radius - wall / 2) * s, 0])
+        staves.append(Shape("box", (wall, length, z), pose))
+    return (floor, *staves)

@@ -1,0 +1,115 @@
+"""Plans as objects: stored under an id, used once, refused when the world is no longer what they were made for."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.types import Plan
+
+MOST_PLANS = 200
+START_TOLERANCE = 0.03  # [rad] between where the plan starts and where the arm is
+OPENED = 0.005  # [m] that the fingers may stand wider than when the plan was checked
+LIFETIME = 120.0  # [s]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    plan: Plan
+    scene_version: int
+    others: Mapping[str, float]
+    made: float
+
+
+class PlanStore:
+    """Holds plans until they are taken; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        # A random part, so that an id from before a restart never names a plan of now.
+        self._prefix, self._count = f"plan_{secrets.token_hex(2)}", 0
+        self._plans: OrderedDict[str, _Stored] = OrderedDict()
+        self._used: OrderedDict[str, str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def next_id(self) -> str:
+        """A new id."""
+        with self._lock:
+            self._count += 1
+            return f"{self._prefix}_{self._count}"
+
+    def add(self, plan: Plan, scene_version: int, others: Mapping[str, float], now: float) -> None:
+        """Keep ``plan``, checked against that scene with these finger positions; the oldest goes when there are too many."""
+        with self._lock:
+            self._plans[plan.id] = _Stored(plan, scene_version, dict(others), now)
+            while len(self._plans) > MOST_PLANS:
+                name, _ = self._plans.popitem(last=False)
+                self._retire(name, "plan_expired")
+
+    def take(self, plan_id: str, joints: Mapping[str, float], scene_version: int, now: float) -> Plan:
+        """The plan, which is used up by this, for an arm that stands at ``joints``.
+
+        Raises:
+            DeskhandError: ``unknown_plan``, ``plan_used``, or ``plan_expired`` saying what has changed.
+        """
+        with self._lock:
+            if plan_id in self._used:
+                if self._used[plan_id] == "plan_used":
+                    raise DeskhandError("plan_used", f"{plan_id} was executed already; a plan can be used once.", hint="Plan again.")
+                raise DeskhandError("plan_expired", f"{plan_id} has expired.", hint="Plan again.")
+            stored = self._plans.get(plan_id)
+            if stored is None:
+                known = ", ".join(list(self._plans)[-5:]) or "none"
+                raise DeskhandError("unknown_plan", f"there is no plan {plan_id!r}; the newest: {known}.")
+            reason = _expired(stored, joints, scene_version, now)
+            del self._plans[plan_id]
+            self._retire(plan_id, "plan_expired" if reason else "plan_used")
+            if reason:
+                raise DeskhandError("plan_expired", f"{plan_id}: {reason}.", hint="Plan again.")
+            return stored.plan
+
+    def clear(self) -> None:
+        """Let all plans expire (after a stop)."""
+        with self._lock:
+            for name in list(self._plans):
+                del self._plans[name]
+                self._retire(name, "plan_expired")
+
+    def _retire(self, name: str, why: str) -> None:
+        self._used[name] = why
+        while len(self._used) > 10 * MOST_PLANS:
+            self._used.popitem(last=False)
+
+
+def summary(plan: Plan) -> dict[str, Any]:
+    """What a language model needs to know of a plan, JSON-able."""
+    end = plan.preview[-1][:3, 3].tolist() if len(plan.preview) else []
+    clearance = None if np.isnan(plan.clearance) else round(plan.clearance, 4)
+    return {
+        "plan_id": plan.id,
+        "duration": round(plan.trajectory.duration, 2),
+        "length": round(plan.length, 3),
+        "clearance": clearance,
+        "fraction": round(plan.fraction, 3),
+        "end_position": [round(value, 4) for value in end],
+    }
+
+
+def _expired(stored: _Stored, joints: Mapping[str, float], scene_version: int, now: float) -> str:
+    """Why the plan no longer holds, or an empty text."""
+    trajectory = stored.plan.trajectory
+    for name, start in zip(trajectory.joint_names, trajectory.positions[0], strict=True):
+        if abs(joints[name] - start) > START_TOLERANCE:
+            return f"{name} stands at {joints[name]:.3f} rad, the plan starts at {start:.3f}"
+    wider = [name for name, value in stored.others.items() if joints.get(name, value) > value + OPENED]
+    if wider:
+        return "the gripper was opened since"
+    if scene_version != stored.scene_version:
+        return "the planning scene has changed since"
+    return f"it is {now - stored.made:.0f} s old" if now - stored.made > LIFETIME else ""

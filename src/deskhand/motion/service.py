@@ -1,0 +1,262 @@
+"""The motion services: inverse kinematics, plans, checks and the planning scene. ROS nodes and LocalRobot call the same object."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from deskhand.arms.base import Clock
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.motion import cartesian, inputs
+from deskhand.motion.base import Backend
+from deskhand.motion.plans import PlanStore
+from deskhand.motion.scene import Pairs, PlanningScene, expand_pairs, updated
+from deskhand.motion.search import PADDINGS, Goal, PathSearch, Query
+from deskhand.motion.timing import differences, stop_at_corners, time_path
+from deskhand.safety.envelope import Envelope
+from deskhand.safety.settings import SafetySettings, load_safety
+from deskhand.types import IkSolution, JointState, MotionGoal, Plan, PlanOptions, SceneUpdate, StateCheck, Trajectory
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 3  # plans made anew when the envelope objects
+PREVIEW = 24
+IK_PER_POSE = 4
+
+
+class MotionService:
+    """Plans for one arm. Nothing here moves; :class:`deskhand.motion.executor.Executor` does.
+
+    Methods may be called from several threads. They raise :class:`DeskhandError` with the codes that :class:`deskhand.robot.Robot` names.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        joint_state: Callable[[], JointState],
+        clock: Clock,
+        backend: Backend | None = None,
+        settings: SafetySettings | None = None,
+    ) -> None:
+        """``joint_state`` gives the newest measurement (raises ``stale_data``); ``backend`` default: embedded; ``settings`` default: config/safety.yaml."""
+        self.model, self.arm = model, model.arm
+        self.settings = settings or load_safety()
+        self.envelope = Envelope(model, self.settings)
+        if backend is None:
+            from deskhand.motion.embedded import EmbeddedBackend
+
+            backend = EmbeddedBackend(model, (*self.settings.walls(), *self.settings.keep_out))
+        self.backend = backend
+        self._joint_state, self._clock = joint_state, clock
+        self._search = PathSearch(model, backend, self.envelope)
+        self._scene = PlanningScene()
+        self._scene_lock = threading.Lock()
+        self._plans = PlanStore()
+
+    # ------------------------------------------------------------ the planning scene
+
+    @property
+    def scene(self) -> PlanningScene:
+        """A snapshot; it never changes."""
+        return self._scene
+
+    def update_scene(self, update: SceneUpdate) -> None:
+        """Apply ``update`` as one; on an error nothing has changed. Plans made before expire. Raises ``scene_error``, ``invalid_input``."""
+        with self._scene_lock:
+            pose = self.model.tcp_pose(self._measured()) if update.attach or update.detach else np.eye(4)
+            self._scene = updated(self._scene, update, pose, self.arm, self.model.links)
+        log.info("planning scene %d: %d obstacles, holding %s", self._scene.version, len(self._scene.obstacles), self._scene.held and self._scene.held.id)
+
+    # ------------------------------------------------------------ questions
+
+    def solve_ik(
+        self, pose: Array, *, seed: Mapping[str, float] | None = None, max_solutions: int = 1, check_collisions: bool = True, allow: Sequence[tuple[str, str]] = ()
+    ) -> list[IkSolution]:
+        """Joints that bring ``tcp`` to ``pose``, nearest to ``seed`` (default: measured) first. Raises ``no_ik_solution``, ``goal_in_collision``."""
+        pose = inputs.check_rigid(pose, "pose")
+        if isinstance(max_solutions, bool) or not isinstance(max_solutions, (int, np.integer)) or not 1 <= max_solutions <= 100:
+            raise DeskhandError("invalid_input", f"max_solutions must be 1 to 100, got {max_solutions!r}.")
+        start = self._start(seed, "seed")
+        query = self._query(allow, seed)
+        inputs.check_reach(self.model, pose, "the pose")
+        found = self.backend.solve_ik(
+            query.scene, pose, start, query.others, max_solutions=int(max_solutions), check_collisions=check_collisions, allow=query.allow, padding=PADDINGS[-1]
+        )
+        if found:
+            return found
+        raise self._unreached(query, [pose], start)
+
+    def check_state(self, joints: Mapping[str, float] | None = None, allow: Sequence[tuple[str, str]] = ()) -> StateCheck:
+        """What touches what at ``joints`` (default: measured), the clearance to obstacles, and other rules that are broken."""
+        values = self._start(joints, "joints", limits=False)
+        query = self._query(allow, joints)
+        report = self.envelope.check(_still(self.arm.joints, values), query.scene, query.others, query.allow, clearance=True)
+        near = sorted(self._search.contacts(values, query), key=lambda item: item.distance)
+        touching = tuple((item.a, item.b, -item.distance) for item in near)
+        # Contacts that a motion may begin with are contacts all the same.
+        violations = tuple(str(item) for item in report.violations if item.kind != "collision")
+        return StateCheck(not touching and not violations, touching, report.clearance, violations)
+
+    # ------------------------------------------------------------ plans
+
+    def plan_motion(self, goal: MotionGoal, options: PlanOptions | None = None) -> Plan:
+        """A stored plan to joints, a named pose, or any of several tcp poses (the nearest that can be reached)."""
+        options = inputs.check_options(options)
+        goal = inputs.check_goal(self.model, goal)
+        start = self._start(options.start, "start")
+        query = self._query(options.allow, options.start)
+        goals = self._goals(query, goal, start)
+        for attempt in range(ATTEMPTS):
+            path, chosen = self._search.find(query, start, goals, options.max_planning_time, options.upright_tolerance, attempt)
+            trajectory = self._timed(path, query, options.speed_scale)
+            report = self.envelope.check(trajectory, query.scene, query.others, query.allow, clearance=True)
+            if not report.violations:
+                return self._stored(trajectory, query, report.clearance, goal_index=chosen.index)
+            log.info("the envelope refused attempt %d: %s", attempt + 1, "; ".join(map(str, report.violations[:3])))
+        report.require()
+        raise AssertionError("unreachable")
+
+    def plan_cartesian(self, waypoints: Sequence[Array], options: PlanOptions | None = None) -> Plan:
+        """A stored plan whose tcp follows straight lines through ``waypoints``; it stands still at sharp corners."""
+        options = inputs.check_options(options)
+        poses = inputs.check_waypoints(waypoints)
+        for index, pose in enumerate(poses):
+            inputs.check_reach(self.model, pose, f"way-point {index}")
+        start = self._start(options.start, "start")
+        query = self._query(options.allow, options.start)
+        followed = cartesian.follow(self._search, query, start, poses)
+        if followed.fraction <= 0 or followed.fraction < options.min_fraction - 1e-9:
+            raise DeskhandError("path_incomplete", f"only {followed.fraction:.0%} of the straight path can be followed: {followed.reason}.")
+        trajectory = self._timed_lines(followed, query, start, poses, options)
+        report = self.envelope.check(trajectory, query.scene, query.others, query.allow, clearance=True)
+        report.require()
+        return self._stored(trajectory, query, report.clearance, fraction=followed.fraction)
+
+    def take(self, plan_id: str) -> Plan:
+        """The plan, used up by this, if it still fits. Raises ``unknown_plan``, ``plan_used``, ``plan_expired``."""
+        if not isinstance(plan_id, str) or not plan_id:
+            raise DeskhandError("invalid_input", "give the id of a plan.")
+        return self._plans.take(plan_id, self._measured(), self._scene.version, self._clock.now())
+
+    def discard_plans(self) -> None:
+        """Let all stored plans expire."""
+        self._plans.clear()
+
+    # ------------------------------------------------------------ inside
+
+    def _measured(self) -> dict[str, float]:
+        state = self._joint_state()
+        measured = dict(zip(state.names, map(float, state.positions), strict=True))
+        missing = [name for name in self.arm.joints if name not in measured]
+        if missing:
+            raise DeskhandError("stale_data", f"the joint states lack {missing}.", hint="Is the arm's driver running?")
+        return measured
+
+    def _start(self, joints: Mapping[str, float] | None, what: str, limits: bool = True) -> Array:
+        if joints is None:
+            measured = self._measured()
+            values, slack = np.array([measured[name] for name in self.arm.joints]), inputs.START_SLACK
+            what = "the arm"
+        else:
+            values, slack = inputs.check_joints(self.model, joints, what), 1e-3
+        return inputs.check_limits(self.model, values, what, slack) if limits else values
+
+    def _query(self, allow: Sequence[tuple[str, str]], joints: Mapping[str, float] | None) -> Query:
+        """``joints`` may give the finger joints too; else they are where they are measured."""
+        scene = self._scene
+        measured = self._measured()
+        names = [name for name, joint in self.model.joints.items() if joint.kind != "fixed" and joint.mimic is None and name not in self.arm.joints]
+        others = {name: float((joints or {}).get(name, measured.get(name, 0.0))) for name in names}
+        if not all(np.isfinite(value) for value in others.values()):
+            raise DeskhandError("invalid_input", f"finger joints must be finite, got {others}.")
+        return Query(scene, self._pairs(allow, scene), others)
+
+    def _pairs(self, allow: Sequence[tuple[str, str]], scene: PlanningScene) -> Pairs:
+        return expand_pairs(allow, self.arm, self.model.links, scene)
+
+    def _goals(self, query: Query, goal: MotionGoal, start: Array) -> list[Goal]:
+        """Joint goals, nearest first."""
+        if goal.named:
+            return [Goal(inputs.check_limits(self.model, np.asarray(self.arm.named_poses[goal.named], dtype=float), f"the named pose {goal.named}"))]
+        if goal.joints is not None:
+            return [Goal(inputs.check_limits(self.model, inputs.check_joints(self.model, goal.joints, "goal"), "the goal"))]
+        errors: list[DeskhandError] = []
+        reachable = []
+        for index, pose in enumerate(goal.poses):
+            try:
+                inputs.check_reach(self.model, pose, f"goal pose {index}")
+                reachable.append((index, pose))
+            except DeskhandError as error:
+                errors.append(error)
+        if not reachable:
+            raise errors[0]
+        budget = max(0.02, min(0.1, 0.6 / len(reachable)))
+        for padding in PADDINGS:
+            goals = [
+                Goal(solution.joints, index)
+                for index, pose in reachable
+                for solution in self.backend.solve_ik(
+                    query.scene, pose, start, query.others, max_solutions=IK_PER_POSE, allow=query.allow, padding=padding, max_time=budget
+                )
+            ]
+            if goals:
+                return sorted(goals, key=lambda item: float(np.linalg.norm(item.joints - start)))
+        raise self._unreached(query, [pose for _, pose in reachable], start)
+
+    def _unreached(self, query: Query, poses: Sequence[Array], start: Array) -> DeskhandError:
+        """Why none of ``poses`` has a free solution: out of reach, or in collision with what."""
+        for pose in poses[:5]:
+            touching = self.backend.solve_ik(query.scene, pose, start, query.others, check_collisions=False)
+            if touching:
+                what = self._search.describe(touching[0].joints, query)
+                return DeskhandError("goal_in_collision", f"the pose can only be reached in collision: {what}.", hint="Choose another pose or allow the contact.")
+        where = ", ".join(f"{value:.3f}" for value in poses[0][:3, 3])
+        return DeskhandError("no_ik_solution", f"the arm cannot bring its tcp to ({where}) with that orientation.", hint="Move it nearer or turn it.")
+
+    def _tcp_positions(self, query: Query) -> Callable[[Array], Array]:
+        return lambda joints: np.asarray(self._search.poses(joints, query)[self.arm.tcp][:, :3, 3])
+
+    def _timed(self, path: Array, query: Query, speed_scale: float, blend: float = 0.02) -> Trajectory:
+        return time_path(
+            self.arm.joints,
+            path,
+            self.arm.max_velocity * self.settings.max_joint_speed,
+            self.arm.max_acceleration,
+            speed_scale,
+            blend,
+            self._tcp_positions(query),
+            self.settings.max_tcp_speed,
+        )
+
+    def _timed_lines(self, followed: cartesian.CartesianPath, query: Query, start: Array, poses: Sequence[Array], options: PlanOptions) -> Trajectory:
+        """Timed such that the tcp stays within ``max_deviation`` of the lines: slower where rounding would take it farther."""
+        corners = np.array([self._search.tcp(start, query)[:3, 3], *(pose[:3, 3] for pose in poses)])
+        scale = options.speed_scale
+        for _ in range(5):
+            trajectory = stop_at_corners([self._timed(leg, query, scale, blend=0.002) for leg in followed.legs])
+            away = cartesian.deviation(self._tcp_positions(query)(trajectory.positions), corners)
+            if away <= options.max_deviation:
+                return trajectory
+            scale *= 0.6
+        raise DeskhandError("path_incomplete", f"the tcp would leave the line by {away * 1000:.1f} mm; allowed are {options.max_deviation * 1000:.1f} mm.")
+
+    def _stored(self, trajectory: Trajectory, query: Query, clearance: float, fraction: float = 1.0, goal_index: int = 0) -> Plan:
+        velocity, acceleration = differences(trajectory)
+        if (velocity > self.arm.max_velocity * 1.01).any() or (acceleration > self.arm.max_acceleration * 1.01).any():
+            raise DeskhandError("limits_violated", f"the timing breaks limits: {velocity.tolist()} rad/s, {acceleration.tolist()} rad/s^2.")
+        picked = trajectory.positions[np.unique(np.linspace(0, len(trajectory.positions) - 1, PREVIEW).astype(int))]
+        length = float(np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=1).sum())
+        preview = np.asarray(self._search.poses(picked, query)[self.arm.tcp])
+        plan = Plan(self._plans.next_id(), trajectory, length, clearance, fraction, goal_index, preview)
+        self._plans.add(plan, query.scene.version, query.others, self._clock.now())
+        return plan
+
+
+def _still(names: tuple[str, ...], joints: Array) -> Trajectory:
+    zero = np.zeros((1, len(joints)))
+    return Trajectory(names, np.zeros(1), joints[None], zero, zero)

@@ -1,0 +1,201 @@
+"""One envelope for all motion, whatever asked for it: a second opinion that shares no code with the planner.
+
+A trajectory is looked at so finely that between two looked-at states no point of the arm or of what it holds moves more than
+``check_step`` (4 mm): every position in between is within half of that of one that was looked at, so at most 2 mm of penetration can be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.motion.scene import Pairs, PlanningScene, pair
+from deskhand.safety.bodies import pieces_of
+from deskhand.safety.checker import CollisionChecker, Near
+from deskhand.safety.kinematics import lever_arms, link_poses
+from deskhand.safety.settings import SafetySettings
+from deskhand.types import Trajectory
+
+START_DEPTH = 0.012  # [m] of contact that a motion may begin with, see Envelope
+DEEPER = 0.001  # [m] that such a contact may grow while it is left
+LIMIT_SLACK = 1e-3  # [rad, m] beyond a position limit: encoders are never exact
+SPEED_SLACK = 1.01
+MOST_STATES = 20000
+
+
+@dataclass(frozen=True)
+class Violation:
+    """``kind``: collision, workspace, joint_limit, joint_speed, tcp_speed, or trajectory; ``amount`` [m, rad, rad/s, m/s] beyond what is allowed."""
+
+    kind: str
+    link: str
+    obstacle: str
+    amount: float
+    time: float
+
+    def __str__(self) -> str:
+        if self.kind == "collision":
+            return f"{self.link} would enter {self.obstacle} by {self.amount * 1000:.1f} mm at {self.time:.2f} s"
+        if self.kind == "workspace":
+            return f"{self.link} would leave the workspace by {self.amount * 1000:.1f} mm at {self.time:.2f} s"
+        if self.kind == "trajectory":
+            return f"the trajectory {self.obstacle}"
+        unit = {"joint_limit": "rad beyond its limit", "joint_speed": "rad/s too fast", "tcp_speed": "m/s too fast"}[self.kind]
+        return f"{self.link}: {self.amount:.3f} {unit} at {self.time:.2f} s"
+
+
+@dataclass(frozen=True)
+class EnvelopeReport:
+    """``violations``: the worst of each kind, link and obstacle; ``clearance`` [m] to the scene, NaN when it was not asked for."""
+
+    violations: tuple[Violation, ...]
+    clearance: float
+
+    def require(self) -> None:
+        """Raise ``envelope_violated`` naming link, obstacle, depth and time when there are violations."""
+        if self.violations:
+            more = f" (and {len(self.violations) - 3} more)" if len(self.violations) > 3 else ""
+            raise DeskhandError("envelope_violated", "; ".join(map(str, self.violations[:3])) + more + ".")
+
+
+class Envelope:
+    """All links and what is held against workspace, keep-out zones, table, obstacles, themselves, joint limits and speeds.
+
+    A motion may begin in contact (after a grasp, or with an object that stands on the table): a pair that touches at the start by at most
+    12 mm may stay in contact while it gets no more than 1 mm deeper than it was; once apart, it must stay apart.
+    """
+
+    def __init__(self, model: RobotModel, settings: SafetySettings) -> None:
+        self.model, self.arm, self.settings = model, model.arm, settings
+        self.checker = CollisionChecker(model)
+        self._levers = lever_arms(model)
+
+    def check(
+        self, trajectory: Trajectory, scene: PlanningScene, others: Mapping[str, float] | None = None, allow: Pairs = frozenset(), clearance: bool = False
+    ) -> EnvelopeReport:
+        """What a trajectory of the arm's joints would break. ``others``: joints that stand still (fingers)."""
+        flaw = _flaw(trajectory, self.arm.joints)
+        if flaw:
+            return EnvelopeReport((Violation("trajectory", "trajectory", flaw, 0.0, 0.0),), float("nan"))
+        times, positions = self._states(trajectory, scene)
+        poses = link_poses(self.model, trajectory.joint_names, positions, others)
+        found = [
+            *self._limits(trajectory),
+            *self._speeds(trajectory, others),
+            *self._outside(poses, times, scene),
+            *self._collisions(poses, times, scene, allow),
+        ]
+        return EnvelopeReport(_worst(found), self.checker.clearance(poses, scene, allow, self.settings.keep_out) if clearance else float("nan"))
+
+    def states(self, joint_names: tuple[str, ...], path: Array, scene: PlanningScene) -> Array:
+        """``path`` (K, n) with states put in between, so that no point moves more than ``check_step`` from one to the next."""
+        return path[0][None] if len(path) == 1 else self._refine(joint_names, path, scene)[0]
+
+    def _refine(self, names: tuple[str, ...], path: Array, scene: PlanningScene) -> tuple[Array, Array]:
+        """Refined positions and their fractional indices in ``path``."""
+        levers = np.array([self._levers[name] for name in names]) + self._held_reach(scene)
+        moved = np.abs(np.diff(path, axis=0)) @ levers
+        if moved.sum() / self.settings.check_step > MOST_STATES:
+            raise DeskhandError("invalid_input", f"the path moves the arm by {moved.sum():.1f} m in all; that is too long to be checked.")
+        travelled = np.concatenate([[0.0], np.cumsum(moved)])
+        count = max(2, int(np.ceil(travelled[-1] / self.settings.check_step)) + 1)
+        keep = np.concatenate([[True], moved > 1e-9])
+        index = np.interp(np.linspace(0, travelled[-1], count), travelled[keep], np.flatnonzero(keep).astype(float))
+        index = np.concatenate([index, [len(path) - 1.0]])
+        return np.column_stack([np.interp(index, np.arange(len(path)), column) for column in path.T]), index
+
+    def _states(self, trajectory: Trajectory, scene: PlanningScene) -> tuple[Array, Array]:
+        if len(trajectory.times) == 1:
+            return trajectory.times, trajectory.positions
+        positions, index = self._refine(trajectory.joint_names, trajectory.positions, scene)
+        return np.interp(index, np.arange(len(trajectory.times)), trajectory.times), positions
+
+    def _held_reach(self, scene: PlanningScene) -> float:
+        if scene.held is None:
+            return 0.0
+        pieces = pieces_of(scene.held.shapes).moved(scene.held.pose)
+        return float((np.linalg.norm(pieces.centers, axis=1) + pieces.bounds).max())
+
+    def _limits(self, trajectory: Trajectory) -> list[Violation]:
+        result = []
+        for index, name in enumerate(trajectory.joint_names):
+            lower, upper = self.model.limits[name][:2]
+            over = np.maximum(lower - trajectory.positions[:, index], trajectory.positions[:, index] - upper)
+            worst = int(over.argmax())
+            if over[worst] > LIMIT_SLACK:
+                result.append(Violation("joint_limit", name, "", float(over[worst]), float(trajectory.times[worst])))
+        return result
+
+    def _speeds(self, trajectory: Trajectory, others: Mapping[str, float] | None) -> list[Violation]:
+        if len(trajectory.times) < 2:
+            return []
+        result = []
+        steps = np.diff(trajectory.times)
+        speeds = np.abs(np.diff(trajectory.positions, axis=0)) / steps[:, None]
+        for index, name in enumerate(trajectory.joint_names):
+            most = self.settings.max_joint_speed * float(self.arm.max_velocity[self.arm.joints.index(name)])
+            worst = int(speeds[:, index].argmax())
+            if speeds[worst, index] > most * SPEED_SLACK:
+                result.append(Violation("joint_speed", name, "", float(speeds[worst, index] - most), float(trajectory.times[worst])))
+        tcp = link_poses(self.model, trajectory.joint_names, trajectory.positions, others)[self.arm.tcp][:, :3, 3]
+        along = np.linalg.norm(np.diff(tcp, axis=0), axis=1) / steps
+        worst = int(along.argmax())
+        if along[worst] > self.settings.max_tcp_speed * SPEED_SLACK:
+            result.append(Violation("tcp_speed", self.arm.tcp, "", float(along[worst] - self.settings.max_tcp_speed), float(trajectory.times[worst])))
+        return result
+
+    def _outside(self, poses: dict[str, Array], times: Array, scene: PlanningScene) -> list[Violation]:
+        slack = self.settings.max_penetration
+        outside = self.checker.outside(poses, scene, self.settings.lower - slack, self.settings.upper + slack)
+        first = {name: over for t, name, over in outside if t == 0}
+        # As with contacts: who begins outside may come back in, but not go farther out.
+        return [Violation("workspace", name, "workspace", over + slack, float(times[t])) for t, name, over in outside if over > first.get(name, 0.0) + DEEPER * (name in first)]
+
+    def _collisions(self, poses: dict[str, Array], times: Array, scene: PlanningScene, allow: Pairs) -> list[Violation]:
+        near = self.checker.near(poses, scene, allow, self.settings.keep_out, cutoff=-self.settings.max_penetration)
+        return [Violation("collision", item.a, item.b, -item.distance, float(times[item.state])) for item in leaving(near)]
+
+
+def leaving(near: list[Near]) -> list[Near]:
+    """Those contacts that are not merely left over from the start: see :class:`Envelope` for the rule."""
+    by_pair: dict[tuple[str, str], list[Near]] = {}
+    for item in near:
+        by_pair.setdefault(pair(item.a, item.b), []).append(item)
+    result = []
+    for items in by_pair.values():
+        items.sort(key=lambda item: item.state)
+        excused = items[0].state == 0 and -items[0].distance <= START_DEPTH
+        limit, expected = -items[0].distance + DEEPER, 0
+        for item in items:
+            excused = excused and item.state == expected and -item.distance <= limit
+            expected = item.state + 1
+            if not excused:
+                result.append(item)
+    return result
+
+
+def _flaw(trajectory: Trajectory, known: tuple[str, ...]) -> str:
+    """What makes a trajectory no trajectory, or an empty text."""
+    unknown = [name for name in trajectory.joint_names if name not in known]
+    if unknown:
+        return f"moves {unknown}; the arm's joints are {list(known)}"
+    count, joints = len(trajectory.times), len(trajectory.joint_names)
+    if count == 0 or trajectory.positions.shape != (count, joints):
+        return f"has {count} times for positions of shape {trajectory.positions.shape} and {joints} joints"
+    if not (np.isfinite(trajectory.times).all() and np.isfinite(trajectory.positions).all()):
+        return "has values that are not finite"
+    return "has times that do not grow" if count > 1 and np.diff(trajectory.times).min() <= 0 else ""
+
+
+def _worst(found: list[Violation]) -> tuple[Violation, ...]:
+    worst: dict[tuple[str, str, str], Violation] = {}
+    for item in found:
+        key = (item.kind, item.link, item.obstacle)
+        if key not in worst or item.amount > worst[key].amount:
+            worst[key] = item
+    return tuple(sorted(worst.values(), key=lambda item: -item.amount))
