@@ -22,6 +22,7 @@ ATTEMPTS = 3
 GRASPS = 8  # asked of the generator an attempt
 PREGRASP = 0.06  # [m] back along the approach
 LIFT = 0.10  # [m]
+OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
 AGAIN = UNPLANNED | {"grasp_failed", "tracking_error", "stalled", "plan_expired", "start_in_collision"}
@@ -76,9 +77,6 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     grasp, above, approach = _plan_grasp(ctx, scene, item, fresh or grasps)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 3))
-    wanted = float(opening(grasp.width, gripper))
-    if abs(ctx.width() - wanted) > 0.002:
-        ctx.grip(wanted)
     ctx.step(0.35, f"approach {item.id}")
     ctx.execute(above)
     ctx.belief.disturb()
@@ -108,6 +106,9 @@ def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list
     last: DeskhandError | None = None
     for grasp in grasps:
         ctx.check()
+        wanted = float(opening(grasp.width, ctx.robot.arm.gripper))
+        if abs(ctx.width() - wanted) > OPEN_ENOUGH:  # before planning: a plan holds for the hand as it stands
+            ctx.grip(wanted)
         pregrasp = grasp.pose @ make_transform(translation=[0, 0, -_back(scene, item, grasp)])
         try:
             with ctx.timed("planning"):

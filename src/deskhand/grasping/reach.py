@@ -1,0 +1,41 @@
+"""Whether the arm reaches a grasp: free on the way in, and with a small step from there at the grasp itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, make_transform
+from deskhand.grasping.generator import Reach
+from deskhand.types import IkSolution
+
+BACK = 0.05  # [m] from the grasp, where the hand must be free of contact
+JUMP = 0.9  # [rad] that a joint may turn over those: more is another branch, which no straight line reaches
+
+Solve = Callable[[Array, "Array | None", bool], list[IkSolution]]
+"""Solutions for world_T_tcp, from a seed (None: the measured joints), with or without a test for collisions; raises ``no_ik_solution``."""
+
+
+def reach_by_ik(solve: Solve) -> Reach:
+    """A reach test for :class:`GraspGenerator`.
+
+    At the grasp itself the hand is close to the object, so collisions are tested where the approach begins.
+    """
+
+    def reach(poses: Array) -> list[Array | None]:
+        return [_joints(solve, pose) for pose in poses]
+
+    return reach
+
+
+def _joints(solve: Solve, pose: Array) -> Array | None:
+    try:
+        before = solve(pose @ make_transform(translation=[0.0, 0.0, -BACK]), None, True)[0].joints
+        joints = solve(pose, before, False)[0].joints
+    except DeskhandError as error:
+        if error.code == "no_ik_solution":
+            return None
+        raise
+    return joints if np.abs(joints - before).max() < JUMP else None
