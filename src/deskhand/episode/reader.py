@@ -19,7 +19,7 @@ from mcap_ros2.decoder import DecoderFactory
 from deskhand.episode import messages
 from deskhand.episode.writer import FILE
 from deskhand.errors import DeskhandError
-from deskhand.geometry import make_transform, matrix_from_quaternion
+from deskhand.geometry import Array, identity, make_transform, matrix_from_quaternion
 from deskhand.types import CameraIntrinsics, Frame, Image
 
 
@@ -88,14 +88,27 @@ class Episode:
     def camera(self) -> Frame | None:
         """An empty frame of the camera, for projecting; None when its pose was not recorded."""
         infos = self.on(messages.CAMERA)
-        transforms = {item.child_frame_id: item.transform for _, message in self.on(messages.TF_STATIC) for item in message.transforms}
-        if not infos or infos[0][1].header.frame_id not in transforms:
+        if not infos:
             return None
         info = infos[0][1]
-        t, q = transforms[info.header.frame_id].translation, transforms[info.header.frame_id].rotation
+        pose = self._world_T(info.header.frame_id)
+        if pose is None:
+            return None
         k = CameraIntrinsics(info.width, info.height, info.k[0], info.k[4], info.k[2], info.k[5], info.header.frame_id)
-        pose = make_transform(matrix_from_quaternion([q.x, q.y, q.z, q.w]), [t.x, t.y, t.z])
         return Frame(np.zeros((0, 0, 3), np.uint8), np.zeros((0, 0), np.float32), k, pose, infos[0][0])
+
+    def _world_T(self, frame: str) -> Array | None:
+        """world_T_frame along the fixed transforms; None where they do not lead to ``world``."""
+        parents = {item.child_frame_id: item for _, message in self.on(messages.TF_STATIC) for item in message.transforms}
+        pose = identity()
+        for _ in range(len(parents)):
+            if frame not in parents:
+                break
+            item = parents[frame]
+            t, q = item.transform.translation, item.transform.rotation
+            pose = make_transform(matrix_from_quaternion([q.x, q.y, q.z, q.w]), [t.x, t.y, t.z]) @ pose
+            frame = item.header.frame_id
+        return pose if frame == "world" else None
 
 
 def read_episode(folder: Path) -> Episode:

@@ -34,7 +34,7 @@ def write_report(folder: Path) -> Path:
 
 def render(episode: Episode) -> str:
     """The page."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((resource_path("config/report") / "report.html.j2").read_text())
     return template.render(**page(episode))
 

@@ -86,13 +86,17 @@ class EpisodeWriter:
         """JSON in a std_msgs/String."""
         self.write(topic, messages.STRING, {"data": json.dumps(data, default=_plain)}, stamp)
 
-    def text(self, topic: str, data: str, stamp: float) -> None:
-        """A std_msgs/String as it came."""
-        self.write(topic, messages.STRING, {"data": data}, stamp)
-
     def event(self, record: Mapping[str, Any], stamp: float) -> None:
         """A tool call's start or end, or a phase of one."""
         self.json(messages.EVENTS, {**record, "sim_time": stamp}, stamp)
+
+    def event_text(self, text: str, stamp: float) -> None:
+        """An event as it came over ROS; what is not JSON is kept as it is."""
+        try:
+            record = json.loads(text)
+        except ValueError:
+            record = {"event": "unreadable", "text": text}
+        self.event(record if isinstance(record, dict) else {"event": "unreadable", "text": text}, stamp)
 
     def scene(self, scene: Scene) -> None:
         """What one look gave, without the points."""

@@ -1,0 +1,194 @@
+"""A trial through the real nodes over DDS: bring-up, one RunTask, truth before and after, everything stopped in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from deskhand.bench.domains import free_domain
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions
+from deskhand.bench.truth import TruthChannel
+from deskhand.bringup import NodeSpec, StackOptions, sim_nodes
+from deskhand.environment import workstation_defaults
+from deskhand.errors import DeskhandError
+from deskhand.supervisor import Death, Supervisor
+
+READY_TIMEOUT = 60.0  # [s] for all nodes to come up
+AFTER_DEATH = 1.5  # [s] that the rest of the stack goes on, to stop the arm and to say so
+CANCEL_WAIT = 1.0  # [s]
+POLL = 0.05  # [s]
+
+
+@dataclass
+class Stack:
+    """A running simulated robot.
+
+    Attributes:
+        truth: for the scorer.
+        environment: what another process needs to join, ROS_DOMAIN_ID first.
+    """
+
+    supervisor: Supervisor
+    truth: TruthChannel
+    environment: dict[str, str]
+
+
+def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[NodeSpec]:
+    """The nodes of bringup.py, with the episode's folder for those that write into it."""
+    stack = StackOptions(arm=options.arm, brain=options.brain)
+    nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd)
+    records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
+    return [replace(node, parameters={**node.parameters, **records.get(node.name, {})}) for node in nodes]
+
+
+@contextlib.contextmanager
+def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
+    """All nodes, ready, in a ROS domain of their own; stopped when the block ends, however it ends.
+
+    Raises:
+        DeskhandError: ``node_unavailable`` when a node died on the way, ``timeout`` when one is not ready in time.
+    """
+    with free_domain() as domain, TruthChannel() as truth:
+        own = {"ROS_DOMAIN_ID": str(domain)}
+        supervisor = Supervisor(trial_nodes(options, folder, truth.fd), log_folder=folder / "logs", environment=own)
+        try:
+            supervisor.start()
+            truth.started()
+            supervisor.wait_ready(READY_TIMEOUT)
+            yield Stack(supervisor, truth, {**os.environ, **workstation_defaults(os.environ), **own})
+        finally:
+            supervisor.stop()
+
+
+def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt) -> None:
+    """Bring the stack up, give it the instruction, fill in ``attempt``."""
+    progress(Progress(0, "", "starting the nodes"))
+    with running_stack(options, folder) as stack:
+        attempt.start = stack.truth.get()
+        try:
+            with Stopwatch(attempt):
+                run_task(stack, instruction, options, progress, attempt)
+        finally:
+            with contextlib.suppress(DeskhandError):  # a dead simulation tells nothing; the attempt says why
+                attempt.end = stack.truth.get()
+
+
+def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:
+    """One RunTask on a running stack; ends early when a node dies or time is up."""
+    with TaskProcess(instruction, options.mode, stack.environment) as task:
+        end = time.monotonic() + options.timeout
+        while True:
+            if (line := task.next_line(POLL)) is not None:
+                if line["type"] == "feedback":
+                    progress(Progress(line["step"], line["tool"], line["text"]))
+                elif line["type"] == "result":
+                    _take(line, attempt)
+                    _explain_deaths(stack.supervisor.died(), attempt)
+                    return
+            elif deaths := stack.supervisor.died():
+                _after_death(task, deaths, attempt)
+                return
+            elif task.ended():
+                attempt.failed("internal_error", f"the task client ended without a result: {task.errors()}")
+                return
+            elif time.monotonic() > end:
+                task.cancel()
+                attempt.failed("timeout", f"the task took longer than {options.timeout:g} s.")
+                return
+
+
+def _take(line: Mapping[str, Any], attempt: Attempt) -> None:
+    attempt.success, attempt.code, attempt.message = line["success"], line["error_code"], line["error_message"]
+    attempt.summary, attempt.tool_calls, attempt.errors = line["summary"], line["tool_calls"], tuple(line["errors"])
+
+
+def _after_death(task: TaskProcess, deaths: list[Death], attempt: Attempt) -> None:
+    """Give the orchestrator the time to say in its own words how the task ended; the cause stays the dead node."""
+    end = time.monotonic() + AFTER_DEATH
+    while time.monotonic() < end and not task.ended():
+        line = task.next_line(POLL)
+        if line is not None and line["type"] == "result":
+            _take(line, attempt)
+    _explain_deaths(deaths, attempt)
+
+
+def _explain_deaths(deaths: list[Death], attempt: Attempt) -> None:
+    if not deaths:
+        return
+    told = f" The orchestrator said {attempt.code}: {attempt.message}" if attempt.code else ""
+    attempt.success, attempt.code = False, "node_unavailable"
+    attempt.message = f"node {', '.join(f'{death.name} ended ({death.cause})' for death in deaths)}.{told}"
+    attempt.node_output = {death.name: list(death.lines) for death in deaths}
+
+
+class TaskProcess:
+    """``deskhand.nodes.task_client`` as a child; its lines come through a queue."""
+
+    def __init__(self, instruction: str, mode: str, environment: Mapping[str, str]) -> None:
+        # "=": an instruction may begin with a dash
+        self._command = [sys.executable, "-m", "deskhand.nodes.task_client", f"--instruction={instruction}", "--mode", mode]
+        self._environment = dict(environment)
+        self._lines: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._output: list[str] = []
+
+    def __enter__(self) -> TaskProcess:
+        self._process = subprocess.Popen(
+            self._command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=self._environment,
+            start_new_session=True,  # Ctrl-C in the terminal is for us alone
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self.cancel()
+        self._process.kill()
+        self._process.wait()
+        self._reader.join(1.0)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for text in self._process.stdout:
+            if text.startswith("{"):
+                with contextlib.suppress(ValueError):
+                    self._lines.put(json.loads(text))
+                    continue
+            self._output.append(text.rstrip())
+
+    def next_line(self, timeout: float) -> dict[str, Any] | None:
+        """The next line, None when there is none within ``timeout`` [s]."""
+        try:
+            return self._lines.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def ended(self) -> bool:
+        """True when the process has ended and every line was taken."""
+        return self._process.poll() is not None and not self._reader.is_alive() and self._lines.empty()
+
+    def cancel(self) -> None:
+        """Ask for the end, and wait a moment for it."""
+        self._process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CANCEL_WAIT)
+
+    def errors(self) -> str:
+        """What it printed besides."""
+        return " | ".join(self._output[-5:]) or f"exit code {self._process.returncode}"

@@ -1,0 +1,197 @@
+"""One trial: a world, an instruction, a robot that tries, a judgement, a record."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from deskhand.episode.reader import read_episode
+from deskhand.episode.report import write_report
+from deskhand.episode.timeline import calls_from, time_shares
+from deskhand.errors import DeskhandError
+from deskhand.sim.spec import Truth, WorldSpec
+from deskhand.tasks import load_task
+from deskhand.tasks.freeform import final_objects
+
+RESULT = "result.json"
+MODES = ("tools", "code", "direct")
+
+
+@dataclass(frozen=True)
+class TrialOptions:
+    """What is tried.
+
+    Attributes:
+        task: whose world, instruction and scorer; not used with ``scene``.
+        scene: scene file instead of the task's world; needs ``instruction``.
+        instruction: what the robot is told instead of the task's own words; then its own word on success is all there is.
+        mode: one of :data:`MODES`.
+        local: everything in this process instead of ROS nodes.
+        timeout: wall clock [s].
+    """
+
+    task: str = "desk_cleaning"
+    seed: int = 0
+    scene: Path | None = None
+    instruction: str | None = None
+    arm: str = "wx250s"
+    brain: str = "offline"
+    mode: str = "tools"
+    local: bool = False
+    timeout: float = 900.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A line of what goes on; ``tool`` is empty for what is not a tool call."""
+
+    step: int
+    tool: str
+    text: str
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass
+class Attempt:
+    """What came of running the robot: the agent's own word, and the truth before and after (None where the simulation could not tell)."""
+
+    success: bool = False
+    code: str = ""
+    message: str = ""
+    summary: str = ""
+    tool_calls: int = 0
+    errors: tuple[str, ...] = ()
+    start: Truth | None = None
+    end: Truth | None = None
+    wall: float = 0.0
+    node_output: dict[str, list[str]] | None = None
+
+    def failed(self, code: str, message: str) -> None:
+        """The trial ended because of this; an earlier cause stays."""
+        if not self.code or self.success:
+            self.success, self.code, self.message = False, code, message
+
+
+def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
+    """The world and what the robot is told.
+
+    Raises:
+        DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode.
+    """
+    if options.mode not in MODES:
+        raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
+    if options.instruction is not None and not options.instruction.strip():
+        raise DeskhandError("empty_instruction", "the instruction is empty.", hint='Say what to do, for example "put the blocks into the tray".')
+    if options.scene is not None:
+        from deskhand.sim.worldfile import load_world
+
+        if options.instruction is None:
+            raise DeskhandError("empty_instruction", "a scene file says nothing about what to do.", hint='Add --instruction "…".')
+        return load_world(options.scene, default_arm=options.arm), options.instruction
+    task = load_task(options.task)
+    world = replace(task.world(options.seed), arm=options.arm)
+    return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
+
+
+def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -> dict[str, Any]:
+    """Run one trial and leave its record in ``folder``; returns what is in its ``result.json``.
+
+    Whatever happens to the robot is in the result (``error_code``); everything that was started is stopped when this returns.
+
+    Raises:
+        DeskhandError: for bad options, before anything is started.
+        KeyboardInterrupt: after everything was stopped and the record written.
+    """
+    world, instruction = prepare(options)
+    folder = Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    attempt = Attempt()
+    try:
+        if options.local:
+            from deskhand.bench.local import run_local
+
+            run_local(options, world, instruction, folder, progress, attempt)
+        else:
+            from deskhand.bench.ros import run_ros
+
+            run_ros(options, instruction, folder, progress, attempt)
+    except DeskhandError as error:
+        attempt.failed(error.code, str(error))
+    except KeyboardInterrupt:
+        attempt.failed("cancelled", "ended by Ctrl-C.")
+        _record(options, world, instruction, folder, attempt)
+        raise
+    return _record(options, world, instruction, folder, attempt)
+
+
+def _record(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, attempt: Attempt) -> dict[str, Any]:
+    """Judge, and write ``result.json`` and ``report.html``."""
+    result = judge(options, world, instruction, attempt)
+    result["episode"] = str(folder)
+    try:
+        episode = read_episode(folder)
+        result["phases"] = time_shares(calls_from(episode.events), attempt.wall)
+    except DeskhandError:  # nothing was recorded: the robot did not come up
+        result["phases"] = time_shares((), attempt.wall)
+        (folder / RESULT).write_text(json.dumps(result, indent=1))
+        return result
+    (folder / RESULT).write_text(json.dumps(result, indent=1))
+    result["report"] = str(write_report(folder))
+    return result
+
+
+def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: Attempt) -> dict[str, Any]:
+    """The result as JSON can say it; the scorer decides on success where there is one and it could see the end."""
+    start, end = attempt.start, attempt.end
+    result: dict[str, Any] = {
+        "task": "" if options.scene else options.task,
+        "scene": str(options.scene) if options.scene else "",
+        "seed": None if options.scene else options.seed,
+        "instruction": instruction,
+        "arm": world.arm,
+        "brain": options.brain,
+        "mode": options.mode,
+        "local": options.local,
+        "success": attempt.success,
+        "agent_success": attempt.success,
+        "score": None,
+        "wall_s": round(attempt.wall, 3),
+        "sim_s": round(end.time - start.time, 3) if start and end else None,
+        "tool_calls": attempt.tool_calls,
+        "errors": list(attempt.errors),
+        "error_code": attempt.code,
+        "error_message": attempt.message,
+        "summary": attempt.summary,
+        "objects": [],
+        "problems": [],
+        "final_objects": final_objects(world, end) if end else [],
+        "node_output": attempt.node_output or {},
+    }
+    if options.scene is None and options.instruction is None:
+        result.update(success=False, score=0.0)
+        if start and end:
+            score = load_task(options.task).score(options.seed, start, end)
+            result.update(success=score.success, score=score.score, objects=[asdict(row) for row in score.objects], problems=list(score.problems))
+            if not score.success and not result["error_code"]:
+                wrong = [f"{row.name} {row.reason}" for row in score.objects if not row.right]
+                result.update(error_code="task_incomplete", error_message="; ".join([*wrong, *score.problems]))
+    return result
+
+
+class Stopwatch:
+    """Wall time of an attempt, also when it ends by an exception."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+
+    def __enter__(self) -> None:
+        self._started = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._attempt.wall = time.monotonic() - self._started

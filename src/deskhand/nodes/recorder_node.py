@@ -1,0 +1,125 @@
+"""Writes ``episode.mcap``: what was seen, measured and done. It only listens."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from deskhand.episode import messages
+from deskhand.episode.writer import EpisodeWriter
+from deskhand.nodes.conversions import image_from_msg, scene_from_msg, time_from_msg
+from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand_interfaces.msg import SafetyStatus, SceneObjects
+
+LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+
+
+@dataclass
+class RecorderParameters:
+    """Parameters of the recorder.
+
+    Attributes:
+        episode: folder of this episode; empty: a new one in ``folder``, named by the time at which it begins, with the first tool call.
+        folder: where such episodes go.
+        joint_rate: how many joint states a second of ROS time are kept [Hz].
+    """
+
+    episode: str = ""
+    folder: str = "episodes"
+    joint_rate: float = 10.0
+
+
+class RecorderNode(DeskhandNode):
+    """Subscribes to what an episode is made of."""
+
+    def __init__(self) -> None:
+        super().__init__("recorder")
+        self._parameters = declare_parameters(self, RecorderParameters)
+        self._writer: EpisodeWriter | None = None
+        self._last_joints = -1.0
+        self._last_safety: tuple[bool, str, str] | None = None
+        self._transforms: list[TFMessage] = []
+        self._info: CameraInfo | None = None
+        if self._parameters.episode:
+            self._open(Path(self._parameters.episode))
+        reliable = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
+        self.create_subscription(String, "tools/events", self._on_event, reliable)
+        self.create_subscription(Image, "perception/annotated", self._on_picture, QoSProfile(depth=5))
+        self.create_subscription(SceneObjects, "perception/scene", self._on_scene, QoSProfile(depth=5))
+        self.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
+        self.create_subscription(SafetyStatus, "safety/status", self._on_safety, QoSProfile(depth=10))
+        self.create_subscription(TFMessage, "/tf_static", self._on_tf, LATCHED)
+        self._info_subscription = self.create_subscription(CameraInfo, "camera/color/camera_info", self._on_info, qos_profile_sensor_data)
+
+    def close(self) -> None:
+        """End the file with its index."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _open(self, folder: Path) -> EpisodeWriter:
+        self._writer = EpisodeWriter(folder)
+        self._writer.open()
+        for message in self._transforms:
+            self._writer.write(messages.TF_STATIC, messages.TF, message, self.seconds())
+        if self._info is not None:
+            self._writer.write(messages.CAMERA, messages.CAMERA_INFO, self._info, time_from_msg(self._info.header.stamp))
+        self.get_logger().info(f"recording to {self._writer.folder}")
+        return self._writer
+
+    def _on_event(self, message: String) -> None:
+        writer = self._writer or self._open(Path(self._parameters.folder) / time.strftime("%Y-%m-%d_%H-%M-%S"))
+        writer.event_text(message.data, self.seconds())
+
+    def _on_picture(self, message: Image) -> None:
+        if self._writer is not None:
+            self._writer.picture(image_from_msg(message), time_from_msg(message.header.stamp), message.header.frame_id)
+
+    def _on_scene(self, message: SceneObjects) -> None:
+        if self._writer is not None:
+            self._writer.scene(scene_from_msg(message))
+
+    def _on_joints(self, message: JointState) -> None:
+        stamp = time_from_msg(message.header.stamp)
+        # Time that jumps back is another simulation: begin again.
+        if self._writer is None or 0.0 <= stamp - self._last_joints < 0.999 / self._parameters.joint_rate:
+            return
+        self._last_joints = stamp
+        self._writer.write(messages.JOINTS, messages.JOINT_STATE, message, stamp)
+
+    def _on_safety(self, message: SafetyStatus) -> None:
+        state = (message.stopped, message.code, message.reason)
+        if self._writer is None or state == self._last_safety:
+            return
+        self._last_safety = state
+        data: dict[str, Any] = {"stopped": message.stopped, "code": message.code, "reason": message.reason}
+        self._writer.json(messages.SAFETY, data, self.seconds())
+
+    def _on_tf(self, message: TFMessage) -> None:
+        self._transforms.append(message)
+        if self._writer is not None:
+            self._writer.write(messages.TF_STATIC, messages.TF, message, self.seconds())
+
+    def _on_info(self, message: CameraInfo) -> None:
+        if self._info is not None:
+            return
+        self._info = message
+        if self._writer is not None:
+            self._writer.write(messages.CAMERA, messages.CAMERA_INFO, message, time_from_msg(message.header.stamp))
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(RecorderNode, threads=2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

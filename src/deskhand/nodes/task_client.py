@@ -1,0 +1,120 @@
+"""Sends one instruction to the orchestrator and prints how it goes, one JSON object a line on standard output.
+
+``{"type": "feedback", "step", "tool", "text"}`` while it runs, then ``{"type": "result", "success", "error_code", "error_message", "summary",
+"episode", "tool_calls", "errors"}``, where ``error_code`` is the name of a code. SIGINT and SIGTERM cancel the task. A process of its own, so that
+who starts it needs no ROS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+from deskhand.errors import DeskhandError, error_from_number
+from deskhand.nodes.node import wait_future
+from deskhand_interfaces.action import RunTask
+
+CANCEL_WAIT = 1.0  # [s] for a cancelled task to end
+FOREVER = 1e9
+
+
+def say(kind: str, **data: Any) -> None:
+    """One line."""
+    print(json.dumps({"type": kind, **data}), flush=True)
+
+
+def failed(error: DeskhandError) -> dict[str, Any]:
+    """The result line of a task that never ran to its end."""
+    return {"success": False, "error_code": error.code, "error_message": str(error), "summary": "", "episode": "", "tool_calls": 0, "errors": []}
+
+
+class TaskClient(Node):
+    """A client of ``run_task``; no part of the robot, so without a heartbeat."""
+
+    def __init__(self) -> None:
+        super().__init__("task_client")
+        self._action = ActionClient(self, RunTask, "run_task")
+
+    def run(self, instruction: str, mode: str, wait: float, stop: threading.Event) -> dict[str, Any]:
+        """Send the instruction and wait for the end.
+
+        Raises:
+            DeskhandError: ``node_unavailable`` when no orchestrator is there within ``wait`` [s], ``busy`` when it does not take the task.
+        """
+        end = time.monotonic() + wait
+        while not self._action.wait_for_server(timeout_sec=0.2):
+            if stop.is_set():
+                raise DeskhandError("cancelled", "cancelled before the task began.")
+            if time.monotonic() > end:
+                raise DeskhandError("node_unavailable", "nobody serves run_task.", hint="Is the orchestrator running?")
+        goal = RunTask.Goal(instruction=instruction, mode=mode)
+        handle = wait_future(self._action.send_goal_async(goal, feedback_callback=self._feedback), 10.0, "run_task", stop.is_set)
+        if not handle.accepted:
+            raise DeskhandError("busy", "the orchestrator did not take the task.", hint="It may still be at another one.")
+        future = handle.get_result_async()
+        try:
+            response = wait_future(future, FOREVER, "run_task", stop.is_set)
+        except DeskhandError:
+            handle.cancel_goal_async()
+            response = wait_future(future, CANCEL_WAIT, "the cancelled task")
+        return result_to_json(response.result)
+
+    def _feedback(self, message: Any) -> None:
+        feedback = message.feedback
+        say("feedback", step=feedback.step, tool=feedback.tool, text=feedback.text)
+
+
+def result_to_json(result: RunTask.Result) -> dict[str, Any]:
+    """The result line."""
+    code = error_from_number(result.error_code, result.error_message).code if result.error_code else ""
+    return {
+        "success": bool(result.success),
+        "error_code": code,
+        "error_message": result.error_message,
+        "summary": result.summary,
+        "episode": result.episode,
+        "tool_calls": int(result.tool_calls),
+        "errors": list(result.errors),
+    }
+
+
+def main() -> int:
+    """Run one task; exit code 0 when the orchestrator reports success."""
+    parser = argparse.ArgumentParser(prog="task_client", description=__doc__.splitlines()[0])
+    parser.add_argument("--instruction", required=True)
+    parser.add_argument("--mode", default="tools")
+    parser.add_argument("--wait", type=float, default=15.0, help="for the orchestrator to appear [s]")
+    arguments = parser.parse_args(remove_ros_args(sys.argv)[1:])
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    node = TaskClient()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    threading.Thread(target=executor.spin, daemon=True).start()
+    try:
+        result = node.run(arguments.instruction, arguments.mode, arguments.wait, stop)
+    except DeskhandError as error:
+        result = failed(error)
+    say("result", **result)
+    executor.shutdown(timeout_sec=0.5)
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return 0 if result["success"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
