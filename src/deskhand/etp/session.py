@@ -28,7 +28,8 @@ from deskhand.etp.validation import InvalidArguments, shown, unreadable
 log = logging.getLogger(__name__)
 
 Sink = Callable[[Mapping[str, Any]], None]
-"""Takes one JSON-able record: ``{"event": "start" | "end", "id", "tool", "caller", …}``."""
+"""Takes one JSON-able record: ``{"event": "start" | "end", "id", "tool", "caller", "time", "sim_time", …}``; start has the
+``arguments``, end the fields of a ToolResult. ``time`` is wall clock [s since the epoch], ``sim_time`` ROS time [s]."""
 
 MAX_LOG_LINES = 50
 
@@ -83,6 +84,7 @@ class Session:
         events: where the same records go for whoever watches; its failures are logged.
         lock_wait: [s] that a call waits for a device that another call has.
         runner: how tools are run.
+        clock: ROS time [s], for records.
         missing: needs that are not there -> why, for example ``{"model": "no language model is configured"}``.
     """
 
@@ -96,6 +98,7 @@ class Session:
         events: Sink = nowhere,
         lock_wait: float = 5.0,
         runner: Runner | None = None,
+        clock: Callable[[], float] | None = None,
         missing: Mapping[str, str] | None = None,
     ) -> None:
         self.registry = registry
@@ -106,6 +109,7 @@ class Session:
         self._lock_wait = lock_wait
         self._runner = runner or ThreadRunner()
         self._missing = dict(missing or {})
+        self._clock = clock
         self._measurements = Measurements()
         self._capture = _LogCapture(logging.INFO)
         self._calls: dict[str, Call] = {}
@@ -204,6 +208,8 @@ class Session:
 
     def _record(self, call: Call, event: str, **data: Any) -> None:
         record = {"event": event, "id": call.id, "tool": call.tool, "caller": call.caller, "time": time.time(), **data}
+        if self._clock:
+            record["sim_time"] = self._clock()
         try:
             self._audit(record)
         except (OSError, DeskhandError) as error:

@@ -61,4 +61,4 @@ def make_session(
     def context() -> ToolContext:
         return ToolContext(robot, shared, placed=placed)
 
-    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, missing=MISSING)
+    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, clock=robot.now, missing=MISSING)

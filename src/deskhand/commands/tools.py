@@ -1,0 +1,164 @@
+"""``deskhand tools``: list, search, show, call, validate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.etp.base import ToolSummary
+    from deskhand.etp.registry import Registry
+
+tools = typer.Typer(help="The tools that an agent can use.", no_args_is_help=True)
+console = Console()
+
+Json = Annotated[Path | None, typer.Option("--json", help="Write the result to this file as JSON.")]
+Group = Annotated[str, typer.Option(help="Only this group: perception, cognition, reasoning or execution.")]
+Unit = Annotated[str, typer.Option(help="Only this unit of a group, for example grasping.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.add_typer(tools, name="tools")
+
+
+@tools.command("list")
+def list_tools(group: Group = "", unit: Unit = "", json_file: Json = None) -> None:
+    """List all tools. JSON: {"tools": [{"name", "group", "unit", "summary", "effects", "needs", "mode", "version", "source"}]}."""
+    registry = _registry()
+    _show_summaries(registry, registry.search("", group, unit), json_file)
+
+
+@tools.command()
+def search(
+    text: Annotated[str, typer.Argument(help="What you want to do, in words.")],
+    group: Group = "",
+    unit: Unit = "",
+    limit: Annotated[int, typer.Option(min=1, help="At most as many.")] = 5,
+    json_file: Json = None,
+) -> None:
+    """Find tools by what they can do, best first. JSON: as list, with "score"."""
+    registry = _registry()
+    _show_summaries(registry, registry.search(text, group, unit, limit), json_file, scores=True)
+
+
+@tools.command()
+def show(name: str, json_file: Json = None) -> None:
+    """Show the whole card of a tool. JSON: the card."""
+    card = _registry().get(name).card
+    _write(json_file, card.to_json())
+    console.print(
+        f"[bold]{card.name}[/bold] {card.version}   {card.group} / {card.unit}   effects: {card.effects}   needs: {', '.join(card.needs) or 'nothing'}"
+    )
+    console.print(f"{card.summary}\n\n[bold]When[/bold]  {card.when_to_use}\n[bold]Limits[/bold]  {card.limits}", highlight=False)
+    console.print(
+        f"[bold]Needs before[/bold]  {', '.join(card.preconditions) or 'nothing'}   [bold]timeout[/bold] {card.timeout:g} s   [bold]from[/bold] {card.source}"
+    )
+    for title, schema in (("Arguments", card.input_schema), ("Result", card.output_schema)):
+        console.print(f"[bold]{title}[/bold]")
+        console.print_json(json.dumps(schema))
+    for example in card.examples:
+        console.print(f"[bold]Example[/bold] {example.situation}: deskhand tools call {card.name} '{json.dumps(example.arguments)}'", highlight=False)
+
+
+@tools.command()
+def call(
+    name: str,
+    arguments: Annotated[str, typer.Argument(help="The arguments as a JSON object.")] = "{}",
+    json_file: Json = None,
+) -> None:
+    """Call a tool of the running robot. JSON: {"ok", "code", "message", "data", "retry", "hint", "duration", "details"}. Exit code 0 only on success."""
+    from deskhand.etp.validation import parse_arguments
+
+    given = parse_arguments(arguments, name)
+    result = _call_over_ros(name, given)
+    _write(json_file, {"ok": result.ok, **{key: getattr(result, key) for key in ("code", "message", "data", "retry", "hint", "duration", "details")}})
+    if not result.ok:
+        raise typer.Exit(_failed(result))
+    console.print_json(json.dumps(result.data))
+    console.print(f"[green]ok[/green] in {result.duration:.2f} s")
+
+
+@tools.command()
+def validate(json_file: Json = None) -> None:
+    """Check the card of every tool. JSON: {"tools": [{"name", "valid", "problems": [text…]}], "valid"}. Exit code 0 only when all are valid."""
+    from deskhand.tools.base import load_tools
+    from deskhand.tools.checks import card_problems
+
+    registry, refused = load_tools()
+    rows = [{"name": card.name, "problems": card_problems(card), "source": card.source} for card in registry.cards()]
+    table = Table("tool", "from", "card")
+    for row in rows:
+        table.add_row(row["name"], row["source"], "; ".join(row["problems"]) or "[green]valid[/green]")
+    console.print(table)
+    for problem in refused:
+        console.print(f"[red]refused[/red] {problem}", highlight=False)
+    valid = not refused and not any(row["problems"] for row in rows)
+    report = [{"name": row["name"], "valid": not row["problems"], "problems": row["problems"]} for row in rows]
+    _write(json_file, {"tools": report, "refused": refused, "valid": valid})
+    console.print(f"{sum(not row['problems'] for row in rows)} of {len(rows)} cards are valid.")
+    if not valid:
+        raise typer.Exit(1)
+
+
+@tools.command()
+def page(file: Annotated[Path, typer.Argument(help="The page; its part between the markers is replaced.")] = Path("docs/tools.md")) -> None:
+    """Write the list of the tools into the documentation."""
+    from deskhand.tools.page import write_page
+
+    changed = write_page(_registry(others=False), file)
+    console.print(f"{file} {'was brought up to date' if changed else 'is current'}.")
+
+
+def _registry(others: bool = True) -> Registry:
+    from deskhand.tools.base import load_tools
+
+    registry, refused = load_tools(others)
+    for problem in refused:
+        Console(stderr=True).print(f"[yellow]warning[/yellow] {problem}", highlight=False)
+    return registry
+
+
+def _show_summaries(registry: Registry, hits: list[ToolSummary], json_file: Path | None, scores: bool = False) -> None:
+    rows: list[dict[str, Any]] = []
+    table = Table("name", "group / unit", "effects", "needs", "what it does", *(["score"] if scores else []))
+    for hit in hits:
+        card = registry.get(hit.name).card
+        rows.append({key: getattr(card, key) for key in ("name", "group", "unit", "summary", "effects", "needs", "mode", "version", "source")})
+        table.add_row(hit.name, f"{hit.group} / {hit.unit}", hit.effects, ", ".join(card.needs), hit.summary, *([f"{hit.score:.1f}"] if scores else []))
+        if scores:
+            rows[-1]["score"] = hit.score
+    _write(json_file, {"tools": rows})
+    console.print(table if hits else "No tool fits; try other words.")
+
+
+def _call_over_ros(name: str, arguments: dict[str, Any]) -> Any:
+    try:
+        from deskhand.nodes.ros_tools import connect
+    except ImportError as error:
+        raise DeskhandError("missing_dependency", f"ROS 2 is not on this path ({error}).", hint="Run `make setup`, or source your ROS 2.") from error
+    with console.status("starting") as status, connect() as client:
+        status.update(f"{name} …")
+        return client.invoke(name, arguments, lambda fraction, text: status.update(f"{name}: {fraction:4.0%} {text}"), caller="command line")
+
+
+def _failed(result: Any) -> int:
+    Console(stderr=True).print(f"[red]error[/red] {result.code}: {result.message} {result.hint}", highlight=False)
+    return 1
+
+
+def _write(file: Path | None, data: Any) -> None:
+    if file is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(data, indent=2, ensure_ascii=False, default=list) + "\n")
+    except OSError as error:
+        raise DeskhandError("config_error", f"{file} cannot be written: {error}.") from error

@@ -1,0 +1,142 @@
+"""The tool server of a ROS graph as a ToolClient; what the orchestrator and the command line use."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from deskhand.errors import DeskhandError, error_from_number
+from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.etp.outcome import failure
+from deskhand.etp.validation import InvalidArguments, Problem, unreadable
+from deskhand.etp.wire import result_from_text
+from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.nodes.peers import Peers
+from deskhand_interfaces.action import InvokeTool
+from deskhand_interfaces.srv import DescribeTool, ListTools
+
+SERVER = "tool_server"
+POLL = 0.02  # [s]
+AFTER_CANCEL = 20.0  # [s] wall time that a cancelled call may take to come to its end
+LOST = 5.0  # [s] that the server may be undiscovered during a call
+
+
+class RosToolClient:
+    """:class:`deskhand.etp.base.ToolClient` over ``tools/list``, ``tools/describe`` and ``tools/invoke``.
+
+    ``node`` must be spun by other threads. A server that has died or vanished raises ``node_unavailable`` in the middle of a call too.
+    """
+
+    def __init__(self, node: DeskhandNode, wait_for: float = 5.0) -> None:
+        self._wait_for = wait_for
+        self._peers = Peers(node)
+        group = {"callback_group": node.reentrant}
+        self._list = node.create_client(ListTools, "tools/list", **group)
+        self._describe = node.create_client(DescribeTool, "tools/describe", **group)
+        self._invoke = ActionClient(node, InvokeTool, "tools/invoke", **group)
+
+    def close(self) -> None:
+        """Release what does not belong to the node."""
+        self._invoke.destroy()
+        self._peers.close()
+
+    def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
+        """See ToolClient."""
+        response = self._ask(self._list, ListTools.Request(text=text, group=group, unit=unit, limit=max(0, int(limit))))
+        fields = ("name", "group", "unit", "summary", "effects", "score", "available", "unavailable_reason")
+        return [ToolSummary(*(getattr(tool, field) for field in fields)) for tool in response.tools]
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """See ToolClient."""
+        card: dict[str, Any] = json.loads(self._ask(self._describe, DescribeTool.Request(name=name)).card_json)
+        return card
+
+    def invoke(
+        self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
+    ) -> ToolResult:
+        """See ToolClient. A cancel is passed on, and the truth about what became of the call is waited for."""
+        problem = unreadable(dict(arguments)) if isinstance(arguments, Mapping) else Problem("", repr(arguments)[:60], "the arguments are not an object", "{}")
+        if problem:
+            return failure(InvalidArguments(name, [problem]), name, 0.0)
+        goal = InvokeTool.Goal(tool=name, arguments_json=json.dumps(dict(arguments), allow_nan=False), caller=caller)
+        end = time.monotonic() + self._wait_for
+        while not self._invoke.server_is_ready():
+            if time.monotonic() > end or self._peers.dead(SERVER):
+                raise self._gone("nobody serves tools/invoke.")
+            time.sleep(POLL)
+
+        def on_feedback(message: Any) -> None:
+            if feedback is not None:
+                feedback(float(message.feedback.progress), message.feedback.text)
+
+        handle = self._wait(self._invoke.send_goal_async(goal, feedback_callback=on_feedback), name)
+        if not handle.accepted:
+            return failure(DeskhandError("busy", f"{name}: the tool server runs as many calls as it can.", retry=True), name, 0.0)
+        response = self._wait(handle.get_result_async(), name, cancelled, handle.cancel_goal_async)
+        return result_from_text(response.result.result_json)
+
+    def _wait(self, future: Any, name: str, cancelled: Callable[[], bool] | None = None, cancel: Callable[[], Any] | None = None) -> Any:
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        end, lost_at = float("inf"), float("inf")
+        while not done.wait(POLL):
+            now = time.monotonic()
+            ready = self._invoke.server_is_ready()
+            lost_at = float("inf") if ready else min(lost_at, now)
+            if self._peers.dead(SERVER) or now - lost_at > LOST:
+                if done.wait(0.05):  # an answer may have been on its way
+                    break
+                raise self._gone(f"the tool server vanished during {name}.")
+            if cancel is not None and cancelled is not None and cancelled():
+                cancel()
+                cancel = None
+                end = now + AFTER_CANCEL
+            if now > end:
+                raise DeskhandError("node_unavailable", f"{name} was cancelled, but the tool server does not say what became of it.")
+        return future.result()
+
+    def _ask(self, client: Any, request: Any) -> Any:
+        if self._peers.dead(SERVER):
+            raise self._gone(f"nobody serves {client.srv_name}.")
+        response = call_service(client, request, timeout=10.0, wait_for=self._wait_for)
+        if response.error_code:
+            raise error_from_number(response.error_code, response.error_message)
+        return response
+
+    def _gone(self, text: str) -> DeskhandError:
+        return DeskhandError("node_unavailable", text, hint="Its node has died or was not started: `deskhand up sim` starts one.")
+
+
+@contextmanager
+def connect(name: str = "tools_cli", wait_for: float = 5.0) -> Iterator[RosToolClient]:
+    """A client in a process that has no node: makes one and spins it in a thread."""
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    node = DeskhandNode(f"{name}_{os.getpid()}")
+    executor = MultiThreadedExecutor(num_threads=4)
+    executor.add_node(node)
+
+    def spin() -> None:
+        with suppress(ExternalShutdownException):
+            executor.spin()
+
+    spinner = threading.Thread(target=spin, daemon=True)
+    spinner.start()
+    client = RosToolClient(node, wait_for)
+    try:
+        yield client
+    finally:
+        client.close()
+        executor.shutdown(timeout_sec=1.0)
+        spinner.join(timeout=2.0)
+        node.destroy_node()
+        rclpy.try_shutdown()

@@ -1,0 +1,214 @@
+"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``; publishes ``tools/events``.
+
+The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from deskhand.arms.config import load_arm
+from deskhand.errors import DeskhandError
+from deskhand.etp.approval import Approval, PendingApprovals, Request
+from deskhand.etp.base import ToolResult
+from deskhand.etp.journal import Journal
+from deskhand.etp.outcome import failure
+from deskhand.etp.validation import parse_arguments
+from deskhand.etp.wire import error_number, result_to_text
+from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.ros_robot import RosRobot
+from deskhand.robot import Robot
+from deskhand.tools.base import load_tools, make_session
+from deskhand_interfaces.action import InvokeTool
+from deskhand_interfaces.msg import ToolSummary
+from deskhand_interfaces.srv import DescribeTool, ListTools
+
+MAX_CALLS = 32
+"""Calls side by side; each waits in a thread of the executor."""
+THREADS = MAX_CALLS + 16
+AUDIT_FILE = "audit.jsonl"
+
+
+@dataclass
+class Parameters:
+    """Of the tool server.
+
+    Attributes:
+        arm: name or file.
+        approval: ``never``, ``motion`` or ``always``: which calls the operator must approve.
+        approval_timeout: [s] wall time until silence counts as a no.
+        lock_wait: [s] wall time that a call waits for a device that another has.
+        episode: folder for the audit log; empty: ``deskhand`` below the ROS home (``~/.ros``).
+        other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
+    """
+
+    arm: str = "wx250s"
+    approval: str = "never"
+    approval_timeout: float = 60.0
+    lock_wait: float = 5.0
+    episode: str = ""
+    other_packages: bool = True
+
+
+class ToolServerNode(DeskhandNode):
+    """Node ``tool_server``; ``robot`` is for tests with a robot of their own."""
+
+    def __init__(self, robot: Robot | None = None, **kwargs: Any) -> None:
+        super().__init__("tool_server", **kwargs)
+        self.parameters = declare_parameters(self, Parameters)
+        registry, problems = load_tools(self.parameters.other_packages)
+        for problem in problems:
+            self.get_logger().error(problem)
+        self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
+        self._audit = Journal(_audit_file(self.parameters.episode))
+        self._events = self.create_publisher(String, "tools/events", QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE))
+        self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce)
+        self.session = make_session(
+            robot or self._ros_robot,
+            registry=registry,
+            approval=Approval(self.parameters.approval, self._pending),
+            audit=self._audit.append,
+            events=self._publish,
+            lock_wait=self.parameters.lock_wait,
+        )
+        self._count = 0
+        self._counting = threading.Lock()
+        group = {"callback_group": self.reentrant}
+        self.create_service(ListTools, "tools/list", self._list, **group)
+        self.create_service(DescribeTool, "tools/describe", self._describe, **group)
+        self.create_service(Trigger, "tools/approve", self._approve, **group)
+        self.create_service(Trigger, "tools/deny", self._deny, **group)
+        self._server = ActionServer(
+            self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
+        )
+        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {self._audit.path}")
+
+    def close(self) -> None:
+        """See DeskhandNode."""
+        self.session.close()
+        self._server.destroy()
+        if self._ros_robot is not None:
+            self._ros_robot.close()
+        self._audit.close()
+
+    # ------------------------------------------------------------ discovery
+
+    def _list(self, request: ListTools.Request, response: ListTools.Response) -> ListTools.Response:
+        try:
+            for hit in self.session.search(request.text, request.group, request.unit, int(request.limit)):
+                response.tools.append(
+                    ToolSummary(
+                        name=hit.name,
+                        group=hit.group,
+                        unit=hit.unit,
+                        summary=hit.summary,
+                        effects=hit.effects,
+                        score=float(hit.score),
+                        available=hit.available,
+                        unavailable_reason=hit.unavailable_reason,
+                    )
+                )
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+        return response
+
+    def _describe(self, request: DescribeTool.Request, response: DescribeTool.Response) -> DescribeTool.Response:
+        try:
+            response.card_json = json.dumps(self.session.describe(request.name), ensure_ascii=False)
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+        return response
+
+    # ------------------------------------------------------------ calls
+
+    def _accept(self, goal: InvokeTool.Goal) -> GoalResponse:
+        with self._counting:
+            if self._count >= MAX_CALLS:
+                self.get_logger().warning(f"{goal.tool!r} refused: {MAX_CALLS} calls are running")
+                return GoalResponse.REJECT
+            self._count += 1
+        return GoalResponse.ACCEPT
+
+    def _invoke(self, handle: ServerGoalHandle) -> InvokeTool.Result:
+        goal = handle.request
+        try:
+            result = self._call(handle)
+        except Exception as error:  # a fault must not leave the caller waiting
+            self.get_logger().error(f"call of {goal.tool!r} failed: {type(error).__name__}: {error}")
+            result = failure(error, goal.tool, 0.0)
+        finally:
+            with self._counting:
+                self._count -= 1
+        if result.ok:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        self.get_logger().info(f"{goal.tool} for {goal.caller or 'somebody'}: {result.code or 'ok'} in {result.duration:.2f} s {result.message}"[:300])
+        return InvokeTool.Result(error_code=error_number(result), error_message=f"{result.message} {result.hint}".strip(), result_json=result_to_text(result))
+
+    def _call(self, handle: ServerGoalHandle) -> ToolResult:
+        goal = handle.request
+        try:
+            arguments = parse_arguments(goal.arguments_json, goal.tool)
+        except DeskhandError as error:
+            return failure(error, goal.tool, 0.0)
+
+        def feedback(fraction: float, text: str) -> None:
+            if handle.is_active:
+                handle.publish_feedback(InvokeTool.Feedback(progress=float(fraction), text=text))
+
+        return self.session.invoke(goal.tool, arguments, feedback, lambda: handle.is_cancel_requested, goal.caller)
+
+    def _publish(self, record: Mapping[str, Any]) -> None:
+        self._events.publish(String(data=json.dumps(record, ensure_ascii=False, allow_nan=False)))
+
+    # ------------------------------------------------------------ approval
+
+    def _announce(self, request: Request) -> None:
+        self.get_logger().warning(f"{request.tool} for {request.caller or 'somebody'} waits for the operator: call tools/approve or tools/deny")
+        self._publish(
+            {"event": "approval", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "effects": request.effects}
+        )
+
+    def _approve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._decide(True, response)
+
+    def _deny(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._decide(False, response)
+
+    def _decide(self, approve: bool, response: Trigger.Response) -> Trigger.Response:
+        request = self._pending.decide(approve)
+        response.success = request is not None
+        word = "approved" if approve else "denied"
+        response.message = f"{word}: {request.tool} {json.dumps(request.arguments)}"[:300] if request else "no call waits for approval."
+        return response
+
+
+def _audit_file(episode: str) -> Path:
+    folder = Path(episode) if episode else Path(os.environ.get("ROS_HOME", "~/.ros")) / "deskhand"
+    return folder.expanduser() / AUDIT_FILE
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(ToolServerNode, threads=THREADS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
