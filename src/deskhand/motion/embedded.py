@@ -25,7 +25,8 @@ GROUP = "deskhand_arm"
 STEP = 0.02  # [rad] between checked states of a path
 KEPT_SCENES = 8
 DIFFERENT = 0.1  # [rad] between two solutions that count as different
-TRIES = 40  # IK solutions looked at per call
+TRIES = 12  # IK solutions looked at per call, when only a few are wanted
+MORE_TIME = 0.01  # [s] for each solution after the first
 
 
 @dataclass
@@ -88,10 +89,10 @@ class EmbeddedBackend:
             end = time.monotonic() + max_time
             found: list[IkSolution] = []
             start = self._clamp(seed)
-            for attempt in range(TRIES):
+            for attempt in range(max(TRIES, 4 * max_solutions)):
                 if len(found) >= max(max_solutions, 4) or (attempt and time.monotonic() > end):
                     break
-                joints = self._solve(built, pose, start, check_collisions, max_time)
+                joints = self._solve(built, pose, start, check_collisions, MORE_TIME if found else max_time)
                 start = self._random.uniform(self._lower, self._upper)
                 if joints is None:
                     break  # the solver restarted by itself until its time was over

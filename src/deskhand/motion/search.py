@@ -88,11 +88,11 @@ class PathSearch:
                 return np.vstack([prefix[:-1], found[0]]), found[1]
         if blocked:
             raise DeskhandError("goal_in_collision", f"at the goal, {self.describe(goals[0].joints, query)} would touch.")
-        raise DeskhandError("planning_failed", f"no collision-free path was found within {max_time:g} s.", retry=True, hint="Clear the way or approach otherwise.")
+        raise DeskhandError(
+            "planning_failed", f"no collision-free path was found within {max_time:g} s.", retry=True, hint="Clear the way or approach otherwise."
+        )
 
-    def _try(
-        self, query: Query, start: Array, goals: list[Goal], padding: float, end: float, upright: float | None, attempt: int
-    ) -> tuple[Array, Goal] | None:
+    def _try(self, query: Query, start: Array, goals: list[Goal], padding: float, end: float, upright: float | None, attempt: int) -> tuple[Array, Goal] | None:
         rounds = 0
         while goals and (left := end - time.monotonic()) > 0 and rounds < 3:
             for goal in goals:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from deskhand.arms.base import Clock
+from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -37,23 +38,23 @@ class MotionService:
 
     def __init__(
         self,
-        model: RobotModel,
+        arm: ArmConfig,
         joint_state: Callable[[], JointState],
         clock: Clock,
         backend: Backend | None = None,
         settings: SafetySettings | None = None,
     ) -> None:
         """``joint_state`` gives the newest measurement (raises ``stale_data``); ``backend`` default: embedded; ``settings`` default: config/safety.yaml."""
-        self.model, self.arm = model, model.arm
+        self.model, self.arm = RobotModel.load(arm), arm
         self.settings = settings or load_safety()
-        self.envelope = Envelope(model, self.settings)
+        self.envelope = Envelope(self.model, self.settings)
         if backend is None:
             from deskhand.motion.embedded import EmbeddedBackend
 
-            backend = EmbeddedBackend(model, (*self.settings.walls(), *self.settings.keep_out))
+            backend = EmbeddedBackend(self.model, (*self.settings.walls(), *self.settings.keep_out))
         self.backend = backend
         self._joint_state, self._clock = joint_state, clock
-        self._search = PathSearch(model, backend, self.envelope)
+        self._search = PathSearch(self.model, backend, self.envelope)
         self._scene = PlanningScene()
         self._scene_lock = threading.Lock()
         self._plans = PlanStore()
@@ -75,7 +76,13 @@ class MotionService:
     # ------------------------------------------------------------ questions
 
     def solve_ik(
-        self, pose: Array, *, seed: Mapping[str, float] | None = None, max_solutions: int = 1, check_collisions: bool = True, allow: Sequence[tuple[str, str]] = ()
+        self,
+        pose: Array,
+        *,
+        seed: Mapping[str, float] | None = None,
+        max_solutions: int = 1,
+        check_collisions: bool = True,
+        allow: Sequence[tuple[str, str]] = (),
     ) -> list[IkSolution]:
         """Joints that bring ``tcp`` to ``pose``, nearest to ``seed`` (default: measured) first. Raises ``no_ik_solution``, ``goal_in_collision``."""
         pose = inputs.check_rigid(pose, "pose")
@@ -214,7 +221,9 @@ class MotionService:
             touching = self.backend.solve_ik(query.scene, pose, start, query.others, check_collisions=False)
             if touching:
                 what = self._search.describe(touching[0].joints, query)
-                return DeskhandError("goal_in_collision", f"the pose can only be reached in collision: {what}.", hint="Choose another pose or allow the contact.")
+                return DeskhandError(
+                    "goal_in_collision", f"the pose can only be reached in collision: {what}.", hint="Choose another pose or allow the contact."
+                )
         where = ", ".join(f"{value:.3f}" for value in poses[0][:3, 3])
         return DeskhandError("no_ik_solution", f"the arm cannot bring its tcp to ({where}) with that orientation.", hint="Move it nearer or turn it.")
 

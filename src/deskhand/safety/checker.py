@@ -17,6 +17,7 @@ from deskhand.types import CollisionObject
 
 Index = npt.NDArray[np.intp]
 DENSE = 300  # more static pieces than this (point clouds) are looked up in a tree
+FAR = 0.1  # [m]; clearances are not told apart beyond
 BATCH = 2_000_000  # bounds computed at once
 
 
@@ -83,11 +84,11 @@ class CollisionChecker:
         return found
 
     def clearance(self, poses: dict[str, Array], scene: PlanningScene, allow: Pairs = frozenset(), extra: tuple[CollisionObject, ...] = ()) -> float:
-        """Smallest signed distance [m] of the arm and what it holds to the scene (not to itself); at most 0.5."""
+        """Smallest signed distance [m] of the arm and what it holds to the scene (not to itself); at most 0.1."""
         placed = _Placed(*self.moving(scene), poses)
         static = self.static(scene, extra)
         mask = _mask(placed.names, static.names, self.may_touch(scene, allow))
-        best = 0.5
+        best = FAR
         for t, p, s, low in _candidates(placed, static, mask, best):
             order = np.argsort(low)
             for start in range(0, len(order), 256):
@@ -149,11 +150,16 @@ def _candidates(placed: _Placed, static: Bodies, mask: npt.NDArray[np.bool_], cu
         return
     step = max(1, BATCH // max(1, count * len(static.names)))
     for start in range(0, states, step):
-        offset = placed.centers[start : start + step, :, None] - static.pieces.centers
-        local = np.abs(np.einsum("tpsi,sij->tpsj", offset, static.pieces.frames))
-        low = np.linalg.norm(np.maximum(local - static.pieces.halves, 0), axis=-1) - static.pieces.radii - bounds[:, None]
-        t, p, s = np.nonzero((low < cutoff) & mask)
-        yield t + start, p, s, low[t, p, s]
+        # Balls first, by one matrix product; then the box around the static piece against the ball of the moving one.
+        centers = placed.centers[start : start + step].reshape(-1, 3)
+        reach = np.tile(bounds, len(centers) // count)[:, None] + static.pieces.bounds + cutoff
+        squares = (centers**2).sum(axis=1)[:, None] + (static.pieces.centers**2).sum(axis=1) - 2 * centers @ static.pieces.centers.T
+        row, s = np.nonzero((squares < np.maximum(reach, 0) ** 2) & np.tile(mask, (len(centers) // count, 1)))
+        t, p = row // count + start, row % count
+        low = _outside_box(placed.centers[t, p] - static.pieces.centers[s], static.pieces.frames[s], static.pieces.halves[s])
+        low -= static.pieces.radii[s] + bounds[p]
+        near = low < cutoff
+        yield t[near], p[near], s[near], low[near]
 
 
 def _tree_candidates(placed: _Placed, static: Bodies, mask: npt.NDArray[np.bool_], cutoff: float) -> Iterable[tuple[Index, Index, Index, Array]]:
@@ -179,17 +185,17 @@ def _tree_candidates(placed: _Placed, static: Bodies, mask: npt.NDArray[np.bool_
         s = chosen[np.concatenate([np.asarray(hit, dtype=np.intp) for hit in hits])]
         keep = mask[index, s]
         t, s = t[keep], s[keep]
-        local = np.einsum("mij,mi->mj", placed.rotations[t, index] @ placed.pieces.frames[index], static.pieces.centers[s] - placed.centers[t, index])
-        low = np.linalg.norm(np.maximum(np.abs(local) - placed.pieces.halves[index], 0), axis=1) - placed.pieces.radii[index] - sizes[s]
+        frames = (placed.rotations[:, index] @ placed.pieces.frames[index])[t]
+        low = _outside_box(static.pieces.centers[s] - placed.centers[t, index], frames, placed.pieces.halves[index])
+        low -= placed.pieces.radii[index] + sizes[s]
         near = low < cutoff
         yield t[near], np.full(int(near.sum()), index), s[near], low[near]
 
 
-def _box_bound(placed: _Placed, boxes: Index, others: Index) -> Array:
-    """(T, M): distances of the centres of ``others`` to the boxes around ``boxes``."""
-    offset = placed.centers[:, others] - placed.centers[:, boxes]
-    local = np.abs(np.einsum("tmi,tmij->tmj", offset, placed.rotations[:, boxes] @ placed.pieces.frames[boxes]))
-    return np.asarray(np.linalg.norm(np.maximum(local - placed.pieces.halves[boxes], 0), axis=2) - placed.pieces.radii[boxes])
+def _outside_box(offsets: Array, frames: Array, halves: Array) -> Array:
+    """Distances (M,) of points, given from the centres of boxes with axes ``frames`` (M, 3, 3), to those boxes; 0 inside."""
+    local = np.abs((offsets[:, None, :] @ frames)[:, 0])
+    return np.asarray(np.sqrt((np.maximum(local - halves, 0) ** 2).sum(axis=1)))
 
 
 def _take(pieces: Pieces, index: Index) -> Pieces:
@@ -216,8 +222,12 @@ def _among(placed: _Placed, skip: Pairs, cutoff: float) -> list[Near]:
         return []
     first, second = np.array(pairs).T
     bounds = placed.pieces.bounds
-    low = np.maximum(_box_bound(placed, first, second) - bounds[second], _box_bound(placed, second, first) - bounds[first])
-    t, k = np.nonzero(low < cutoff)
+    offsets = placed.centers[:, first] - placed.centers[:, second]
+    t, k = np.nonzero((offsets**2).sum(axis=2) < np.maximum(bounds[first] + bounds[second] + cutoff, 0) ** 2)
+    for one, other in ((first, second), (second, first)):
+        frames = placed.rotations[t, one[k]] @ placed.pieces.frames[one[k]]
+        low = _outside_box(offsets[t, k], frames, placed.pieces.halves[one[k]]) - placed.pieces.radii[one[k]] - bounds[other[k]]
+        t, k = t[low < cutoff], k[low < cutoff]
     if not len(t):
         return []
     a, b = first[k], second[k]

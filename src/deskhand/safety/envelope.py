@@ -154,7 +154,11 @@ class Envelope:
         outside = self.checker.outside(poses, scene, self.settings.lower - slack, self.settings.upper + slack)
         first = {name: over for t, name, over in outside if t == 0}
         # As with contacts: who begins outside may come back in, but not go farther out.
-        return [Violation("workspace", name, "workspace", over + slack, float(times[t])) for t, name, over in outside if over > first.get(name, 0.0) + DEEPER * (name in first)]
+        return [
+            Violation("workspace", name, "workspace", over + slack, float(times[t]))
+            for t, name, over in outside
+            if over > first.get(name, 0.0) + DEEPER * (name in first)
+        ]
 
     def _collisions(self, poses: dict[str, Array], times: Array, scene: PlanningScene, allow: Pairs) -> list[Violation]:
         near = self.checker.near(poses, scene, allow, self.settings.keep_out, cutoff=-self.settings.max_penetration)

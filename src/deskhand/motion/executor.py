@@ -1,0 +1,215 @@
+"""Moves along a plan and watches: tracking, stall, silent joints, the safety stop, cancel. Any of them halts the controller at once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.arms.base import Arm, Clock, Motion
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.robot import Cancelled, Progress
+from deskhand.types import ExecutionReport, JointState, Plan, SafetyStatus, Trajectory
+
+log = logging.getLogger(__name__)
+
+Safety = Callable[[], SafetyStatus]
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Times [s] are ROS time, angles [rad].
+
+    Attributes:
+        period: between two looks.
+        lag, lead: the arm may be this late, or (when the start was reported late) early; tracking is measured against the nearest reference within.
+        tracking: more than this for ``tracking_time`` ends the motion.
+        stall: less movement than this in ``stall_time``, while more than ``stall_gap`` is missing, is a stall.
+        goal: close enough at the end; waited for at most ``settle``. Up to ``rest`` counts as arrived when the arm stands still by then.
+        stale: oldest joint state, in ROS time and, since the last new one, in wall time too: a fast simulation outruns any network.
+        halt: how long a halted arm is waited for.
+    """
+
+    period: float = 0.01
+    lag: float = 0.3
+    lead: float = 0.3
+    tracking: float = 0.2
+    tracking_time: float = 0.2
+    stall: float = 0.004
+    stall_time: float = 0.5
+    stall_gap: float = 0.06
+    goal: float = 0.01
+    settle: float = 1.5
+    rest: float = 0.04
+    stale: float = 0.3
+    halt: float = 1.0
+
+
+@dataclass
+class _Watch:
+    """What was seen so far."""
+
+    started: float
+    newest: float = float("-inf")
+    newest_wall: float = 0.0
+    worst: float = 0.0
+    bad_since: float | None = None
+    still_since: float = 0.0
+    still_at: Array | None = None
+
+
+class Executor:
+    """Executes plans on an arm, one at a time; the caller sees to that."""
+
+    def __init__(self, arm: Arm, clock: Clock, model: RobotModel, safety: Safety | None = None, tolerances: Tolerances | None = None) -> None:
+        """``safety``: asked before and all along; raising counts as a stop."""
+        self._arm, self._clock, self._model = arm, clock, model
+        self._safety = safety or (lambda: SafetyStatus(False))
+        self._tolerances = tolerances or Tolerances()
+
+    def execute(self, plan: Plan, progress: Progress | None = None, cancelled: Cancelled | None = None) -> ExecutionReport:
+        """Move along ``plan``; returns when the arm is there or has been halted, and says which.
+
+        Raises:
+            DeskhandError: ``safety_stop`` (or the code of the stop), ``stale_data``, before anything moves.
+        """
+        stopped = self._stopped()
+        if stopped:
+            raise DeskhandError(stopped[0], f"the arm may not move: {stopped[1]}", hint="Remove the cause, then reset the stop.")
+        watch = _Watch(self._clock.now())
+        self._joints(plan.trajectory, watch, first=True)
+        if cancelled and cancelled():
+            return ExecutionReport("cancelled", "cancelled before it began.", 0.0, 0.0, self._error_to(plan, 1.0), 0.0)
+        motion = self._arm.follow(plan.trajectory)
+        watch.started = watch.still_since = self._clock.now()
+        try:
+            ended = self._watch(plan, motion, watch, progress, cancelled)
+        except BaseException:
+            motion.cancel()
+            raise
+        return self._report(plan, motion, watch, ended)
+
+    def _watch(self, plan: Plan, motion: Motion, watch: _Watch, progress: Progress | None, cancelled: Cancelled | None) -> tuple[str, str]:
+        """Until it ends: ("", "") when there, else code and reason."""
+        duration, limits = plan.trajectory.duration, self._tolerances
+        while True:
+            self._clock.sleep(limits.period)
+            now = self._clock.now()
+            elapsed = now - watch.started
+            stopped = self._stopped()
+            if stopped:
+                return stopped
+            if cancelled and cancelled():
+                return "cancelled", "cancelled"
+            try:
+                joints = self._joints(plan.trajectory, watch)
+            except DeskhandError as error:
+                return error.code, error.message
+            problem = self._problem(plan.trajectory, joints, now, watch)
+            if problem:
+                return problem
+            if motion.done() and motion.error():
+                return "controller_failed", f"the controller gave up: {motion.error()}"
+            if progress:
+                progress(min(elapsed / duration, 1.0) if duration else 1.0, f"tracking error {watch.worst:.3f} rad")
+            if elapsed >= duration:
+                error = float(np.abs(joints - plan.trajectory.positions[-1]).max())
+                if error <= limits.goal and motion.done():
+                    return "", ""
+                if elapsed >= duration + limits.settle:
+                    return self._settled(plan.trajectory, joints, error, motion)
+
+    def _settled(self, trajectory: Trajectory, joints: Array, error: float, motion: Motion) -> tuple[str, str]:
+        if error <= self._tolerances.rest:
+            motion.cancel()  # holds here; the controller may still wait for its own, tighter tolerance
+            return "", ""
+        worst = trajectory.joint_names[int(np.abs(joints - trajectory.positions[-1]).argmax())]
+        return "tracking_error", f"{worst} ended {error:.3f} rad from its goal"
+
+    def _problem(self, trajectory: Trajectory, joints: Array, now: float, watch: _Watch) -> tuple[str, str] | None:
+        """Tracking error or stall, with code and reason."""
+        limits, elapsed = self._tolerances, now - watch.started
+        reference = np.array([trajectory.sample(t) for t in np.linspace(max(0.0, elapsed - limits.lag), elapsed + limits.lead, 13)])
+        due = trajectory.sample(max(0.0, elapsed - limits.lag))
+        # Each joint against the nearest value that it was told within the lag.
+        off = np.maximum(0.0, np.maximum(reference.min(axis=0) - joints, joints - reference.max(axis=0)))
+        error = float(off.max())
+        watch.worst = max(watch.worst, error)
+        name = trajectory.joint_names[int(off.argmax())]
+        if error <= limits.tracking:
+            watch.bad_since = None
+        elif watch.bad_since is None:
+            watch.bad_since = now
+        missing = np.abs(due - joints)
+        if watch.still_at is None or np.abs(joints - watch.still_at).max() > limits.stall or missing.max() <= limits.stall_gap:
+            watch.still_at, watch.still_since = joints, now
+        if now - watch.still_since >= limits.stall_time:
+            return "stalled", f"{trajectory.joint_names[int(missing.argmax())]} stands still, {missing.max():.3f} rad short; something holds it"
+        if watch.bad_since is not None and now - watch.bad_since >= limits.tracking_time:
+            return "tracking_error", f"{name} is {error:.3f} rad off its trajectory (allowed {limits.tracking:g})"
+        return None
+
+    def _stopped(self) -> tuple[str, str] | None:
+        try:
+            status = self._safety()
+        except DeskhandError as error:
+            return error.code, error.message
+        return (status.code or "safety_stop", status.reason or "the safety stop is set") if status.stopped else None
+
+    def _joints(self, trajectory: Trajectory, watch: _Watch, first: bool = False) -> Array:
+        """Measured joints in the trajectory's order. Raises ``stale_data``."""
+        state: JointState = self._arm.joint_state()
+        wall = time.monotonic()
+        if state.stamp > watch.newest:
+            watch.newest, watch.newest_wall = state.stamp, wall
+        age = self._clock.now() - state.stamp
+        if age > self._tolerances.stale and (first or wall - watch.newest_wall > self._tolerances.stale):
+            raise DeskhandError("stale_data", f"the newest joint state is {age:.2f} s old.", hint="Is the arm's driver running?")
+        return state.of(trajectory.joint_names)
+
+    def _error_to(self, plan: Plan, fraction: float) -> float:
+        goal = plan.trajectory.positions[int(fraction * (len(plan.trajectory.positions) - 1))]
+        return float(np.abs(self._arm.joint_state().of(plan.trajectory.joint_names) - goal).max())
+
+    def _report(self, plan: Plan, motion: Motion, watch: _Watch, ended: tuple[str, str]) -> ExecutionReport:
+        code, reason = ended
+        if code:
+            motion.cancel()
+            self._rest(plan.trajectory, watch)
+        elapsed = self._clock.now() - watch.started
+        joints = self._arm.joint_state().of(plan.trajectory.joint_names)
+        final = float(np.abs(joints - plan.trajectory.positions[-1]).max())
+        if not code:
+            return ExecutionReport("", "reached the goal.", 1.0, watch.worst, final, elapsed)
+        progress = _nearest(plan.trajectory, joints)
+        position = self._model.tcp_pose(dict(zip(plan.trajectory.joint_names, map(float, joints), strict=True)))[:3, 3]
+        where = ", ".join(f"{value:.3f}" for value in position)
+        message = f"{reason}; halted at {progress:.0%} of the path with the tcp at ({where})."
+        log.warning("%s: %s: %s", plan.id, code, message)
+        return ExecutionReport(code, message, progress, watch.worst, final, elapsed)
+
+    def _rest(self, trajectory: Trajectory, watch: _Watch) -> None:
+        """Wait until the halted arm stands, or the clock or the joints have gone."""
+        end = self._clock.now() + self._tolerances.halt
+        before = self._arm.joint_state().of(trajectory.joint_names)
+        try:
+            while self._clock.now() < end:
+                self._clock.sleep(5 * self._tolerances.period)
+                now = self._joints(trajectory, watch)
+                if np.abs(now - before).max() < 1e-3:
+                    return
+                before = now
+        except DeskhandError as error:
+            log.warning("where the arm came to rest is not known: %s", error)
+
+
+def _nearest(trajectory: Trajectory, joints: Array) -> float:
+    """Fraction of the path, by length, of its point that is nearest to ``joints``."""
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=1))])
+    index = int(np.linalg.norm(trajectory.positions - joints, axis=1).argmin())
+    return float(length[index] / length[-1]) if length[-1] > 0 else 1.0
