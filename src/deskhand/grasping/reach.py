@@ -35,7 +35,7 @@ def _joints(solve: Solve, pose: Array) -> Array | None:
         before = solve(pose @ make_transform(translation=[0.0, 0.0, -BACK]), None, True)[0].joints
         joints = solve(pose, before, False)[0].joints
     except DeskhandError as error:
-        if error.code == "no_ik_solution":
+        if error.code in ("no_ik_solution", "goal_in_collision"):
             return None
         raise
     return joints if np.abs(joints - before).max() < JUMP else None

@@ -1,0 +1,264 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from desk_robot import HOME, DeskRobot
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
+from desk_things import one_of_each, thing
+
+from deskhand.geometry import inverse, transform_points
+from deskhand.skills.base import SkillContext
+from deskhand.skills.belief import Belief
+from deskhand.skills.gripper import close_gripper, open_gripper
+from deskhand.skills.move import home, look
+from deskhand.skills.pick import pick
+from deskhand.skills.place import free_place, place_at, place_in, place_on
+from deskhand.types import moved
+
+KINDS = [item.id for item in one_of_each() if not item.is_container]
+
+
+def context(robot, belief=None, cancelled=lambda: False):
+    return SkillContext(robot, belief or Belief(), cancelled=cancelled)
+
+
+def in_bin(robot, name, bin_name="bin_1"):
+    bin_ = robot.things[bin_name]
+    local = transform_points(inverse(bin_.pose), robot.things[name].position)
+    half = np.asarray(bin_.size) / 2
+    return bool(np.all(np.abs(local[:2]) < half[:2]) and -half[2] < local[2] < half[2] + 0.05)  # heaped up
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_is_picked_and_put_into_the_bin(name):
+    robot = DeskRobot(one_of_each())
+    before = robot.things[name].position.copy()
+    ctx = context(robot)
+    picked = pick(ctx, name)
+    assert picked.ok, picked.message
+    assert robot.held == name == ctx.belief.held.object.id
+    assert robot.things[name].position[2] > before[2] + 0.05
+    assert picked.data["width"] == pytest.approx(robot.opened, abs=1e-4)
+    assert picked.data["lifted"] > 0.05
+    assert picked.data["second_look"] in ("gone", "hidden")
+    placed = place_in(ctx, "bin_1")
+    assert placed.ok, placed.message
+    assert not robot.held and ctx.belief.held is None
+    assert in_bin(robot, name)
+    assert np.allclose(robot.joints, HOME)
+    assert placed.data["disturbed"] == []
+
+
+def test_all_things_fit_into_the_bin_one_after_the_other_with_one_look_each():
+    robot = DeskRobot(one_of_each())
+    belief = Belief()
+    for name in KINDS:
+        assert pick(context(robot, belief), name).ok
+        result = place_in(context(robot, belief), "bin_1")
+        assert result.ok, result.message
+    assert all(in_bin(robot, name) for name in KINDS)
+    assert robot.looks == len(KINDS) + 1
+
+
+def test_the_next_pick_can_take_a_thing_out_of_the_bin_again():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    assert place_in(context(robot, belief), "bin_1").ok
+    again = pick(context(robot, belief), "block_1")
+    assert again.ok, again.message
+    placed = place_at(context(robot, belief), 0.05, 0.0)
+    assert placed.ok, placed.message
+    assert np.linalg.norm(robot.things["block_1"].position[:2] - [0.05, 0.0]) < 0.005
+
+
+def test_a_removed_object_is_lost_not_picked():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert look(context(robot, belief)).ok
+    del robot.things["block_1"]
+    result = pick(context(robot, belief), "block_1")
+    assert result.code == "object_lost"
+    assert result.data["failures"] == ["grasp_failed"]
+    assert belief.held is None and np.allclose(robot.joints, HOME)
+
+
+def test_a_moved_object_is_picked_where_it_lies_now():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert look(context(robot, belief)).ok
+    item = robot.things["block_1"]
+    pose = item.pose.copy()
+    pose[:2, 3] = 0.06, 0.05
+    robot.things["block_1"] = moved(item, pose)
+    result = pick(context(robot, belief), "block_1")
+    assert result.ok, result.message
+    assert result.data["attempts"] == 2
+
+
+def test_a_pick_that_slips_is_tried_again_another_way():
+    robot = DeskRobot(one_of_each())
+    robot.slippery = 2
+    result = pick(context(robot), "can_1")
+    assert result.ok, result.message
+    assert result.data["attempts"] == 3
+    assert result.data["failures"] == ["grasp_failed", "grasp_failed"]
+    assert robot.held == "can_1"
+
+
+def test_a_pick_that_always_slips_fails_after_three_attempts():
+    robot = DeskRobot(one_of_each())
+    robot.slippery = 99
+    ctx = context(robot)
+    result = pick(ctx, "ball_1")
+    assert result.code == "grasp_failed"
+    assert result.data["attempts"] == 3
+    assert ctx.belief.held is None and not robot.attached
+
+
+def test_width_alone_does_not_fool_the_second_look():
+    robot, belief = DeskRobot([thing("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0.0, 0.015))]), Belief()
+    assert look(context(robot, belief)).ok
+    true_gripper = robot.gripper
+    robot.gripper = lambda width, force=None, cancelled=None: true_gripper(max(width, 0.03), force, cancelled)  # fingers that jam at 30 mm
+    robot._between = dict  # and hold nothing
+    result = pick(context(robot, belief), "block_1")
+    assert result.code == "grasp_failed"
+    assert "still where it was" in result.message
+
+
+def test_unknown_objects_and_full_hands_are_refused_before_anything_moves():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "banana_7").code == "unknown_object"
+    assert place_in(context(robot, belief), "bin_1").code == "not_holding"
+    assert not robot.executed
+    assert pick(context(robot, belief), "block_1").ok
+    count = len(robot.executed)
+    assert pick(context(robot, belief), "can_1").code == "already_holding"
+    assert place_in(context(robot, belief), "can_1").code == "invalid_input"
+    assert place_on(context(robot, belief), "bin_1").code == "invalid_input"
+    assert place_at(context(robot, belief), 3.0, 0.0).code == "invalid_input"
+    assert place_at(context(robot, belief), float("nan"), 0.0).code == "invalid_input"
+    assert len(robot.executed) == count
+    assert belief.held is not None
+
+
+def test_what_falls_beside_the_container_is_a_failed_place():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    fall = robot._fall
+
+    def fall_beside():
+        fall()
+        item = robot.things["block_1"]
+        pose = item.pose.copy()
+        pose[:3, 3] = 0.03, 0.1, 0.0175
+        robot.things["block_1"] = moved(item, pose)
+
+    robot._fall = fall_beside
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.code == "place_failed"
+    assert result.data["position"][:2] == [0.03, 0.1]
+    assert belief.held is None
+
+
+def test_what_is_lost_on_the_way_is_noticed_before_it_is_put_down():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+
+    def drop(robot):
+        if robot.held:
+            robot.opened = robot.arm.gripper.width_min
+            robot._fall()
+
+    robot.after_execute = drop
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.code == "object_lost"
+    assert belief.held is None
+
+
+def test_contents_that_the_walls_hide_are_counted_when_they_are_nowhere_else():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "eraser_1").ok
+    robot.hidden.add("eraser_1")
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.ok and result.data["seen"] is False
+
+
+def test_things_that_were_pushed_are_named():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    item = robot.things["can_1"]
+    pose = item.pose.copy()
+    pose[0, 3] += 0.08
+    robot.things["can_1"] = moved(item, pose)
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.ok and result.data["disturbed"] == ["can_1"]
+
+
+def test_blocks_are_stacked():
+    robot, belief = (
+        DeskRobot(
+            [thing(f"block_{i}", "box", (0.034, 0.034, 0.034), (0.0, 0.1 * i, 0.017), 0.3 * i, color=color) for i, color in enumerate(("red", "blue", "green"))]
+        ),
+        Belief(),
+    )
+    for upper, lower in (("block_1", "block_0"), ("block_2", "block_1")):
+        assert pick(context(robot, belief), upper).ok
+        result = place_on(context(robot, belief), lower)
+        assert result.ok, result.message
+        assert np.linalg.norm(robot.things[upper].position[:2] - robot.things[lower].position[:2]) < 0.003
+        assert robot.things[upper].bottom == pytest.approx(robot.things[lower].top, abs=0.002)
+
+
+def test_a_place_that_is_taken_is_refused_and_a_free_one_is_found():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    taken = robot.things["can_1"].position[:2]
+    result = place_at(context(robot, belief), float(taken[0]), float(taken[1]))
+    assert result.code == "no_free_space"
+    free = free_place(belief.scene, belief.held, robot.arm.gripper, taken)
+    assert free is not None and np.linalg.norm(free - taken) > 0.03
+    result = place_at(context(robot, belief), float(free[0]), float(free[1]))
+    assert result.ok, result.message
+
+
+def test_cancel_ends_a_pick_without_another_motion():
+    robot = DeskRobot(one_of_each())
+    result = pick(context(robot, cancelled=lambda: len(robot.executed) >= 1), "block_1")
+    assert result.code == "cancelled"
+    assert len(robot.executed) == 1
+
+
+def test_a_safety_stop_ends_a_pick_and_is_not_tried_again():
+    robot = DeskRobot(one_of_each())
+    robot.after_execute = lambda robot: robot.stop("somebody pressed the button")
+    result = pick(context(robot), "block_1")
+    assert result.code == "safety_stop" and "button" in result.message
+    assert len(robot.executed) == 1
+
+
+def test_out_of_reach_is_no_grasp():
+    robot = DeskRobot(one_of_each(), reach=0.25)
+    result = pick(context(robot), "box_1")
+    assert result.code == "no_grasp"
+    assert not robot.executed
+
+
+def test_the_time_of_each_phase_is_reported():
+    result = pick(context(DeskRobot(one_of_each())), "block_1")
+    times = result.data["times"]
+    assert {"perception", "grasping", "planning", "motion", "wall", "robot"} <= times.keys()
+    assert times["grasping"] > 0 and times["robot"] > 0
+    assert sum(times[key] for key in ("perception", "grasping", "planning", "motion")) <= times["wall"] + 0.01
+
+
+def test_hand_and_home():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    closed = close_gripper(context(robot, belief))
+    assert closed.ok and not closed.data["stalled"] and closed.data["width"] == pytest.approx(0.005)
+    opened = open_gripper(context(robot, belief))
+    assert opened.ok and opened.data["width"] == pytest.approx(0.049)
+    assert close_gripper(context(robot, belief), force=100.0).code == "invalid_input"
+    assert pick(context(robot, belief), "block_1").ok
+    assert home(context(robot, belief)).ok
+    assert np.allclose(robot.joints, HOME) and robot.held == "block_1"
