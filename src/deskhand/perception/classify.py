@@ -75,7 +75,7 @@ class Classifier:
             return 0.0
         fit = 1.0 if form.hollow == seen.hollow else 0.3
         if seen.shape not in form.shapes:
-            if seen.shape != "other" and not seen.cut:
+            if seen.shape == "sphere" or (seen.shape != "other" and not seen.cut):
                 return 0.0
             fit *= 0.4
         sides = sorted(map(float, seen.size), reverse=True)
@@ -109,7 +109,7 @@ def _vagueness(form: Form) -> float:
         width *= (log(form.height[1] / form.height[0]) + 0.15) / (log(_ANY[1] / _ANY[0]))
     if form.ratio is not None:
         width *= min(1.0, (log(form.ratio[1] / form.ratio[0]) + 0.15) / 1.5)
-    return width
+    return width**0.5
 
 
 def load_classifier(file: str | Path | None = None) -> Classifier:

@@ -112,7 +112,7 @@ def _try(view: View, group: list[Segment], seen: Array) -> tuple[Hollow, list[Se
         rim = rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
     else:
         rim = _rim_rectangle(rim_points, box)
-    if not _is_open(rim, is_round, height, seen, rim_points, band):
+    if not _is_open(rim, is_round, height, seen, rim_points, band, view.eye):
         return None
     wall = _wall(rim_points, rim) if not is_round else 0.003
     inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
@@ -146,19 +146,25 @@ def _rim_rectangle(points: Array, box: Rectangle) -> Rectangle:
     return rectangle(box.centre + box.rotation @ ((low + high) / 2), high - low, box.yaw)
 
 
-def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, rim_points: Array, band: float) -> bool:
+def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, rim_points: Array, band: float, eye: Array) -> bool:
     """True when the rim goes round and what is seen within it lies lower."""
-    inset = max(0.004, 0.14 * float(rim.size.min()))
-    if is_round:
-        inside = np.linalg.norm(seen[:, :2] - rim.centre, axis=1) < rim.size[0] / 2 - inset
-    else:
-        inside = rim.inside(seen[:, :2], min(inset, 0.02))
-    z = seen[inside, 2]
-    if len(z) < 12:
+    if _coverage(rim, is_round, rim_points) < 0.62:
         return False
-    low = float(np.mean(z < height - max(0.007, 0.22 * height)))
-    level = float(np.mean(np.abs(z - height) < band))
-    return low > 0.45 and level < 0.25 and _coverage(rim, is_round, rim_points) > 0.62
+    drop = max(0.007, 0.2 * height)
+    if not is_round:
+        inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
+        z = seen[rim.inside(seen[:, :2], inset), 2]
+        return len(z) >= 12 and float(np.mean(z < height - drop)) > 0.45 and float(np.mean(np.abs(z - height) < band)) < 0.25
+    # Of a narrow cup only the far inner wall is seen; of a closed can nothing is seen there below the top.
+    radius, offset = rim.size[0] / 2, seen[:, :2] - rim.centre
+    near = np.linalg.norm(offset, axis=1) < radius + 0.001
+    offset, z = offset[near], seen[near, 2]
+    away = rim.centre - eye[:2]
+    away = away / max(1e-6, float(np.linalg.norm(away)))
+    within = np.linalg.norm(offset, axis=1) < radius - max(0.004, 0.28 * radius)
+    low = (z < height - drop) & (within | (offset @ away > 0.15 * radius))
+    level = within & (np.abs(z - height) < band)
+    return int(low.sum()) >= 20 and int(level.sum()) < 0.4 * int(low.sum())
 
 
 def _coverage(rim: Rectangle, is_round: bool, rim_points: Array) -> float:

@@ -16,6 +16,7 @@ from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.cloud import thin
 from deskhand.perception.color import name_color, representative
 from deskhand.perception.containers import Hollow, find_hollows
+from deskhand.perception.parts import merge_parts
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
@@ -23,7 +24,7 @@ from deskhand.perception.solids import Solid, fit_solid
 from deskhand.perception.support import Placed, find_supports
 from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
-from deskhand.perception.view import View, make_view
+from deskhand.perception.view import View, fill_edges, make_view
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,9 @@ class Perception:
             links = model.forward(positions)
             view = _without_robot(view, model, links, self.settings)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
+        view = fill_edges(view, self.settings)
         hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
+        rest = merge_parts(view, rest, self.settings)
         placed = self._place(view, hollows, rest, tcp)
         detections = [self._detection(view, item) for item in placed]
         ids = self.tracker.update(detections)
@@ -84,16 +87,16 @@ class Perception:
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
         for item in rest:
-            placed.append(Placed(item, fit_solid(item.points, 0.0, view.eye, view.noise)))
+            placed.append(Placed(item, fit_solid(item.points, item.measured, 0.0, view.eye, view.noise)))
         placed = find_supports(view, placed)
         if held is not None:
             bottom = float(np.quantile(held.points[:, 2], 0.02))
-            placed.append(Placed(held, fit_solid(held.points, bottom, view.eye, view.noise), relation="held"))
+            placed.append(Placed(held, fit_solid(held.points, held.measured, bottom, view.eye, view.noise), relation="held"))
         return placed
 
     def _detection(self, view: View, item: Placed) -> Detection:
         pixels = item.segment.pixels
-        colors = view.frame.color.reshape(-1, 3)[pixels]
+        colors = view.frame.color.reshape(-1, 3)[item.segment.paint]
         cut_share = occluded_share(view, pixels)
         cut = cut_share > _CUT or item.relation == "held"
         color = name_color(colors)
@@ -148,5 +151,5 @@ def _held(rest: list[Segment], tcp: Array | None) -> tuple[Segment | None, list[
     main = max(near, key=len)
     parts = [item for item in near if np.linalg.norm(item.chroma - main.chroma) < 0.06]
     pixels = np.concatenate([item.pixels for item in parts])
-    points = np.concatenate([item.points for item in parts])
-    return replace(main, pixels=pixels, points=points), [item for item in rest if not any(item is part for part in parts)]
+    points, measured = np.concatenate([item.points for item in parts]), np.concatenate([item.measured for item in parts])
+    return replace(main, pixels=pixels, points=points, measured=measured, paint=pixels), [item for item in rest if not any(item is part for part in parts)]

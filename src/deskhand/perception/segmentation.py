@@ -12,21 +12,25 @@ from scipy.sparse.csgraph import connected_components
 
 from deskhand.geometry import Array
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.view import Mask, View
+from deskhand.perception.view import Indices, Mask, View
 
-Indices = npt.NDArray[np.int64]
 _LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
 _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Pixels of one thing: flat indices (N,) into the picture, their points (N, 3), mean chromaticity and lightness."""
+    """Pixels of one thing: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
+
+    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour.
+    """
 
     pixels: Indices
     points: Array
+    measured: Mask
     chroma: Array
     light: float
+    paint: Indices
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -36,13 +40,15 @@ def make_segment(view: View, pixels: Indices) -> Segment:
     """The segment of these flat pixel indices."""
     chroma = view.chroma.reshape(-1, 3)[pixels]
     light = view.light.reshape(-1)[pixels]
-    return Segment(pixels, view.points.reshape(-1, 3)[pixels].astype(float), np.median(chroma, axis=0).astype(float), float(np.median(light)))
+    points = view.points.reshape(-1, 3)[pixels].astype(float)
+    measured = ~view.filled.reshape(-1)[pixels]
+    return Segment(pixels, points, measured, np.median(chroma, axis=0).astype(float), float(np.median(light)), pixels)
 
 
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
-    """Segments, largest first. Things of one colour that touch are still one segment here."""
+    """Segments, largest first: parts of things, too, and things of one colour that touch are still one."""
     labels = _absorb_specks(view, components(view, view.things, settings))
-    return segments_of(view, labels, settings.min_pixels)
+    return segments_of(view, labels, _SPECK)
 
 
 def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> list[Segment]:
@@ -62,7 +68,7 @@ def components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDAr
     if not count:
         return labels
     number[mask] = np.arange(count, dtype=np.int32)
-    empty = ~view.valid & ~view.robot
+    empty = ~view.valid & ~view.robot & ~view.filled
     light = np.log(view.light + 12.0)
     pairs = []
     for dv, du in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -136,7 +142,7 @@ def occluded_share(view: View, pixels: Indices) -> float:
     left, right = max(columns[0] - 4, 0), min(columns[-1] + 5, width)
     part = mask[top:bottom, left:right]
     ring = cv2.dilate(part, np.ones((5, 5), np.uint8)).astype(bool) & ~part.astype(bool)
-    depth = np.where(view.valid, view.frame.depth, np.inf)[top:bottom, left:right].astype(np.float32)
+    depth = np.where(view.valid | view.filled, view.frame.depth, np.inf)[top:bottom, left:right].astype(np.float32)
     own = cv2.erode(np.where(part.astype(bool), depth, np.inf).astype(np.float32), np.ones((5, 5), np.uint8))  # the nearest of its own beside
     cut = ring & (depth < own - 0.008)
     edge = int(part[0].sum()) * (top == 0) + int(part[-1].sum()) * (bottom == height)

@@ -16,6 +16,7 @@ class PerceptionSettings:
         max_height: above this nothing is looked at [m].
         join_distance: neighbouring pixels further apart than this belong to different things [m].
         chroma_step: neighbouring pixels whose chromaticity (r, g, b over their sum) differs more do so too.
+        fill_reach: holes in the depth are filled this far from a thing [px].
         min_pixels: smaller segments are noise.
         self_padding: robot shapes are grown by this much before their points are removed [m].
         object_voxel: edge of the voxels of an object's points [m].
@@ -30,6 +31,7 @@ class PerceptionSettings:
     max_height: float = 0.5
     join_distance: float = 0.010
     chroma_step: float = 0.055
+    fill_reach: int = 4
     min_pixels: int = 45
     self_padding: float = 0.012
     object_voxel: float = 0.003

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
+from deskhand.perception.view import Mask
 
 _MAX_POINTS = 900
 
@@ -34,17 +35,38 @@ class Solid:
     flat_top: float = 0.0
 
 
-def fit_solid(points: Array, support: float, eye: Array, noise: float) -> Solid:
-    """The solid on a plane at height ``support`` [m] whose seen points are ``points`` (N, 3); the camera is at ``eye`` (3,)."""
+def surface_distance(solid: Solid, points: Array) -> Array:
+    """Signed distance (N,) [m] of world points from the surface, negative inside."""
+    local = (points - solid.pose[:3, 3]) @ solid.pose[:3, :3]
+    half = solid.size / 2
+    if solid.shape == "sphere":
+        return np.asarray(np.linalg.norm(local, axis=1) - half[0])
+    if solid.shape == "cylinder":
+        axis, across = (0, (1, 2)) if solid.lying else (2, (0, 1))
+        gap = np.column_stack([np.hypot(local[:, across[0]], local[:, across[1]]) - half[across[0]], np.abs(local[:, axis]) - half[axis]])
+    else:
+        gap = np.abs(local) - half
+    outside = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
+    return np.asarray(np.where(outside > 0, outside, gap.max(axis=1)))
+
+
+def fit_solid(points: Array, measured: Mask, support: float, eye: Array, noise: float) -> Solid:
+    """The solid on a plane at height ``support`` [m] whose seen points are ``points`` (N, 3); the camera is at ``eye`` (3,).
+
+    Points that are not ``measured`` (N,) tell where the outline is, but not how the surface is curved.
+    """
     if len(points) > _MAX_POINTS:
-        points = points[np.random.default_rng(0).permutation(len(points))[:_MAX_POINTS]]
+        chosen = np.random.default_rng(0).permutation(len(points))[:_MAX_POINTS]
+        points, measured = points[chosen], measured[chosen]
+    whole = points
+    points = points[measured] if measured.sum() >= 20 else points
     top = _top_height(points[:, 2])
     band = max(0.003, 2.2 * noise)
-    plateau = points[np.abs(points[:, 2] - top) < band]
+    plateau = whole[np.abs(whole[:, 2] - top) < band]
     outline = tight_rectangle(points[:, :2])
     candidates = [_sphere(points, support, noise)]
     if outline.size[0] > 1.6 * outline.size[1] or outline.size[1] > top - support:
-        candidates.append(_lying(points, support, eye))
+        candidates.append(_lying(points, whole, support, eye))
     candidates += [_prism(points, plateau, top, support, eye)]
     solids = [item for item in candidates if item is not None]
     return min(solids, key=lambda item: item.error)
@@ -84,7 +106,7 @@ def _sphere(points: Array, support: float, noise: float) -> Solid | None:
     return Solid("sphere", make_transform(None, centre), np.full(3, 2 * radius), rms)
 
 
-def _lying(points: Array, support: float, eye: Array) -> Solid | None:
+def _lying(points: Array, whole: Array, support: float, eye: Array) -> Solid | None:
     """A cylinder that lies on its side: axis from the footprint, then section (across, height) on a circle that touches the support."""
     ground = points[:, :2]
     axis = _main_axis(ground)
@@ -109,7 +131,7 @@ def _lying(points: Array, support: float, eye: Array) -> Solid | None:
         if ridge.sum() < 20:
             break
         axis = _main_axis(ground[ridge]) if ridge.sum() > 40 else axis
-    along = (ground - middle) @ axis
+    along = (whole[:, :2] - middle) @ axis
     low, high = np.quantile(along, [0.02, 0.98])
     low, high = low - 0.02 / 0.96 * (high - low), high + 0.02 / 0.96 * (high - low)
     if not 0.002 < radius < 0.06 or high - low < 1.25 * 2 * radius:
@@ -150,16 +172,10 @@ def _upright(points: Array, centre: Array, size: Array, yaw: float, top: float, 
     yaw = float((yaw + np.pi / 2) % np.pi - np.pi / 2)
     pose = _frame(centre[0], centre[1], (top + support) / 2, yaw)
     extent = np.array([size[0], size[1], max(0.002, top - support)])
-    local = (points - pose[:3, 3]) @ pose[:3, :3]
-    if shape == "cylinder":
-        side = np.abs(np.hypot(local[:, 0], local[:, 1]) - size[0] / 2)
-        distance = np.minimum(side, np.abs(local[:, 2] - extent[2] / 2))
-    else:
-        distance = np.abs(np.abs(local) - extent / 2).min(axis=1)
-        outside = np.linalg.norm(np.maximum(np.abs(local) - extent / 2, 0.0), axis=1)
-        distance = np.maximum(distance, outside)
+    solid = Solid(shape, pose, extent, 0.0, flat_top=share)
+    distance = np.abs(surface_distance(solid, points))
     rms = float(np.sqrt(np.mean(np.minimum(distance, 0.01) ** 2)))
-    return Solid(shape, pose, extent, rms, flat_top=share)
+    return replace(solid, error=rms)
 
 
 def _disc(points: Array, ground: Array, top: float, eye: Array) -> tuple[Array, float]:

@@ -82,7 +82,7 @@ def _outline(solid: Solid) -> Rectangle:
 
 def _refit(view: View, item: Placed, support: float) -> Placed:
     if item.hollow is None:
-        return replace(item, solid=fit_solid(item.segment.points, support, view.eye, view.noise))
+        return replace(item, solid=fit_solid(item.segment.points, item.segment.measured, support, view.eye, view.noise))
     solid = item.solid
     top = float(solid.pose[2, 3] + solid.size[2] / 2)
     pose: Array = solid.pose.copy()

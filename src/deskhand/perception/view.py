@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -15,6 +15,7 @@ from deskhand.types import Frame
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class View:
         chroma: r, g, b over their sum.
         light: mean of r, g, b, 0..255.
         valid: has depth.
+        filled: has none, but its colour says that it belongs to the thing beside it; its point is inferred.
         things: above the table, within its extent, not the robot.
         robot: removed by the self-filter.
         noise: standard deviation of the depth on the table [m].
@@ -37,6 +39,7 @@ class View:
     chroma: Floats
     light: Floats
     valid: Mask
+    filled: Mask
     things: Mask
     robot: Mask
     noise: float
@@ -76,4 +79,58 @@ def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings) -> View
         things = (z > settings.min_height) & (z < settings.max_height)
         for axis in (0, 1):
             things &= np.abs(points[..., axis] - np.float32(centre[axis])) < half[axis]
-    return View(level, points, chroma.astype(np.float32), (total / 3).astype(np.float32), valid, things, np.zeros(valid.shape, bool), fit.noise)
+    none = np.zeros(valid.shape, bool)
+    return View(level, points, chroma.astype(np.float32), (total / 3).astype(np.float32), valid, none, things, none.copy(), fit.noise)
+
+
+def fill_edges(view: View, settings: PerceptionSettings) -> View:
+    """Give holes along the edges of things back to them where the colour says so.
+
+    Depth sensors lose the pixels beside a jump of depth, on both sides. A hole belongs to the thing beside it when its colour is
+    nearer to that thing's nearest pixel than to the nearest one of the background.
+    """
+    holes = ~view.valid & ~view.robot
+    reach = settings.fill_reach
+    near = cv2.dilate(view.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
+    v, u = np.nonzero(holes & near)
+    if not len(v):
+        return view
+    own, own_distance = _nearest(view.things, v, u)
+    other, _ = _nearest(view.valid & ~view.things, v, u)
+    look = np.concatenate([view.chroma * 400, view.light[..., None] * 0.25], axis=2).reshape(-1, 4)
+    here = look[v * view.valid.shape[1] + u]
+    mine = (own_distance <= reach) & (((here - look[own]) ** 2).sum(axis=1) < ((here - look[other]) ** 2).sum(axis=1))
+    v, u, own = v[mine], u[mine], own[mine]
+    points, depth = view.points.copy(), view.frame.depth.copy()
+    points[v, u], depth[v, u] = _inferred(view, v, u, own)
+    filled, things = view.filled.copy(), view.things.copy()
+    filled[v, u] = things[v, u] = True
+    return replace(view, frame=replace(view.frame, depth=depth), points=points, filled=filled, things=things)
+
+
+def _nearest(mask: Mask, v: Indices, u: Indices) -> tuple[Indices, Floats]:
+    """Flat index of the nearest pixel of ``mask`` to each (v, u), and the distance [px]."""
+    distance, labels = cv2.distanceTransformWithLabels((~mask).astype(np.uint8), cv2.DIST_L2, 3, labelType=cv2.DIST_LABEL_PIXEL)
+    flat = np.nonzero(mask.reshape(-1))[0]
+    index = np.zeros(int(labels.max()) + 1, np.int64)
+    index[labels.reshape(-1)[flat]] = flat
+    return index[labels[v, u]], distance[v, u]
+
+
+def _inferred(view: View, v: Indices, u: Indices, own: Indices) -> tuple[Floats, Floats]:
+    """Points and depth of holes: on the level plane through the nearest own point where the surface there is level, else at its depth."""
+    height, width = view.valid.shape
+    pv, pu = own // width, own % width
+    step = np.maximum(np.hypot(pv - v, pu - u), 1.0)
+    qv = np.clip(np.rint(pv + 3 * (pv - v) / step).astype(int), 0, height - 1)
+    qu = np.clip(np.rint(pu + 3 * (pu - u) / step).astype(int), 0, width - 1)
+    beside = view.points[pv, pu]
+    inward = view.points[qv, qu]
+    level = (np.abs(inward[:, 2] - beside[:, 2]) < 0.0035) & view.things[qv, qu]
+    k = view.frame.intrinsics
+    rays = np.column_stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones(len(v))]) @ view.frame.world_T_camera[:3, :3].T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        on_level = (beside[:, 2] - view.eye[2]) / rays[:, 2]
+    depth = view.frame.depth[pv, pu]
+    distance = np.where(level & np.isfinite(on_level) & (np.abs(on_level - depth) < 0.02), on_level, depth)
+    return (view.eye + rays * distance[:, None]).astype(np.float32), distance.astype(np.float32)

@@ -1,0 +1,101 @@
+"""Parts of one thing that differ in colour: lids, tips, caps, stickers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from deskhand.perception.segmentation import Segment
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.solids import Solid, fit_solid, surface_distance
+from deskhand.perception.view import View
+
+_TOUCH = 0.008  # [m]
+_LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
+_SURFACE = 0.0035  # [m]
+
+
+def merge_parts(view: View, segments: list[Segment], settings: PerceptionSettings) -> list[Segment]:
+    """Join lids, tips and stickers to the things they belong to, then drop segments that are too small to be things."""
+    pieces = sorted(segments, key=len, reverse=True)
+    trees = [cKDTree(item.points) for item in pieces]
+    solids: list[Solid | None] = [None] * len(pieces)
+    owner = list(range(len(pieces)))
+    for i in range(len(pieces) - 1, -1, -1):
+        for j in range(len(pieces)):
+            if j == i or owner[j] != j or not _near(pieces[i], pieces[j]):
+                continue
+            if not _touch(trees[j], pieces[i]):
+                continue
+            if solids[j] is None:
+                solids[j] = fit_solid(pieces[j].points, pieces[j].measured, 0.0, view.eye, view.noise)
+            main = solids[j]
+            assert main is not None
+            if _is_lid(pieces[i], pieces[j], view) or (j < i and _is_part(pieces[i], pieces[j], main)):
+                owner[i] = j
+                break
+    result = []
+    for j, main_piece in enumerate(pieces):
+        if _root(owner, j) != j:
+            continue
+        parts = [pieces[i] for i in range(len(pieces)) if i != j and _root(owner, i) == j]
+        result.append(_union(main_piece, parts))
+    return [item for item in result if len(item) >= settings.min_pixels]
+
+
+def _root(owner: list[int], i: int) -> int:
+    for _ in range(len(owner)):
+        if owner[i] == i:
+            break
+        i = owner[i]
+    return i
+
+
+def _union(main: Segment, parts: list[Segment]) -> Segment:
+    if not parts:
+        return main
+    everything = [main, *parts]
+    return replace(
+        main,
+        pixels=np.concatenate([item.pixels for item in everything]),
+        points=np.concatenate([item.points for item in everything]),
+        measured=np.concatenate([item.measured for item in everything]),
+    )
+
+
+def _near(a: Segment, b: Segment) -> bool:
+    low_a, high_a, low_b, high_b = a.points.min(axis=0), a.points.max(axis=0), b.points.min(axis=0), b.points.max(axis=0)
+    return bool(((low_a - _TOUCH < high_b) & (low_b - _TOUCH < high_a)).all())
+
+
+def _touch(tree: cKDTree, part: Segment) -> bool:
+    distance, _ = tree.query(part.points, distance_upper_bound=_TOUCH)
+    return bool(np.isfinite(distance).sum() >= 3)
+
+
+def _is_lid(part: Segment, main: Segment, view: View) -> bool:
+    """A level piece at the height where ``main`` ends, which itself shows no top."""
+    low, high = np.quantile(part.points[:, 2], [0.05, 0.95])
+    top = float(np.quantile(main.points[:, 2], 0.97))
+    if high - low > _LID_DEPTH or low < 0.012 or abs(top - (low + high) / 2) > 0.007 or np.quantile(main.points[:, 2], 0.05) > low - 0.012:
+        return False
+    if (np.abs(main.points[:, 2] - top) < 0.003).mean() > 0.2:
+        return False
+    union = _union(main, [part])
+    whole = fit_solid(union.points, union.measured, 0.0, view.eye, view.noise)
+    return whole.shape in ("cylinder", "box") and whole.error < max(0.0022, 1.5 * view.noise)
+
+
+def _is_part(part: Segment, main: Segment, solid: Solid) -> bool:
+    """A smaller piece that lies on the surface of ``main``, or at the end of a long thing in line with it."""
+    if len(part) > 0.6 * len(main):
+        return False
+    if (np.abs(surface_distance(solid, part.points)) < _SURFACE).mean() > 0.9:
+        return True
+    if not (solid.lying or solid.size[0] > 3 * solid.size[1]) or len(part) > 0.35 * len(main):
+        return False
+    local = np.abs((part.points - solid.pose[:3, 3]) @ solid.pose[:3, :3])
+    in_line = (local[:, 1] < solid.size[1] / 2 + 0.003) & (local[:, 2] < solid.size[2] / 2 + 0.004) & (local[:, 0] < solid.size[0] / 2 + 0.035)
+    return bool(in_line.mean() > 0.85)
