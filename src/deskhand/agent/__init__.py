@@ -1,1 +1,1 @@
-"""The orchestrator's mind: language models, the loop, the planner, the offline brain."""
+"""The agent: language models, the loop around them, planner, verifier, offline brain."""

@@ -9,11 +9,15 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that a model asks for; ``arguments`` are as it wrote them, not yet validated."""
+    """A call that a model asks for; ``arguments`` are as it wrote them, not yet validated.
+
+    ``malformed`` holds what it wrote where that was no JSON object; ``arguments`` is empty then.
+    """
 
     name: str
     arguments: dict[str, Any]
     id: str = ""
+    malformed: str = ""
 
 
 @dataclass(frozen=True)

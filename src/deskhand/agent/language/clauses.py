@@ -47,16 +47,18 @@ class ClauseReader:
             i = self._separator(words, i)
         elif clause.verb == "impossible":
             i += 1
-        elif word == "not" and (match(words, i + 1, tuple(lex.VERBS)) or at(words, i + 1) in lex.IMPOSSIBLE_VERBS) and not (clause.refs and at(words, i + 1) in {"go", "belong"}):
+        elif (
+            word == "not"
+            and (match(words, i + 1, tuple(lex.VERBS)) or at(words, i + 1) in lex.IMPOSSIBLE_VERBS)
+            and not (clause.refs and at(words, i + 1) in {"go", "belong"})
+        ):
             self._emit()
             self._clause.negated = True
             i += 1
         elif length := match(words, i, lex.EXCEPT):
             clause.in_except = True
             i += length
-        elif (found := self._preposition(words, i)) is not None:
-            i = found
-        elif (found := self._verb(words, i)) is not None:
+        elif (found := self._preposition(words, i)) is not None or (found := self._verb(words, i)) is not None:
             i = found
         elif phrase := parse_ref(words, i):
             (clause.excepts if clause.in_except else clause.refs).append(phrase[0])
@@ -116,7 +118,12 @@ class ClauseReader:
             return self._reversal(words, i)
         if words[i] == "of" and clause.verb in {"build", "tidy"}:
             return i + 1
-        options: list[tuple[int, str]] = [(match(words, i, lex.IN), "in"), (match(words, i, lex.ON), "on"), (match(words, i, lex.TO), "auto"), (match(words, i, lex.FROM), "from")]
+        options: list[tuple[int, str]] = [
+            (match(words, i, lex.IN), "in"),
+            (match(words, i, lex.ON), "on"),
+            (match(words, i, lex.TO), "auto"),
+            (match(words, i, lex.FROM), "from"),
+        ]
         options += [(len(phrase), relation) for phrase, relation in lex.BESIDE.items() if match(words, i, (phrase,))]
         length, relation = max(options, key=lambda option: option[0])
         if not length:
@@ -215,9 +222,9 @@ class ClauseReader:
         clause, word = self._clause, words[i]
         if word in {"away", "out", "down", "clean", "tidy", "clear", "by", "each", "top", "alone"}:
             clause.flags.add(word)
-        elif word in lex.IMPOSSIBLE_VERBS and not clause.refs and not clause.verb:
-            clause.verb = "impossible"
-        elif word in lex.LINKING and not clause.refs and not clause.verb and word in {"go", "come", "get"}:
+        elif (word in lex.IMPOSSIBLE_VERBS and not clause.refs and not clause.verb) or (
+            word in lex.LINKING and not clause.refs and not clause.verb and word in {"go", "come", "get"}
+        ):
             clause.verb = "impossible"
         elif word in lex.COLORS or word in {"color", "colour", "size", "kind", "type"}:
             clause.flags.add("attribute")
@@ -235,4 +242,3 @@ class ClauseReader:
         intents = meaning(clause, context)
         self._last, self._noun, self._placed = context.last, context.noun, context.placed
         self._out += intents
-

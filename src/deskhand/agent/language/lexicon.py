@@ -37,7 +37,22 @@ ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", 
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
 CONTAINER_KINDS = frozenset(("bin", "tray"))
 TABLE_NOUNS = frozenset(
-    ("desk", "table", "tabletop", "table top", "desktop", "desk top", "worktop", "surface", "workspace", "work space", "work surface", "workbench", "counter", "work area")
+    (
+        "desk",
+        "table",
+        "tabletop",
+        "table top",
+        "desktop",
+        "desk top",
+        "worktop",
+        "surface",
+        "workspace",
+        "work space",
+        "work surface",
+        "workbench",
+        "counter",
+        "work area",
+    )
 )
 TOWER_NOUNS = frozenset(("tower", "stack", "pile", "column"))
 WASTE_NOUNS = frozenset(("trash", "garbage", "rubbish", "waste"))
@@ -81,7 +96,18 @@ DEFINITE = frozenset(("the", "this", "that", "these", "those", "my", "your", "ou
 PRONOUNS = frozenset(("it", "them", "they", "these", "those", "this", "that", "both"))
 
 IN = (("inside", "of"), ("in", "to"), ("in", "side"), ("in",), ("into",), ("inside",), ("within",))
-ON = (("on", "to", "the", "top", "of"), ("on", "the", "top", "of"), ("to", "the", "top", "of"), ("on", "top", "of"), ("on", "to"), ("on",), ("onto",), ("upon",), ("atop",), ("over",))
+ON = (
+    ("on", "to", "the", "top", "of"),
+    ("on", "the", "top", "of"),
+    ("to", "the", "top", "of"),
+    ("on", "top", "of"),
+    ("on", "to"),
+    ("on",),
+    ("onto",),
+    ("upon",),
+    ("atop",),
+    ("over",),
+)
 TO = (("to",), ("towards",), ("->",))
 FROM = (("out", "of"), ("off", "of"), ("away", "from"), ("from",), ("off",))
 BESIDE = {

@@ -29,10 +29,16 @@ _STOP = re.compile(
     r"^(?:please )?(?:emergency )?(?:stop|halt|freeze|abort|cancel|quit|stand still|hold still|hold it|do not move|pause|whoa|cease|enough)"
     r"(?: (?:it|now|that|this|moving|immediately|at once|right|away|please|everything|the|arm|robot|task|motion|what|you|are|doing|there|all|movements?|action|current|job|right now))*$"
 )
-_HOME = re.compile(r"^(?:go|move|return|drive|come|get|head|travel|park|retreat)?(?: the| your)?(?: arm| robot)?(?: back)?(?: to)?(?: the| your)?(?: home|start|rest|initial|parking|park)(?: position| pose| configuration| place)?$")
+_HOME = re.compile(
+    r"^(?:go|move|return|drive|come|get|head|travel|park|retreat)?(?: the| your)?(?: arm| robot)?(?: back)?(?: to)?(?: the| your)?(?: home|start|rest|initial|parking|park)(?: position| pose| configuration| place)?$"
+)
 _GRIPPER = re.compile(r"^(?P<what>open|close|shut)(?: up)? (?:the |your )?(?:gripper|hand|fingers|claw|jaws)(?: fully| completely| wide)?$")
-_HELP = re.compile(r"^(?:help|help me|what (?:can|could) you do.*|what (?:are you able to|do you know how to) do|who are you|what are your (?:skills|capabilities|abilities|tools))$")
-_NOISE = re.compile(r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|be (?:careful|quick|gentle)|well done|great)?$")
+_HELP = re.compile(
+    r"^(?:help|help me|what (?:can|could) you do.*|what (?:are you able to|do you know how to) do|who are you|what are your (?:skills|capabilities|abilities|tools))$"
+)
+_NOISE = re.compile(
+    r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|be (?:careful|quick|gentle)|well done|great)?$"
+)
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 

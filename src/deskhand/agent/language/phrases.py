@@ -13,7 +13,14 @@ SEPARATORS = frozenset((",", ";", ".", ":", "!", "?", "and", "then", "(", ")"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+$")
 _MASS = frozenset(("stuff", "stationery", "drinkware", "crockery", "clutter", "mess", "tableware", "dishware"))
 _NOT_NOUNS = lex.LINKING | lex.PRONOUNS | lex.DEFINITE | frozenset(word for verb in lex.VERBS for word in verb) - {"box", "bin", "stack", "pile", "can"}
-_PREPOSITIONS = frozenset(words[0] for words in (*lex.IN, *lex.ON, *lex.TO, *lex.FROM, *lex.BESIDE)) | {"except", "excluding", "besides", "without", "but", "not"}
+_PREPOSITIONS = frozenset(words[0] for words in (*lex.IN, *lex.ON, *lex.TO, *lex.FROM, *lex.BESIDE)) | {
+    "except",
+    "excluding",
+    "besides",
+    "without",
+    "but",
+    "not",
+}
 
 
 def match(words: Sequence[str], i: int, phrases: Sequence[tuple[str, ...]]) -> int:
@@ -150,7 +157,11 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     described = Ref("")
     while True:
         word = at(words, i)
-        compound = any(" ".join(words[i : i + n]) in lex.KIND_OF or " ".join([*words[i : i + n - 1], lex.singular(at(words, i + n - 1))]) in lex.KIND_OF for n in (2, 3) if i + n <= len(words))
+        compound = any(
+            " ".join(words[i : i + n]) in lex.KIND_OF or " ".join([*words[i : i + n - 1], lex.singular(at(words, i + n - 1))]) in lex.KIND_OF
+            for n in (2, 3)
+            if i + n <= len(words)
+        )
         known = word in lex.COLORS or word in lex.SHAPES or word in lex.SIZES or (word in lex.PLACES and (i > start))
         material = word in lex.MATERIALS and bool(_noun(words, i + 1, False) or at(words, i + 1) in {*lex.COLORS, *lex.SIZES, *lex.SHAPES})
         if compound or not (known or material or (word == "most" and i > start) or (word in {"coloured", "colored"} and i > head)):

@@ -9,14 +9,18 @@ from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ask, Ref
 from deskhand.agent.language.phrases import at, match, parse_ref
 
-_TELL = re.compile(r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|do you know|(?:can|could) you (?:tell me|say|see if))\s+(?:if |whether |please )?")
+_TELL = re.compile(
+    r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|do you know|(?:can|could) you (?:tell me|say|see if))\s+(?:if |whether |please )?"
+)
 _DESCRIBE = re.compile(
     r"^(?:what(?: all)?(?: can| do)? (?:you )?(?:see|have|recogni[sz]e|detect)(?: (?:there|now|here|on|in front of) ?.*)?|what (?:is|are|lies|lie) (?:there|here)?(?: all)? ?(?:on|around|in front of)?"
     r"(?: the| your| my)? ?(?:desk|table|tabletop|table top|workspace|you)?(?: right now| now)?|(?:describe|list|name|look at|inspect|scan|examine|survey)(?: me)?(?: the| all| all the| every| everything| what you see| your)*"
     r" ?(?:desk|table|scene|objects?|things?|items?|workspace|surroundings|contents)?(?: (?:that )?(?:you )?(?:can )?(?:see|on|in|there|are).*)?|(?:which|what) (?:objects?|things?|items?|stuff)(?: (?:do|can) you see| are| is| lie| have).*|"
     r"look(?: around)?(?: at (?:the )?(?:desk|table))?|everything (?:that )?(?:you )?(?:see|is there|is on the (?:desk|table))|what you (?:can )?see(?: .*)?|(?:is|are) (?:the|my) (?:desk|table) (?:clean|empty|tidy|clear|messy).*)$"
 )
-_HELD = re.compile(r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$")
+_HELD = re.compile(
+    r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$"
+)
 
 
 def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
@@ -81,13 +85,39 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
             return None
         found = Ref(noun, noun=lex.singular(noun), count=0), start + 1
     ref, i = found
-    while at(words, i) in {"are", "is", "there", "do", "you", "see", "can", "that", "which", "we", "have", "standing", "lying", "lie", "lies", "left", "to", "does", "still", "already", "drink"}:
+    while at(words, i) in {
+        "are",
+        "is",
+        "there",
+        "do",
+        "you",
+        "see",
+        "can",
+        "that",
+        "which",
+        "we",
+        "have",
+        "standing",
+        "lying",
+        "lie",
+        "lies",
+        "left",
+        "to",
+        "does",
+        "still",
+        "already",
+        "drink",
+    }:
         if at(words, i) == "to" and at(words, i + 1) == "drink" and ref.anything:  # "anything to drink"
             ref = Ref("something to drink", kinds=lex.KIND_OF["drink"], count=0)
         if match(words, i, tuple(lex.BESIDE)):
             break
         i += 1
-    options = [(match(words, i, lex.IN), "in"), (match(words, i, lex.ON), "on"), *((len(phrase), name) for phrase, name in lex.BESIDE.items() if match(words, i, (phrase,)))]
+    options = [
+        (match(words, i, lex.IN), "in"),
+        (match(words, i, lex.ON), "on"),
+        *((len(phrase), name) for phrase, name in lex.BESIDE.items() if match(words, i, (phrase,))),
+    ]
     length, relation = max(options)
     target = parse_ref(words, i + length) if length else None
     if target is None and kind == "holds":

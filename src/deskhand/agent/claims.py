@@ -1,0 +1,193 @@
+"""Keeps what was promised and what tools showed, and judges the model's claim that it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deskhand.agent.goals import TABLE, Goal, satisfied
+from deskhand.agent.language.intents import Help
+from deskhand.agent.language.parser import parse
+from deskhand.agent.language.resolve import Seen, name_of
+from deskhand.agent.planner import plan
+from deskhand.agent.verifier import verify
+from deskhand.errors import ERROR_NUMBERS
+from deskhand.etp.base import ToolResult
+
+_PLACES = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", "")}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``final`` ends the run; otherwise ``summary`` and ``unmet`` go back to the model."""
+
+    final: bool
+    success: bool
+    code: str
+    summary: str
+    unmet: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Claims:
+    """Sub-goals, acts and looks of one run."""
+
+    def __init__(self, instruction: str, call: Callable[[str, Mapping[str, Any]], ToolResult]) -> None:
+        self._call = call
+        self._goals: dict[str, Goal] = {}
+        self._planned = False
+        self._objects: list[Seen] = []
+        self._looked = self._asked = False
+        self._acts: dict[str, ToolResult] = {}
+        self._placed: dict[str, Goal] = {}
+        self._holding = ""
+        self._unmet: dict[str, str] = {}
+        self._checked = False
+        self.moved = False
+        self.rejected = 0
+        understood = parse(instruction)
+        self.question = understood.question
+        self._help = any(isinstance(item, Help) for item in understood.intents)
+
+    # ------------------------------------------------------------ what happens
+
+    def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult, moves: bool) -> None:
+        """A tool was called."""
+        if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "find_objects", "describe_scene"} and "objects" in result.data:
+            self._looked = True
+            if name != "find_objects":
+                self._objects = list(result.data["objects"])
+        self._asked = self._asked or (name == "get_robot_state" and result.ok)
+        if moves:
+            self.moved = True
+            self._checked = False
+            self._acts[name] = result
+        if name == "pick" and result.ok:
+            self._holding = str(arguments.get("object_id", ""))
+            self._placed.pop(self._holding, None)
+        elif name in _PLACES and result.ok and self._holding:
+            relation, key = _PLACES[name]
+            self._placed[self._holding] = Goal(self._holding, relation, str(arguments.get(key, TABLE)) if key else TABLE)
+            self._holding = ""
+        elif name == "open_gripper" and result.ok:
+            self._holding = ""
+
+    def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
+        """Verify sub-goals; they are taken over only when all are sound."""
+        if not self._looked:
+            return ToolResult("precondition_failed", "nobody has looked at the desk yet.", retry=True, hint="Call detect_objects first.")
+        goals = [Goal.from_json(item) for item in subgoals]
+        problems = verify(goals, self._objects)
+        if problems:
+            text = " ".join(problem.message for problem in problems)
+            return ToolResult(
+                "impossible", text, {"problems": [problem.to_json() for problem in problems]}, hint="Submit the plan without these sub-goals, or corrected."
+            )
+        self._planned = True
+        self._checked = False
+        self._goals |= {goal.object_id: goal for goal in goals}
+        ordered = plan(goals, self._objects)
+        return ToolResult(
+            "", "", {"order": [goal.to_json() for goal in ordered], "already_done": [goal.object_id for goal in goals if satisfied(goal, self._objects)]}
+        )
+
+    # ------------------------------------------------------------ the end
+
+    def judge(self, status: str, summary: str, code: str) -> Verdict:
+        """Is the claim true? ``done`` is proved by a look."""
+        if status == "answered":
+            return self._judge_answer(summary)
+        if status in {"partly", "refused"}:
+            fallback = "task_incomplete" if status == "partly" else "impossible"
+            code = code if code in ERROR_NUMBERS and code != "internal_error" else fallback
+            if self.moved and self._goals:
+                self._check()
+            return Verdict(True, False, code, self.facts(summary) if self.moved else summary)
+        goals = self._goals or self._placed
+        if goals:
+            return self._judge_goals(summary)
+        if self._acts:
+            return self._judge_acts(summary)
+        if self._planned and self._looked:
+            return Verdict(True, True, "", summary)
+        if self.question:
+            return self._judge_answer(summary)
+        return self._reject("precondition_failed", "nothing was done: there are no sub-goals and no motion.")
+
+    def _judge_answer(self, summary: str) -> Verdict:
+        if not (self.question or self._help):
+            return self._reject("precondition_failed", "the instruction asks for something to be done, not for an answer.")
+        if not self._looked and not self._help and not self._asked:
+            return self._reject("precondition_failed", "nobody has looked at the desk; an answer needs a look.")
+        return Verdict(True, True, "", summary)
+
+    def _judge_goals(self, summary: str) -> Verdict:
+        result = self._check()
+        if result is not None:
+            return self._reject(result.code, f"the goal could not be checked: {result.message}")
+        if self._unmet:
+            unmet = [{**goal.to_json(), "reason": self._unmet[goal.object_id]} for goal in self._all().values() if goal.object_id in self._unmet]
+            return self._reject(
+                "task_incomplete", "; ".join(f"{item['object_id']} is not {item['relation']} {item['target_id']}: {item['reason']}" for item in unmet), unmet
+            )
+        return Verdict(True, True, "", self.facts(summary))
+
+    def _judge_acts(self, summary: str) -> Verdict:
+        failed = {name: result for name, result in self._acts.items() if not result.ok}
+        if failed:
+            return self._reject("task_incomplete", "; ".join(f"{name} failed: {result.message}" for name, result in failed.items()))
+        if self._holding:
+            state = self._call("get_robot_state", {})
+            if not (state.ok and isinstance(state.data, Mapping) and state.data.get("holding")):
+                return self._reject("task_incomplete", f"the gripper does not hold {self._holding}.")
+        return Verdict(True, True, "", summary)
+
+    def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
+        self.rejected += 1
+        return Verdict(False, False, code, why, unmet or [])
+
+    def _all(self) -> dict[str, Goal]:
+        return self._goals or self._placed
+
+    def _check(self) -> ToolResult | None:
+        """A fresh look at all sub-goals; the failed result when that was not possible."""
+        goals = list(self._all().values())
+        result = self._call("check_goal", {"conditions": [goal.to_json() for goal in goals]})
+        if not result.ok:
+            return result
+        self._unmet = {str(item["object_id"]): str(item.get("reason", "")) for item in result.data["unmet"]}
+        if not self._unmet and not result.data["satisfied"]:
+            self._unmet = {goal.object_id: "the check says that the goal is not satisfied" for goal in goals}
+        self._checked = True
+        return None
+
+    def facts(self, text: str) -> str:
+        """What is proved and what is not, in words, around the model's own ``text``."""
+        goals = self._all()
+        if self._checked:
+            done = [goal for goal in goals.values() if goal.object_id not in self._unmet]
+            proof = "checked by a look"
+        else:
+            done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == goal]
+            proof = "as each was put down, not checked again since"
+        left = [goal for goal in goals.values() if goal not in done]
+        parts = [f"Done ({proof}): {self._sentence(done)}."] if done else []
+        if left:
+            parts.append(f"Not done: {self._sentence(left)}.")
+        elif not done and self.moved and goals:
+            parts.append("Nothing was done.")
+        if self._holding:
+            parts.append(f"The gripper holds {self._name(self._holding)}.")
+        return " ".join([*parts, text.strip()]).strip()
+
+    def _sentence(self, goals: Sequence[Goal]) -> str:
+        where: dict[tuple[str, str], list[str]] = {}
+        for goal in goals:
+            where.setdefault((goal.relation, goal.target_id), []).append(self._name(goal.object_id))
+        return "; ".join(f"{', '.join(names)} {relation} {self._name(target)}" for (relation, target), names in where.items())
+
+    def _name(self, object_id: str) -> str:
+        if object_id == TABLE:
+            return "the desk"
+        item = next((item for item in self._objects if item["id"] == object_id), None)
+        return f"the {name_of(item)} ({object_id})" if item else object_id

@@ -1,0 +1,215 @@
+"""From the intents of an instruction and what is seen to sub-goals: which object shall be on or in which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from deskhand.agent.language.intents import Leave, Place, Ref, Release, Tidy, Tower
+from deskhand.agent.language.resolve import Found, Seen, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+
+TABLE = "table"
+SIDEWAYS = {
+    "left_of": "to the left of",
+    "right_of": "to the right of",
+    "in_front_of": "in front of",
+    "behind": "behind",
+    "near": "next to",
+    "under": "under",
+    "between": "between",
+}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """``object_id`` shall be ``on`` or ``in`` ``target_id`` (an id, or ``table``)."""
+
+    object_id: str
+    relation: str
+    target_id: str
+
+    def to_json(self) -> dict[str, str]:
+        """As a condition of ``check_goal``."""
+        return {"object_id": self.object_id, "relation": self.relation, "target_id": self.target_id}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Goal:
+        """From a condition of ``check_goal``."""
+        return cls(str(data["object_id"]), str(data["relation"]), str(data["target_id"]))
+
+
+@dataclass
+class Goals:
+    """What has to be done, what was assumed, and what cannot be done and why (code, text)."""
+
+    goals: list[Goal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    free: set[str] = field(default_factory=set)
+    """Objects that may go into any container (nobody said which)."""
+
+
+def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
+    """True when the last look already shows it."""
+    for item in objects:
+        if item["id"] == goal.object_id:
+            return str(item.get("support", TABLE)) == goal.target_id
+    return False
+
+
+Task = Place | Tidy | Leave | Tower | Release
+
+
+def make_goals(tasks: Sequence[Task], objects: Sequence[Seen], kept: frozenset[str] = frozenset()) -> Goals:
+    """Sub-goals for a group of intents that belong together (rules, exceptions and "the rest" see each other)."""
+    out = Goals()
+    left = set(kept)
+    for task in tasks:
+        if isinstance(task, Leave):
+            left |= {item["id"] for ref in task.things if not ref.rest for item in resolve(ref, objects, "any").objects}
+    places = [task for task in tasks if isinstance(task, Place)]
+    alone = len(places) + sum(isinstance(task, Tidy) for task in tasks) == 1
+    named: dict[str, Goal] = {}
+    for general in (False, True):  # what is named comes first; "everything" and "the rest" take what remains
+        for place in places:
+            for ref in place.things:
+                if _general(ref) == general:
+                    _place(ref, place, objects, left, named, out, alone and len(place.things) == 1)
+    for task in tasks:
+        if isinstance(task, Tidy) and not (task.strict and places):
+            _tidy(task, objects, left, named, out)
+        elif isinstance(task, Tower):
+            _tower(task, objects, left, named, out)
+        elif isinstance(task, Release):
+            _release(task, objects, named, out)
+    out.goals = list(named.values())
+    return out
+
+
+def _general(ref: Ref) -> bool:
+    return ref.rest or (ref.anything and not (ref.colors or ref.shapes or ref.size or ref.place or ref.where) and ref.count == 0)
+
+
+def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals, alone: bool) -> None:
+    if place.relation in SIDEWAYS:
+        out.problems.append(
+            ("impossible", f"I cannot put things {SIDEWAYS[place.relation]} others; I can put them in a container, on another thing, or on the desk.")
+        )
+        return
+    found = resolve(ref, objects, "thing")
+    things = [item for item in found.objects if item["id"] not in left]
+    if _general(ref):
+        things = [item for item in things if item["id"] not in named]
+    if found.note:
+        out.notes.append(found.note)
+    if found.missing and ref.anything and ref.count == 0 and ref.where is not None:
+        out.notes.append(f"there is nothing {ref.where[0]} {ref.where[1].words}")
+    elif found.missing and not _general(ref):
+        _missing(ref, found, objects, out, forgiven=ref.count == 0 and not alone)
+    for item in things:
+        target = _target(place, item, objects, out)
+        if target is None:
+            return
+        relation, target_id = target
+        before = named.get(item["id"])
+        if before is not None and before.target_id != target_id:
+            out.problems.append(
+                ("impossible", f"the {name_of(item)} ({item['id']}) cannot be both {before.relation} {before.target_id} and {relation} {target_id}.")
+            )
+            continue
+        named[item["id"]] = Goal(item["id"], relation, target_id)
+
+
+def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
+    number = f"only {len(found.objects)} of '{ref.words}'" if found.objects else f"no '{ref.words.removeprefix('the ').removeprefix('all ')}'"
+    if forgiven:
+        out.notes.append(f"I see {number}")
+    else:
+        out.problems.append(("unknown_object", f"I see {number}. I see {listing(objects)}."))
+
+
+def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tuple[str, str] | None:
+    ref = place.target
+    if ref.table:
+        return "on", TABLE
+    others = [other for other in objects if other["id"] != item["id"]]
+    into = (
+        resolve(replace(ref, count=0) if ref.container and not ref.colors else ref, others, "into")
+        if place.relation != "on" or not _only_onto(ref, others)
+        else Found((), missing=True)
+    )
+    found = into if into.objects else resolve(ref, others, "any")
+    if not found.objects:
+        _missing(ref, found, objects, out, forgiven=False)
+        return None
+    if found.note and found.note not in out.notes:
+        out.notes.append(found.note)
+    container = next((other for other in order_near(found.objects, item) if other.get("is_container")), None)
+    if container is not None and (place.relation != "on" or is_receptacle(container)):
+        return "in", str(container["id"])
+    target = found.objects[0]
+    if place.relation == "in":
+        out.problems.append(
+            (
+                "impossible",
+                f"the {name_of(target)} ({target['id']}) is not open at the top; nothing can be put in it. Containers here: {listing(o for o in objects if o.get('is_container'))}.",
+            )
+        )
+        return None
+    return "on", str(target["id"])
+
+
+def _only_onto(ref: Ref, objects: Sequence[Seen]) -> bool:
+    """ "on the box" means the closed one where there is one."""
+    return any(not item.get("is_container") for item in resolve(replace(ref, count=0), objects, "any").objects)
+
+
+def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals) -> None:
+    """Each thing that nobody placed goes into the nearest container, evenly filled when several are near."""
+    containers = [item for item in objects if is_receptacle(item)]
+    things = [item for item in objects if not is_receptacle(item) and not inside(item, objects)]
+    if task.scope:
+        wanted: set[str] = set()
+        for ref in task.scope:
+            found = resolve(ref, objects, "thing")
+            wanted |= {item["id"] for item in found.objects}
+            if found.missing:
+                _missing(ref, found, objects, out, forgiven=False)
+        things = [item for item in things if item["id"] in wanted]
+    things = [item for item in things if item["id"] not in left and item["id"] not in named]
+    if things and not containers:
+        out.problems.append(("impossible", f"there is no container on the desk to tidy things into. I see {listing(objects)}."))
+        return
+    load = {item["id"]: sum(measure(thing, "volume") for thing in objects if thing.get("support") == item["id"]) for item in containers}
+    for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
+        near = order_near(containers, item)
+        best = next((c for c in near if load[c["id"]] + measure(item, "volume") <= 0.5 * measure(c, "volume")), near[0])
+        load[best["id"]] += measure(item, "volume")
+        named[item["id"]] = Goal(item["id"], "in", best["id"])
+        out.free.add(item["id"])
+
+
+def _tower(task: Tower, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals) -> None:
+    """Biggest at the bottom, unless the order was said; what cannot carry anything (balls) is refused by the verifier."""
+    things: list[Seen] = []
+    for ref in task.things:
+        found = resolve(ref, objects, "thing")
+        if found.missing:
+            _missing(ref, found, objects, out, forgiven=False)
+        things += [item for item in found.objects if item["id"] not in left and item not in things]
+    if not task.ordered:
+        things.sort(key=lambda item: (-measure(item, "volume"), str(item["id"])))
+    if len(things) < 2 and not out.problems:
+        out.problems.append(("impossible", f"a tower needs two things; I found {listing(things)}."))
+    for above, below in zip(things[1:], things, strict=False):
+        named[above["id"]] = Goal(above["id"], "on", below["id"])
+
+
+def _release(task: Release, objects: Sequence[Seen], named: dict[str, Goal], out: Goals) -> None:
+    for ref in task.things:
+        found = resolve(ref, objects, "any") if not ref.pronoun else Found(tuple(item for item in objects if item.get("support") == "gripper"))
+        for item in found.objects:
+            named[item["id"]] = Goal(item["id"], "on", TABLE)
+        if found.missing:
+            _missing(ref, found, objects, out, forgiven=False)

@@ -1,0 +1,287 @@
+"""The loop around any language model: offer tools, call what it asks for, feed results back, prove the end by a look."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jsonschema
+
+from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
+from deskhand.agent.claims import Claims
+from deskhand.agent.prompt import FINISH, SUBMIT_PLAN, SYSTEM, find_cards, result_text, trim
+from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
+from deskhand.errors import DeskhandError
+from deskhand.etp.base import ToolClient, ToolResult
+
+log = logging.getLogger(__name__)
+
+FATAL = frozenset(("node_unavailable", "safety_stop", "watchdog", "permission_denied"))
+"""Codes after which nobody may go on without a person."""
+PATIENCE = {"stale_data": 3, "no_frame": 3, "timeout": 4, "internal_error": 4, "controller_failed": 3, "config_error": 1, "missing_dependency": 1}
+"""How many such results a run bears."""
+
+
+class _End(Exception):
+    """Ends the run with a code."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+class AgentLoop:
+    """Runs one instruction at a time.
+
+    Args:
+        model: any ChatModel; only it decides what to do.
+        tools: where tools are found and called.
+        on_step: told of each step when it begins and when it is finished.
+        cancelled: polled; True ends the run, stops the arm and answers ``cancelled``.
+        context_tokens: of the model, 0 for no limit.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        tools: ToolClient,
+        budgets: Budgets | None = None,
+        on_step: Callable[[Step], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        *,
+        context_tokens: int = 0,
+        caller: str = "agent",
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
+        self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
+        self._context, self._caller, self._now = context_tokens, caller, now
+
+    def run(self, instruction: str) -> TaskOutcome:
+        """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
+        self._start, self._steps, self._errors = self._now(), [], []  # type: ignore[var-annotated]
+        self._calls = self._tokens = self._bad = self._text_only = 0
+        self._names: dict[str, Mapping[str, Any]] = {}
+        self._claims = Claims(instruction, self._call_tool)
+        if not instruction.strip():
+            return self._outcome(False, "empty_instruction", "The instruction is empty. Say what shall be done, for example: clean the desk.")
+        try:
+            return self._converse(instruction)
+        except _End as end:
+            return self._ended(end.code, str(end))
+        except DeskhandError as error:
+            return self._ended(error.code, str(error))
+
+    # ------------------------------------------------------------ conversation
+
+    def _converse(self, instruction: str) -> TaskOutcome:
+        cards = find_cards(self._tools, instruction)
+        self._names = {str(card["name"]): card for card in cards}
+        messages = [Message("system", SYSTEM), Message("user", instruction)]
+        for _ in range(self._budgets.replies):
+            self._check_budgets()
+            began = self._now()
+            reply = self._ask(trim(messages, self._context), cards)
+            latency = self._now() - began
+            self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
+            messages.append(Message("assistant", reply.text, _with_ids(reply, len(messages))))
+            if not reply.tool_calls:
+                if outcome := self._only_text(reply, latency, messages):
+                    return outcome
+                continue
+            self._text_only = 0
+            for call in messages[-1].tool_calls:
+                done = self._act(call, reply, latency, messages)
+                latency = 0.0
+                if isinstance(done, TaskOutcome):
+                    return done
+        raise _End("budget_exceeded", f"{self._budgets.replies} replies were not enough.")
+
+    def _ask(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]]) -> Reply:
+        """One reply; a cancel or the end of the time budget does not wait for a slow server."""
+        box: list[Reply | BaseException] = []
+
+        def work() -> None:
+            try:
+                box.append(self._model.reply(messages, cards))
+            except BaseException as error:
+                box.append(error)
+
+        thread = threading.Thread(target=work, daemon=True, name="model reply")
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.05)
+            if thread.is_alive():
+                self._check_budgets()
+        answer = box[0]
+        if isinstance(answer, DeskhandError):
+            raise _End(answer.code, f"the language model gave no reply: {answer}")
+        if isinstance(answer, BaseException):
+            log.error("model %s failed", self._model.name, exc_info=answer)
+            raise _End("model_failed", f"the language model {self._model.name} failed: {type(answer).__name__}: {answer}")
+        return answer
+
+    def _only_text(self, reply: Reply, latency: float, messages: list[Message]) -> TaskOutcome | None:
+        """Text without a call: once it is sent back, the second time it is taken as a claim."""
+        self._text_only += 1
+        step = self._begin(ToolCall("", {}), reply, latency)
+        step.ok, step.failure, step.finished = False, MISSED_CALL, True
+        self._on_step(step)
+        if self._text_only == 1:
+            messages.append(Message("user", "Call a tool, or end the task with the tool finish."))
+            return None
+        status = "answered" if self._claims.question else "done"
+        result = self._finish({"status": status, "summary": reply.text.strip()[:2000]})
+        if isinstance(result, TaskOutcome):
+            return result
+        messages.append(Message("user", result_text(result)))
+        return None
+
+    # ------------------------------------------------------------ one call
+
+    def _act(self, call: ToolCall, reply: Reply, latency: float, messages: list[Message]) -> TaskOutcome | None:
+        self._check_budgets()
+        step = self._begin(call, reply, latency)
+        self._on_step(step)
+        result: ToolResult | TaskOutcome
+        if problem := self._invalid(call):
+            result, step.valid = problem, False
+        elif call.name == SUBMIT_PLAN:
+            result = self._claims.submit(call.arguments["subgoals"])
+        elif call.name == FINISH:
+            result = self._finish(call.arguments)
+        else:
+            result = self._call_tool(call.name, call.arguments)
+        if isinstance(result, TaskOutcome):
+            step.finished = True
+            mark_used(self._steps)
+            self._on_step(step)
+            return result
+        self._close(step, result)
+        messages.append(Message("tool", result_text(result), tool_call_id=call.id, name=call.name))
+        self._guard(step, messages)
+        return None
+
+    def _begin(self, call: ToolCall, reply: Reply, latency: float) -> Step:
+        step = Step(len(self._steps) + 1, call.name, dict(call.arguments), text=reply.text[:2000], latency=latency)
+        step.prompt_tokens, step.completion_tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
+        self._steps.append(step)
+        return step
+
+    def _close(self, step: Step, result: ToolResult) -> None:
+        step.ok, step.code, step.message, step.data, step.duration, step.finished = result.ok, result.code, result.message, result.data, result.duration, True
+        step.failure = classify(step, self._steps[:-1])
+        if step.tool == FINISH and not result.ok:
+            step.failure = MISSED_CALL if result.code == "precondition_failed" else IGNORED_OUTPUT
+        self._on_step(step)
+
+    def _invalid(self, call: ToolCall) -> ToolResult | None:
+        """What is wrong with a call before anybody is asked to do it."""
+        if call.malformed:
+            return ToolResult("invalid_arguments", f"the arguments are no JSON object: {call.malformed}", retry=True, hint="Send one JSON object.")
+        card = self._names.get(call.name)
+        if card is None:
+            return ToolResult("unknown_tool", f"there is no tool {call.name!r}.", hint=f"Tools: {', '.join(self._names)}.")
+        errors = sorted(jsonschema.Draft202012Validator(card["input_schema"]).iter_errors(call.arguments), key=lambda error: list(map(str, error.path)))
+        if errors:
+            text = "; ".join(f"{'.'.join(map(str, error.path)) or 'arguments'}: {error.message}" for error in errors[:3])
+            return ToolResult(
+                "invalid_arguments", text, retry=True, hint=f"The arguments of {call.name} are {json.dumps(card['input_schema'].get('properties', {}))[:800]}."
+            )
+        return None
+
+    def _call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool of the robot and keep count; ends the run on what nobody may carry on after."""
+        self._calls += 1
+        effects = str(self._names.get(name, {}).get("effects", ""))
+        result = self._tools.invoke(name, arguments, feedback=self._feedback(name), cancelled=self._over, caller=self._caller)
+        self._claims.heard(name, arguments, result, moves=effects == "motion")
+        if result.ok:
+            return result
+        self._errors.append(result.code)
+        log.info("tool %s failed: %s: %s", name, result.code, result.message)
+        if result.code == "cancelled":
+            self._check_budgets()
+        if result.code in FATAL or self._errors.count(result.code) >= PATIENCE.get(result.code, 10**6):
+            if self._steps and not self._steps[-1].finished:
+                self._close(self._steps[-1], result)
+            raise _End(result.code, result.message)
+        return result
+
+    def _feedback(self, name: str) -> Callable[[float, str], None]:
+        def report(fraction: float, text: str) -> None:
+            step = self._steps[-1] if self._steps else None
+            if step is not None and text:
+                self._on_step(Step(step.index, name, {}, text=f"{text} ({fraction:.0%})"))
+
+        return report
+
+    def _guard(self, step: Step, messages: list[Message]) -> None:
+        """Calls that cannot come to anything: invalid ones in a row, the same one over and over."""
+        self._bad = 0 if step.valid else self._bad + 1
+        if self._bad >= self._budgets.invalid_in_a_row:
+            raise _End("model_failed", f"the model made {self._bad} invalid calls in a row; the last: {step.message}")
+        same = 0
+        for other in reversed(self._steps):
+            if (other.tool, other.arguments) != (step.tool, step.arguments):
+                break
+            same += 1
+        if same >= self._budgets.repeats:
+            raise _End("model_failed", f"the model repeated {step.tool} with the same arguments {same} times.")
+        if same == self._budgets.repeats - 1:
+            messages.append(Message("user", f"You called {step.tool} {same} times with the same arguments. Do something else, or finish."))
+
+    # ------------------------------------------------------------ the end
+
+    def _finish(self, arguments: Mapping[str, Any]) -> ToolResult | TaskOutcome:
+        verdict = self._claims.judge(str(arguments["status"]), str(arguments["summary"]), str(arguments.get("code", "")))
+        if verdict.final:
+            return self._outcome(verdict.success, verdict.code, verdict.summary)
+        if self._claims.rejected >= self._budgets.rejected_claims:
+            return self._outcome(
+                False, "task_incomplete", self._claims.facts(f"The end was claimed {self._claims.rejected} times and never proved: {verdict.summary}")
+            )
+        return ToolResult(
+            verdict.code, verdict.summary, {"unmet": verdict.unmet}, retry=True, hint="Do what is unmet, or finish with status partly and say why."
+        )
+
+    def _over(self) -> bool:
+        return self._cancelled() or self._now() - self._start > self._budgets.seconds
+
+    def _check_budgets(self) -> None:
+        if self._cancelled():
+            raise _End("cancelled", "the task was cancelled.")
+        if self._now() - self._start > self._budgets.seconds:
+            raise _End("budget_exceeded", f"{self._budgets.seconds:g} s were not enough.")
+        if self._calls >= self._budgets.tool_calls:
+            raise _End("budget_exceeded", f"{self._budgets.tool_calls} tool calls were not enough.")
+        if self._budgets.tokens and self._tokens >= self._budgets.tokens:
+            raise _End("budget_exceeded", f"{self._budgets.tokens} tokens were not enough.")
+
+    def _ended(self, code: str, why: str) -> TaskOutcome:
+        """The run was cut off: stop the arm where somebody asked for it or nobody watches it, and say what had been done."""
+        if code in {"cancelled", "budget_exceeded"} and self._claims.moved and "stop_motion" in self._names and code == "cancelled":
+            try:
+                self._tools.invoke("stop_motion", {"reason": why}, caller=self._caller)
+            except DeskhandError as error:
+                why = f"{why} The arm could not be told to stop: {error}"
+        if self._steps and not self._steps[-1].finished:
+            self._steps[-1].ok, self._steps[-1].code, self._steps[-1].message, self._steps[-1].finished = False, code, why, True
+        return self._outcome(False, code, self._claims.facts(why[:1].upper() + why[1:]))
+
+    def _outcome(self, success: bool, code: str, summary: str) -> TaskOutcome:
+        mark_used(self._steps)
+        return TaskOutcome(
+            success, code, summary, tuple(self._steps), self._calls, tuple(self._errors), failure_counts(self._steps), self._tokens, self._now() - self._start
+        )
+
+
+def _with_ids(reply: Reply, turn: int) -> tuple[ToolCall, ...]:
+    """Every call gets an id that its result can name."""
+    return tuple(
+        call if call.id else ToolCall(call.name, call.arguments, f"call_{turn}_{index}", call.malformed) for index, call in enumerate(reply.tool_calls)
+    )

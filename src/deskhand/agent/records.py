@@ -1,0 +1,128 @@
+"""What a run leaves behind: steps as data, what failed and whose fault it was, the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+MISSED_CALL = "missed_call"
+INVALID_CALL = "invalid_call"
+WRONG_CHOICE = "wrong_choice"
+IGNORED_OUTPUT = "ignored_output"
+TOOL_ERROR = "tool_error"
+FAILURES = (MISSED_CALL, INVALID_CALL, WRONG_CHOICE, IGNORED_OUTPUT, TOOL_ERROR)
+"""Classes of failure: no tool where one was needed; an unknown tool or arguments that do not fit; a tool that made no sense then;
+a result that was not heeded; a tool that failed though it was rightly called."""
+
+_INVALID = frozenset(("unknown_tool", "invalid_arguments", "invalid_input"))
+_WRONG = frozenset(("precondition_failed", "not_holding", "already_holding", "permission_denied", "impossible"))
+
+
+@dataclass
+class Budgets:
+    """Limits of one run. Time is wall clock [s]; ``tokens`` 0 means unlimited."""
+
+    tool_calls: int = 150
+    replies: int = 200
+    seconds: float = 1200.0
+    tokens: int = 0
+    rejected_claims: int = 4
+    invalid_in_a_row: int = 5
+    repeats: int = 4
+
+
+@dataclass
+class Step:
+    """One decision of the model and what came of it.
+
+    Attributes:
+        needed: whether a tool was needed then.
+        valid: whether the tool exists and its arguments fit.
+        used: whether a later step made use of the result; None while that is open or where there is nothing to use.
+        latency: of the model [s]; ``duration``: of the tool [s].
+        failure: one of :data:`FAILURES`, or empty.
+        finished: False in the report that is made when the call begins.
+    """
+
+    index: int
+    tool: str
+    arguments: dict[str, Any]
+    text: str = ""
+    needed: bool = True
+    valid: bool = True
+    ok: bool = True
+    code: str = ""
+    message: str = ""
+    data: Any = None
+    used: bool | None = None
+    latency: float = 0.0
+    duration: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    failure: str = ""
+    finished: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class TaskOutcome:
+    """How a task ended. ``success`` is only true when a look (or the answer asked for) proved it; ``code`` is empty then.
+
+    ``errors`` are the codes of the tool calls that failed, in order; ``failures`` counts the classes.
+    """
+
+    success: bool
+    code: str
+    summary: str
+    steps: tuple[Step, ...] = ()
+    tool_calls: int = 0
+    errors: tuple[str, ...] = ()
+    failures: dict[str, int] = field(default_factory=dict)
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def classify(step: Step, earlier: Sequence[Step]) -> str:
+    """Whose fault a failed step was; ``earlier`` are the steps before it."""
+    if step.ok:
+        return ""
+    if step.code in _INVALID or not step.valid:
+        return INVALID_CALL
+    same = [other for other in earlier if other.tool == step.tool and other.arguments == step.arguments]
+    if same and not same[-1].ok and same[-1] is (earlier[-1] if earlier else None) and same[-1].code == step.code and step.code in _WRONG:
+        return IGNORED_OUTPUT
+    if step.code == "unknown_object":
+        return IGNORED_OUTPUT if any(other.tool == "detect_objects" and other.ok for other in earlier) else WRONG_CHOICE
+    return WRONG_CHOICE if step.code in _WRONG else TOOL_ERROR
+
+
+def mark_used(steps: Sequence[Step]) -> None:
+    """Set ``used``: a result counts as used when an id or plan that it gave turns up in a later step's arguments or text, or a failure was answered by another call."""
+    for position, step in enumerate(steps):
+        later = steps[position + 1 :]
+        if not step.ok:
+            step.used = bool(later) and (later[0].tool, later[0].arguments) != (step.tool, step.arguments) if later else None
+            continue
+        names = _names(step.data)
+        step.used = any(name in f"{other.arguments} {other.text}" for other in later for name in names) if names else None
+
+
+def _names(data: Any) -> set[str]:
+    """Ids in a result."""
+    if isinstance(data, dict):
+        own = {str(value) for key, value in data.items() if key in {"id", "plan_id", "object_id"} and value}
+        return own.union(*(_names(value) for value in data.values())) if data else own
+    return set().union(*(_names(value) for value in data)) if isinstance(data, list | tuple) and data else set()
+
+
+def failure_counts(steps: Sequence[Step]) -> dict[str, int]:
+    """How often each class of failure came up."""
+    return {name: count for name in FAILURES if (count := sum(step.failure == name for step in steps))}
