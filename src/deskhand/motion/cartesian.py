@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,8 +45,8 @@ def follow(search: PathSearch, query: Query, start: Array, waypoints: tuple[Arra
     """The joints of the polyline from the tcp's pose at ``start`` (n,) through ``waypoints``, as far as it can be followed."""
     corners = [search.tcp(start, query), *waypoints]
     points, stops, targets, reason = [start], [0], [corners[0]], ""
-    total = sum(len(interpolate(a, b)) for a, b in zip(corners[:-1], corners[1:], strict=True))
-    for index, (begin, end) in enumerate(zip(corners[:-1], corners[1:], strict=True)):
+    total = sum(len(interpolate(a, b)) for a, b in pairwise(corners))
+    for index, (begin, end) in enumerate(pairwise(corners)):
         if index and _bends(corners[index - 1], begin, end):
             stops.append(len(points) - 1)
         for pose in interpolate(begin, end):
@@ -71,7 +72,7 @@ def follow(search: PathSearch, query: Query, start: Array, waypoints: tuple[Arra
 def deviation(positions: Array, corners: Array) -> float:
     """Largest distance [m] of ``positions`` (T, 3) from the polyline through ``corners`` (K, 3)."""
     best = np.full(len(positions), np.inf)
-    for a, b in zip(corners[:-1], corners[1:], strict=True):
+    for a, b in pairwise(corners):
         along = b - a
         length = float(along @ along)
         t = np.clip((positions - a) @ along / length, 0, 1) if length > 1e-12 else np.zeros(len(positions))

@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 Safety = Callable[[], SafetyStatus]
 
 
+CONTROLLER_GRACE = 0.1  # [s] wall time
+
+
 @dataclass(frozen=True)
 class Tolerances:
     """Times [s] are ROS time, angles [rad].
@@ -57,6 +60,7 @@ class _Watch:
     started: float
     newest: float = float("-inf")
     newest_wall: float = 0.0
+    last: float = 0.0
     worst: float = 0.0
     bad_since: float | None = None
     still_since: float = 0.0
@@ -64,13 +68,14 @@ class _Watch:
 
 
 class Executor:
-    """Executes plans on an arm, one at a time; the caller sees to that."""
+    """Executes plans on an arm, one at a time; the caller sees to that. ``tracking_error`` [rad] is the newest."""
 
     def __init__(self, arm: Arm, clock: Clock, model: RobotModel, safety: Safety | None = None, tolerances: Tolerances | None = None) -> None:
         """``safety``: asked before and all along; raising counts as a stop."""
         self._arm, self._clock, self._model = arm, clock, model
         self._safety = safety or (lambda: SafetyStatus(False))
         self._tolerances = tolerances or Tolerances()
+        self.tracking_error = 0.0
 
     def execute(self, plan: Plan, progress: Progress | None = None, cancelled: Cancelled | None = None) -> ExecutionReport:
         """Move along ``plan``; returns when the arm is there or has been halted, and says which.
@@ -114,15 +119,18 @@ class Executor:
             if problem:
                 return problem
             if motion.done() and motion.error():
-                return "controller_failed", f"the controller gave up: {motion.error()}"
+                # A stop cancels at the controller too, and the word of it may come a moment later.
+                time.sleep(CONTROLLER_GRACE)
+                return self._stopped() or ("controller_failed", f"the controller gave up: {motion.error()}")
+            self.tracking_error = watch.last
             if progress:
                 progress(min(elapsed / duration, 1.0) if duration else 1.0, f"tracking error {watch.worst:.3f} rad")
             if elapsed >= duration:
-                error = float(np.abs(joints - plan.trajectory.positions[-1]).max())
-                if error <= limits.goal and motion.done():
+                missing = float(np.abs(joints - plan.trajectory.positions[-1]).max())
+                if missing <= limits.goal and motion.done():
                     return "", ""
                 if elapsed >= duration + limits.settle:
-                    return self._settled(plan.trajectory, joints, error, motion)
+                    return self._settled(plan.trajectory, joints, missing, motion)
 
     def _settled(self, trajectory: Trajectory, joints: Array, error: float, motion: Motion) -> tuple[str, str]:
         if error <= self._tolerances.rest:
@@ -139,7 +147,7 @@ class Executor:
         # Each joint against the nearest value that it was told within the lag.
         off = np.maximum(0.0, np.maximum(reference.min(axis=0) - joints, joints - reference.max(axis=0)))
         error = float(off.max())
-        watch.worst = max(watch.worst, error)
+        watch.last, watch.worst = error, max(watch.worst, error)
         name = trajectory.joint_names[int(off.argmax())]
         if error <= limits.tracking:
             watch.bad_since = None

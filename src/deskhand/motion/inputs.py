@@ -97,7 +97,7 @@ def check_goal(model: RobotModel, goal: MotionGoal) -> MotionGoal:
 def check_rigid(pose: Array, name: str) -> Array:
     """As ``geometry.check_pose``, with its rotation made exactly orthonormal."""
     try:
-        matrix = check_pose(pose, name).copy()
+        matrix: Array = check_pose(pose, name).copy()
     except (TypeError, ValueError) as error:
         raise DeskhandError("invalid_input", f"{name} must be a 4x4 matrix of numbers ({error}).") from error
     if not np.allclose(matrix[3], [0, 0, 0, 1], atol=1e-6):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from deskhand.geometry import make_transform
+from deskhand.geometry import Array, make_transform, rotation_about
 from deskhand.types import CollisionObject, Scene, SceneObject, Shape
 
 MIN_SIZE = 0.004  # [m]; perception's thinnest believable extent
@@ -33,7 +33,7 @@ def obstacle_from_object(item: SceneObject) -> CollisionObject:
     return CollisionObject(item.id, (Shape("box", tuple(map(float, size))),), item.pose)
 
 
-def _hollow(item: SceneObject, size: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[Shape, ...]:
+def _hollow(item: SceneObject, size: Array) -> tuple[Shape, ...]:
     """Walls and floor: four boxes for a box, twelve about the rim for a round one; open towards +z of the pose."""
     x, y, z = map(float, size)
     wall = max(float(item.wall), MIN_WALL)
@@ -51,6 +51,6 @@ def _hollow(item: SceneObject, size: np.ndarray[tuple[int, ...], np.dtype[np.flo
     staves = []
     for angle in np.arange(count) * 2 * np.pi / count:
         c, s = float(np.cos(angle)), float(np.sin(angle))
-        pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [(radius - wall / 2) * c, (radius - wall / 2) * s, 0])
+        pose = make_transform(rotation_about((0, 0, 1), float(angle)), [(radius - wall / 2) * c, (radius - wall / 2) * s, 0])
         staves.append(Shape("box", (wall, length, z), pose))
     return (floor, *staves)

@@ -169,7 +169,7 @@ def voxels(shape: Shape) -> tuple[Array, float]:
     while True:
         cells = np.unique(np.floor(points / edge).astype(np.int64), axis=0)
         if len(cells) <= MAX_POINTS:
-            return (cells + 0.5) * edge, edge
+            return np.asarray((cells + 0.5) * edge, dtype=float), edge
         edge *= 1.5
 
 

@@ -125,7 +125,7 @@ def _passes(s: Array, tangent: Array, curvature: Array, fastest: Array, accelera
             left = acceleration - np.abs(curvature[j]) * squared[j]
             most = float((np.maximum(left, 0.0) / np.maximum(np.abs(tangent[j]), 1e-9)).min())
             squared[i] = min(squared[i], squared[j] + 2 * step * max(most, 1e-3))
-    return np.sqrt(np.asarray(squared))
+    return np.asarray(np.sqrt(np.asarray(squared)))
 
 
 def _times(s: Array, speed: Array) -> Array:

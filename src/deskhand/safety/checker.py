@@ -101,7 +101,7 @@ class CollisionChecker:
     def outside(self, poses: dict[str, Array], scene: PlanningScene, lower: Array, upper: Array) -> list[tuple[int, str, float]]:
         """(state, name, how far [m]) of links and held objects that leave the box; the base is left out."""
         placed = _Placed(*self.moving(scene), poses)
-        result = []
+        result: list[tuple[int, str, float]] = []
         for index, name in enumerate(placed.names):
             if name == self.arm.base_link:
                 continue

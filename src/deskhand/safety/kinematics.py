@@ -35,7 +35,7 @@ def link_poses(model: RobotModel, names: Sequence[str], positions: Array, others
 
 
 def _motions(kind: str, axis: Array, values: Array) -> Array:
-    moved = np.broadcast_to(np.eye(4), (len(values), 4, 4)).copy()
+    moved: Array = np.tile(np.eye(4), (len(values), 1, 1))
     if kind == "prismatic":
         moved[:, :3, 3] = values[:, None] * axis
         return moved

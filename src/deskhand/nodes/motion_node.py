@@ -1,0 +1,213 @@
+"""Node ``motion``: solve_ik, plan_motion, plan_cartesian, check_state, update_scene, and the action execute_plan."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+
+from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.errors import ERROR_NUMBERS, OK, DeskhandError
+from deskhand.motion.executor import Executor
+from deskhand.motion.service import MotionService
+from deskhand.nodes import conversions
+from deskhand.nodes.node import DeskhandNode, RosClock, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.ros_arm import RosArm
+from deskhand.safety.settings import load_safety
+from deskhand.safety.watchdog import Watchdog
+from deskhand.types import ExecutionReport, SafetyStatus
+from deskhand_interfaces.action import ExecutePlan
+from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
+from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
+
+FEEDBACK_PERIOD = 0.05  # [s] wall time
+PLANNERS = ("auto", "embedded")
+
+
+@dataclass
+class Parameters:
+    """``planner``: auto or embedded; ``settings``: file of the envelope, default config/safety.yaml."""
+
+    arm: str = "wx250s"
+    planner: str = "embedded"
+    settings: str = ""
+
+
+class MotionNode(DeskhandNode):
+    """See the module. Planning runs in the callers' threads; execution, its cancel and the safety status in threads of their own."""
+
+    def __init__(self) -> None:
+        super().__init__("motion")
+        parameters = declare_parameters(self, Parameters)
+        if parameters.planner not in PLANNERS:
+            raise DeskhandError("config_error", f"there is no planner {parameters.planner!r} here; valid: {', '.join(PLANNERS)}.")
+        arm, settings = load_arm(parameters.arm), load_safety(parameters.settings or None)
+        clock, driver = RosClock(self), RosArm(self, arm)
+        self._service = MotionService(arm, driver.joint_state, clock, settings=settings)
+        self._executor = Executor(driver, clock, RobotModel.load(arm), self._safety)
+        self._limit = settings.watchdog.status_timeout
+        self._heard: tuple[SafetyStatus, float] | None = None
+        self._moving = threading.Lock()
+        self._watchdog = Watchdog(["safety"], settings.watchdog.timeout, lambda name, why: self.get_logger().error(f"{name} is dead: {why}"))
+        self._subscribe()
+        self._serve()
+        self._watchdog.start()
+
+    def close(self) -> None:
+        """See base."""
+        self._watchdog.close()
+
+    def _subscribe(self) -> None:
+        newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        beats = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.create_subscription(SafetyStatusMsg, "safety/status", self._on_status, newest, callback_group=self.reentrant)
+        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), beats, callback_group=self.reentrant)
+
+    def _serve(self) -> None:
+        handlers: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {
+            "motion/solve_ik": (SolveIK, self._solve_ik),
+            "motion/plan_motion": (PlanMotion, self._plan_motion),
+            "motion/plan_cartesian": (PlanCartesian, self._plan_cartesian),
+            "motion/check_state": (CheckState, self._check_state),
+            "motion/update_scene": (UpdateScene, self._update_scene),
+        }
+        for name, (kind, handler) in handlers.items():
+            self.create_service(kind, name, self._answering(name, handler), callback_group=self.reentrant)
+        self._action = ActionServer(
+            self,
+            ExecutePlan,
+            "motion/execute_plan",
+            self._execute,
+            goal_callback=self._on_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=self.reentrant,
+        )
+
+    def _answering(self, name: str, handler: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+        """``handler`` with every error turned into a code and a message: a caller always gets an answer."""
+
+        def answer(request: Any, response: Any) -> Any:
+            began = time.monotonic()
+            try:
+                handler(request, response)
+                self.get_logger().debug(f"{name}: {1000 * (time.monotonic() - began):.0f} ms")
+            except Exception as error:
+                response.error_code, response.error_message = self._failure(name, error)
+            return response
+
+        return answer
+
+    def _failure(self, name: str, error: Exception) -> tuple[int, str]:
+        if isinstance(error, DeskhandError):
+            self.get_logger().info(f"{name}: {error.code}: {error}")
+            return error.number, str(error)
+        self.get_logger().error(f"{name}: {type(error).__name__}: {error}")
+        return ERROR_NUMBERS["internal_error"], f"{name}: {type(error).__name__}: {error}"
+
+    # ------------------------------------------------------------ services
+
+    def _solve_ik(self, request: SolveIK.Request, response: SolveIK.Response) -> None:
+        solutions = self._service.solve_ik(
+            conversions.pose_stamped_from_msg(request.pose),
+            seed=conversions.joints_from_msg(request.seed),
+            max_solutions=int(request.max_solutions) or 1,
+            check_collisions=bool(request.check_collisions),
+        )
+        response.solutions = [conversions.ik_solution_to_msg(solution) for solution in solutions]
+
+    def _plan_motion(self, request: PlanMotion.Request, response: PlanMotion.Response) -> None:
+        self._require_running()
+        plan = self._service.plan_motion(conversions.motion_goal_from_msg(request), conversions.plan_options_from_msg(request.options))
+        conversions.plan_to_msg(plan, response)
+
+    def _plan_cartesian(self, request: PlanCartesian.Request, response: PlanCartesian.Response) -> None:
+        self._require_running()
+        poses = [conversions.pose_stamped_from_msg(pose) for pose in request.waypoints]
+        conversions.plan_to_msg(self._service.plan_cartesian(poses, conversions.plan_options_from_msg(request.options)), response)
+
+    def _check_state(self, request: CheckState.Request, response: CheckState.Response) -> None:
+        conversions.state_check_to_msg(self._service.check_state(conversions.joints_from_msg(request.joints)), response)
+
+    def _update_scene(self, request: UpdateScene.Request, _: UpdateScene.Response) -> None:
+        self._service.update_scene(conversions.scene_update_from_msg(request))
+
+    # ------------------------------------------------------------ safety
+
+    def _on_status(self, message: SafetyStatusMsg) -> None:
+        self._heard = (conversions.safety_status_from_msg(message), time.monotonic())
+
+    def _safety(self) -> SafetyStatus:
+        """The safety node's word; its silence is a stop."""
+        dead = self._watchdog.dead().get("safety")
+        heard = self._heard
+        if dead:
+            return SafetyStatus(True, "watchdog", f"node safety is dead: {dead}", self.seconds())
+        if heard is None:
+            return SafetyStatus(True, "watchdog", "the safety node has not been heard; is it running?", self.seconds())
+        age = time.monotonic() - heard[1]
+        if age > self._limit:
+            return SafetyStatus(True, "watchdog", f"node safety has been silent for {age:.1f} s", self.seconds())
+        return heard[0]
+
+    def _require_running(self) -> None:
+        status = self._safety()
+        if status.stopped:
+            raise DeskhandError(status.code or "safety_stop", f"the robot is stopped: {status.reason}.", hint="Remove the cause, then call safety/reset.")
+
+    # ------------------------------------------------------------ execution
+
+    def _on_goal(self, goal: ExecutePlan.Goal) -> GoalResponse:
+        if not self._moving.acquire(blocking=False):
+            self.get_logger().info(f"refused {goal.plan_id!r}: the arm is moving")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _execute(self, handle: Any) -> ExecutePlan.Result:
+        result = ExecutePlan.Result()
+        try:
+            report = self._run(handle)
+            result.error_code = ERROR_NUMBERS[report.code] if report.code else OK
+            result.error_message, result.progress, result.duration = report.message, float(report.progress), float(report.duration)
+            result.max_tracking_error, result.final_error = float(report.max_tracking_error), float(report.final_error)
+            self.get_logger().info(f"{handle.request.plan_id}: {report.code or 'done'} in {report.duration:.2f} s: {report.message}")
+        except Exception as error:
+            result.error_code, result.error_message = self._failure(f"execute_plan {handle.request.plan_id}", error)
+        finally:
+            self._moving.release()
+        if not result.error_code:
+            handle.succeed()
+        elif result.error_code == ERROR_NUMBERS["cancelled"] and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return result
+
+    def _run(self, handle: Any) -> ExecutionReport:
+        self._require_running()
+        plan = self._service.take(handle.request.plan_id)
+        last = [0.0]
+
+        def progress(fraction: float, _: str) -> None:
+            if time.monotonic() - last[0] >= FEEDBACK_PERIOD:
+                last[0] = time.monotonic()
+                handle.publish_feedback(ExecutePlan.Feedback(progress=float(fraction), tracking_error=float(self._executor.tracking_error)))
+
+        return self._executor.execute(plan, progress, lambda: bool(handle.is_cancel_requested))
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(MotionNode, threads=8)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""Node ``safety``: the latched stop, the watchdog, and the hand on the controller's brake.
+
+A stop cancels every goal of the arm's controller, whoever sent it, and cancels again whatever is accepted while the stop lasts. The gripper is
+left alone: what it holds, it keeps holding.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from action_msgs.msg import GoalStatus, GoalStatusArray
+from action_msgs.srv import CancelGoal
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from deskhand.errors import DeskhandError
+from deskhand.nodes import conversions
+from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.ros_arm import CONTROLLER
+from deskhand.safety.settings import load_safety
+from deskhand.safety.stop import SafetyStop
+from deskhand.safety.watchdog import Watchdog
+from deskhand.types import SafetyStatus
+from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
+
+STATUS_PERIOD = 0.05  # [s] wall time
+RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
+
+
+@dataclass
+class Parameters:
+    """``watch``: nodes whose death stops the arm, from when they were first heard; ``settings``: file, default config/safety.yaml."""
+
+    arm: str = "wx250s"
+    watch: list[str] = field(default_factory=lambda: ["sim", "perception", "grasping", "motion", "tool_server", "orchestrator", "recorder"])
+    settings: str = ""
+
+
+class SafetyNode(DeskhandNode):
+    """See the module."""
+
+    def __init__(self) -> None:
+        super().__init__("safety")
+        parameters = declare_parameters(self, Parameters)
+        settings = load_safety(parameters.settings or None)
+        self._stop = SafetyStop(self.seconds)
+        self._watchdog = Watchdog(parameters.watch, settings.watchdog.timeout, self._on_death)
+        self._stop.add_cause(lambda: "; ".join(f"{name}: {why}" for name, why in self._watchdog.dead().items()))
+        self._stop.listen(self._on_change)
+        self._status = self.create_publisher(SafetyStatusMsg, "safety/status", QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE))
+        self._cancel = self.create_client(CancelGoal, f"{CONTROLLER}/_action/cancel_goal", callback_group=self.reentrant)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+        beats = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+        group = {"callback_group": self.reentrant}
+        self.create_subscription(GoalStatusArray, f"{CONTROLLER}/_action/status", self._on_goals, latched, **group)
+        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), beats, **group)
+        self.create_service(Trigger, "safety/stop", self._on_stop, **group)
+        self.create_service(Trigger, "safety/reset", self._on_reset, **group)
+        self.create_timer(STATUS_PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
+        self._watchdog.start()
+
+    def close(self) -> None:
+        """See base."""
+        self._watchdog.close()
+
+    def _on_stop(self, _: Any, response: Any) -> Any:
+        fresh = self._stop.stop("safety_stop", "safety/stop was called")
+        response.success, response.message = True, "stopped" if fresh else f"stopped already: {self._stop.status().reason}"
+        return response
+
+    def _on_reset(self, _: Any, response: Any) -> Any:
+        try:
+            self._stop.reset()
+            response.success, response.message = True, "running"
+        except DeskhandError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+    def _on_death(self, name: str, why: str) -> None:
+        self._stop.stop("watchdog", f"node {name} is dead: {why}")
+
+    def _on_change(self, status: SafetyStatus) -> None:
+        if status.stopped:
+            self._halt()
+        self._publish()
+        if status.stopped:
+            self.get_logger().warning(f"STOP ({status.code}): {status.reason}")
+        else:
+            self.get_logger().info("reset: the arm may move again")
+
+    def _on_goals(self, message: GoalStatusArray) -> None:
+        if self._stop.status().stopped and any(goal.status in RUNNING for goal in message.status_list):
+            self._halt()
+
+    def _halt(self) -> None:
+        """Cancel all goals: a request with a zero id and a zero stamp."""
+        if self._cancel.service_is_ready():
+            self._cancel.call_async(CancelGoal.Request()).add_done_callback(partial(_report, self))
+        else:
+            self.get_logger().warning(f"nobody serves {CONTROLLER}: there is nothing to halt")
+
+    def _publish(self) -> None:
+        self._status.publish(conversions.safety_status_to_msg(self._stop.status()))
+
+
+def _report(node: SafetyNode, future: Any) -> None:
+    answer = future.result()
+    halted = len(answer.goals_canceling) if answer is not None else 0
+    node.get_logger().info(f"halted {halted} goals of the arm's controller")
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(SafetyNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
