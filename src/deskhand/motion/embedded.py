@@ -61,6 +61,7 @@ class EmbeddedBackend:
         self._description = core.loadUrdfSceneDescriptionFromXml(model.urdf)
         self._lower = np.array([model.limits[name][0] for name in self.arm.joints])
         self._upper = np.array([model.limits[name][1] for name in self.arm.joints])
+        self._joint_T_tcp = _from_moving_joint(model, self.arm.tcp)
         self._lock = threading.RLock()
         self._built: OrderedDict[tuple[Any, ...], _Built] = OrderedDict()
         self._empty = PlanningScene()
@@ -297,7 +298,9 @@ class EmbeddedBackend:
 
     def _add(self, built: Any, item: CollisionObject, index: int, parent: str, pad: float) -> str:
         name, shape = f"{item.id}/{index}", item.shapes[index]
-        pose, color = np.asfortranarray(item.pose @ shape.pose), np.ones(4)
+        placed = item.pose @ shape.pose
+        # roboplan counts the pose of an attached geometry from the last moving joint before the link, not from the link
+        pose, color = np.asfortranarray(self._joint_T_tcp @ placed if parent == self.arm.tcp else placed), np.ones(4)
         if shape.kind == "box":
             built.addBoxGeometry(name, parent, self._core.Box(*(value + 2 * pad for value in shape.size)), pose, color)
         elif shape.kind == "cylinder":
@@ -317,6 +320,16 @@ class EmbeddedBackend:
             centers = (cells + 0.5) * edge
         rows = np.column_stack([centers, np.full(len(centers), edge), np.ones(len(centers)), np.full(len(centers), 0.5)])
         return self._core.OcTree(list(rows), edge)
+
+
+def _from_moving_joint(model: RobotModel, link: str) -> Array:
+    """joint_T_link (4, 4) from the frame of the last joint before ``link`` that is not fixed."""
+    parents = {joint.child: joint for joint in model.joints.values()}
+    transform = np.eye(4)
+    while link in parents and parents[link].kind == "fixed":
+        transform = parents[link].origin @ transform
+        link = parents[link].parent
+    return transform
 
 
 def _rotation_vector(rotation: Array) -> Array:
