@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from deskhand.errors import DeskhandError
 
@@ -54,13 +54,10 @@ def show(name: str, json_file: Json = None) -> None:
     """Show the whole card of a tool. JSON: the card."""
     card = _registry().get(name).card
     _write(json_file, card.to_json())
-    console.print(
-        f"[bold]{card.name}[/bold] {card.version}   {card.group} / {card.unit}   effects: {card.effects}   needs: {', '.join(card.needs) or 'nothing'}"
-    )
+    console.print(f"[bold]{card.name}[/bold] {card.version}   {card.group} / {card.unit}   from {card.source}")
     console.print(f"{card.summary}\n\n[bold]When[/bold]  {card.when_to_use}\n[bold]Limits[/bold]  {card.limits}", highlight=False)
-    console.print(
-        f"[bold]Needs before[/bold]  {', '.join(card.preconditions) or 'nothing'}   [bold]timeout[/bold] {card.timeout:g} s   [bold]from[/bold] {card.source}"
-    )
+    console.print(f"[bold]Effects[/bold]  {card.effects}   [bold]needs[/bold] {', '.join(card.needs) or 'nothing'}   [bold]at most[/bold] {card.timeout:g} s")
+    console.print(f"[bold]Only when[/bold]  {', '.join(card.preconditions) or 'always'}   [bold]then[/bold] {', '.join(card.postconditions) or '-'}")
     for title, schema in (("Arguments", card.input_schema), ("Result", card.output_schema)):
         console.print(f"[bold]{title}[/bold]")
         console.print_json(json.dumps(schema))
@@ -93,17 +90,17 @@ def validate(json_file: Json = None) -> None:
     from deskhand.tools.checks import card_problems
 
     registry, refused = load_tools()
-    rows = [{"name": card.name, "problems": card_problems(card), "source": card.source} for card in registry.cards()]
-    table = Table("tool", "from", "card")
-    for row in rows:
-        table.add_row(row["name"], row["source"], "; ".join(row["problems"]) or "[green]valid[/green]")
+    rows = [(card, card_problems(card)) for card in registry.cards()]
+    table = Table(Column("tool", no_wrap=True), "from", "card")
+    for card, problems in rows:
+        table.add_row(card.name, card.source, "; ".join(problems) or "[green]valid[/green]")
     console.print(table)
     for problem in refused:
         console.print(f"[red]refused[/red] {problem}", highlight=False)
-    valid = not refused and not any(row["problems"] for row in rows)
-    report = [{"name": row["name"], "valid": not row["problems"], "problems": row["problems"]} for row in rows]
+    valid = not refused and not any(problems for _, problems in rows)
+    report = [{"name": card.name, "valid": not problems, "problems": problems} for card, problems in rows]
     _write(json_file, {"tools": report, "refused": refused, "valid": valid})
-    console.print(f"{sum(not row['problems'] for row in rows)} of {len(rows)} cards are valid.")
+    console.print(f"{sum(not problems for _, problems in rows)} of {len(rows)} cards are valid.")
     if not valid:
         raise typer.Exit(1)
 
@@ -128,7 +125,7 @@ def _registry(others: bool = True) -> Registry:
 
 def _show_summaries(registry: Registry, hits: list[ToolSummary], json_file: Path | None, scores: bool = False) -> None:
     rows: list[dict[str, Any]] = []
-    table = Table("name", "group / unit", "effects", "needs", "what it does", *(["score"] if scores else []))
+    table = Table(Column("name", no_wrap=True), "group / unit", "effects", "needs", "what it does", *(["score"] if scores else []))
     for hit in hits:
         card = registry.get(hit.name).card
         rows.append({key: getattr(card, key) for key in ("name", "group", "unit", "summary", "effects", "needs", "mode", "version", "source")})

@@ -5,10 +5,12 @@ The operator decides about calls that need approval with ``tools/approve`` and `
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,6 @@ from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval, PendingApprovals, Request
 from deskhand.etp.base import ToolResult
-from deskhand.etp.journal import Journal
 from deskhand.etp.outcome import failure
 from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
@@ -32,6 +33,7 @@ from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.robot import Robot
+from deskhand.safety.audit import AuditLog
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
@@ -40,7 +42,6 @@ from deskhand_interfaces.srv import DescribeTool, ListTools
 MAX_CALLS = 32
 """Calls side by side; each waits in a thread of the executor."""
 THREADS = MAX_CALLS + 16
-AUDIT_FILE = "audit.jsonl"
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Parameters:
         approval: ``never``, ``motion`` or ``always``: which calls the operator must approve.
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
-        episode: folder for the audit log; empty: ``deskhand`` below the ROS home (``~/.ros``).
+        episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
     """
 
@@ -74,14 +75,15 @@ class ToolServerNode(DeskhandNode):
         for problem in problems:
             self.get_logger().error(problem)
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
-        self._audit = Journal(_audit_file(self.parameters.episode))
+        audit_file = _audit_file(self.parameters.episode)
+        self._audit = AuditLog(audit_file).open()
         self._events = self.create_publisher(String, "tools/events", QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE))
         self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce)
         self.session = make_session(
             robot or self._ros_robot,
             registry=registry,
             approval=Approval(self.parameters.approval, self._pending),
-            audit=self._audit.append,
+            audit=lambda record: self._audit.write("tool_call", dict(record)),
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
         )
@@ -95,7 +97,7 @@ class ToolServerNode(DeskhandNode):
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
-        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {self._audit.path}")
+        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}")
 
     def close(self) -> None:
         """See DeskhandNode."""
@@ -201,8 +203,13 @@ class ToolServerNode(DeskhandNode):
 
 
 def _audit_file(episode: str) -> Path:
-    folder = Path(episode) if episode else Path(os.environ.get("ROS_HOME", "~/.ros")) / "deskhand"
-    return folder.expanduser() / AUDIT_FILE
+    """A file that is not there yet: a log that a killed process left behind is kept as it is."""
+    if not episode:
+        folder = Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/audit"
+        return folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.jsonl"
+    folder = Path(episode).expanduser()
+    names = itertools.chain(("audit.jsonl",), (f"audit-{number}.jsonl" for number in itertools.count(2)))
+    return next(folder / name for name in names if not (folder / name).exists())
 
 
 def main() -> int:
