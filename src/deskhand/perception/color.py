@@ -7,44 +7,48 @@ import numpy as np
 import numpy.typing as npt
 
 
-def name_color(pixels: npt.NDArray[np.uint8]) -> str:
-    """Name of the colour of RGB pixels (N, 3): by hue, saturation and brightness of the well lit ones."""
-    rgb = representative(pixels)
-    hsv = cv2.cvtColor((rgb / 255).astype(np.float32).reshape(1, 1, 3), cv2.COLOR_RGB2HSV)[0, 0]
-    hue, saturation, value = float(hsv[0]), float(hsv[1]), float(hsv[2])
-    return _name(hue, saturation, value)
+_UPRIGHT_GAIN = 1.6  # rooms are lit from above: an upright surface is about this much darker than a level one
 
 
-def representative(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-    """RGB (3,) 0..255: the median of the brighter half, without the brightest twentieth (highlights)."""
+def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """RGB (3,) 0..255 of a thing as its level surfaces show it, from its pixels (N, 3) and which of them are level (N,).
+
+    Medians, so that highlights and shadows do not count.
+    """
+    if level.sum() >= max(12, 0.08 * len(pixels)):
+        return np.asarray(np.median(pixels[level], axis=0), dtype=float)
     data = pixels.astype(float)
     light = data.sum(axis=1)
-    low, high = np.quantile(light, [0.5, 0.95])
-    return np.asarray(np.median(data[(light >= low) & (light <= high)], axis=0))
+    low, high = np.quantile(light, [0.4, 0.95])
+    color = np.median(data[(light >= low) & (light <= high)], axis=0)
+    return np.asarray(color * min(_UPRIGHT_GAIN, 255.0 / max(1.0, color.max())))
+
+
+def name_color(rgb: npt.NDArray[np.float64]) -> str:
+    """Name of a colour RGB (3,) 0..255 by hue, saturation and brightness."""
+    hsv = cv2.cvtColor((rgb / 255).astype(np.float32).reshape(1, 1, 3), cv2.COLOR_RGB2HSV)[0, 0]
+    return _name(float(hsv[0]), float(hsv[1]), float(hsv[2]))
 
 
 def _name(hue: float, saturation: float, value: float) -> str:
     """``hue`` 0..360, ``saturation`` and ``value`` 0..1."""
-    if value < 0.14 or (value < 0.22 and saturation < 0.35):
+    if value < 0.16 or (value < 0.30 and saturation < 0.35):
         return "black"
     if saturation < 0.16 or (saturation < 0.28 and value < 0.40):
-        return "white" if value > 0.72 else "grey"
-    if (hue < 14 or hue >= 335) and saturation < 0.62 and value > 0.55:
-        return "pink"
-    if 280 <= hue < 335 and saturation < 0.55 and value > 0.65:
-        return "pink"
-    if hue < 13 or hue >= 345:
-        return "brown" if hue < 345 and saturation < 0.72 and value < 0.45 else "red"
+        return "white" if value > 0.74 else "grey"
+    if hue < 14 or hue >= 335:
+        return _reddish(hue, saturation, value)
     if hue < 42:
-        return "brown" if value < 0.62 or saturation < 0.45 else "orange"
+        return "brown" if (value < 0.64 and saturation < 0.82) or value < 0.42 or saturation < 0.42 else "orange"
     if hue < 70:
         return "yellow" if value > 0.4 else "brown" if hue < 50 else "green"
-    if hue < 165:
-        return "green"
-    if hue < 200:
-        return "cyan"
-    if hue < 258:
-        return "blue"
-    if hue < 315:
-        return "purple"
-    return "pink"
+    for limit, name in ((165, "green"), (200, "cyan"), (258, "blue"), (280, "purple")):
+        if hue < limit:
+            return name
+    return "pink" if hue >= 315 or (saturation < 0.5 and value > 0.65) else "purple"
+
+
+def _reddish(hue: float, saturation: float, value: float) -> str:
+    if saturation < 0.62 and value > 0.55:
+        return "pink"
+    return "brown" if hue < 14 and saturation < 0.74 and value < 0.5 else "red"

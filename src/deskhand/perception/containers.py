@@ -54,14 +54,12 @@ class Hollow:
 
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings) -> tuple[list[Hollow], list[Segment]]:
     """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour."""
-    flat = view.points.reshape(-1, 3)[view.valid.reshape(-1)]
-    seen = flat[(flat[:, 2] > -0.02) & (flat[:, 2] < settings.max_height)].astype(float)
     left = list(segments)
     hollows: list[Hollow] = []
     for group in _groups(segments):
         members = [item for item in group if any(item is other for other in left)]
         for size in range(len(members), 0, -1):
-            found = next((h for c in combinations(members, size) if (h := _try(view, list(c), seen)) is not None), None)
+            found = next((h for c in combinations(members, size) if (h := _try(view, list(c))) is not None), None)
             if found is not None:
                 hollow, used = found
                 left = [item for item in left if not any(item is other for other in used)]
@@ -94,7 +92,7 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
     return list(groups.values())
 
 
-def _try(view: View, group: list[Segment], seen: Array) -> tuple[Hollow, list[Segment]] | None:
+def _try(view: View, group: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
     """The hollow thing that ``group`` makes together, or None."""
     points = np.concatenate([item.points for item in group])
     height = float(np.quantile(points[:, 2], 0.98))
@@ -112,6 +110,7 @@ def _try(view: View, group: list[Segment], seen: Array) -> tuple[Hollow, list[Se
         rim = rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
     else:
         rim = _rim_rectangle(rim_points, box)
+    seen = _seen_around(view, group)
     if not _is_open(rim, is_round, height, seen, rim_points, band, view.eye):
         return None
     wall = _wall(rim_points, rim) if not is_round else 0.003
@@ -123,10 +122,22 @@ def _try(view: View, group: list[Segment], seen: Array) -> tuple[Hollow, list[Se
     return Hollow(whole, rim, is_round, height, wall, floor), group
 
 
+def _seen_around(view: View, group: list[Segment]) -> Array:
+    """All measured points (N, 3) in the part of the picture that a group covers."""
+    height, width = view.valid.shape
+    pixels = np.concatenate([item.pixels for item in group])
+    v, u = pixels // width, pixels % width
+    part = slice(max(0, v.min() - 3), min(height, v.max() + 4)), slice(max(0, u.min() - 3), min(width, u.max() + 4))
+    points = view.points[part][view.valid[part]]
+    return points[:: 1 + len(points) // 12000].astype(float)
+
+
 def _without_strays(points: Array) -> Array:
     """Points that have company; single flying pixels would pull an outline."""
+    step = 1 + len(points) // 900
+    points = points[::step]
     tree = cKDTree(points)
-    spacing = 0.0045
+    spacing = 0.0045 * np.sqrt(step)
     company = tree.query_ball_point(points, spacing, return_length=True) >= 4
     return points[company] if company.sum() >= 12 else points
 

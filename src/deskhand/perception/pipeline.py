@@ -14,7 +14,7 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.cloud import thin
-from deskhand.perception.color import name_color, representative
+from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers import Hollow, find_hollows
 from deskhand.perception.parts import merge_parts
 from deskhand.perception.segmentation import Segment, occluded_share, segment
@@ -24,7 +24,7 @@ from deskhand.perception.solids import Solid, fit_solid
 from deskhand.perception.support import Placed, find_supports
 from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
-from deskhand.perception.view import View, fill_edges, make_view
+from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 
 log = logging.getLogger(__name__)
@@ -96,10 +96,11 @@ class Perception:
 
     def _detection(self, view: View, item: Placed) -> Detection:
         pixels = item.segment.pixels
-        colors = view.frame.color.reshape(-1, 3)[item.segment.paint]
+        paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
+        rgb = lit_color(view.frame.color.reshape(-1, 3)[paint], level_share(view, paint))
         cut_share = occluded_share(view, pixels)
         cut = cut_share > _CUT or item.relation == "held"
-        color = name_color(colors)
+        color = name_color(rgb)
         label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut))
         width = view.valid.shape[1]
         v, u = pixels // width, pixels % width
@@ -117,7 +118,21 @@ class Perception:
             relation=item.relation,
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
         )
-        return Detection(thing, representative(colors), cut)
+        return Detection(thing, rgb, cut)
+
+
+def _floor_pixels(view: View, hollow: Hollow) -> Indices:
+    """What is seen of the floor of a container, in its own colour."""
+    if not hollow.for_sorting:
+        return np.zeros(0, np.int64)
+    width = view.valid.shape[1]
+    v, u = hollow.segment.pixels // width, hollow.segment.pixels % width
+    rows, columns = np.mgrid[v.min() : v.max() + 1 : 2, u.min() : u.max() + 1 : 2]
+    near = (rows * width + columns).reshape(-1)
+    points = view.points.reshape(-1, 3)[near]
+    near = near[(points[:, 2] < hollow.floor + 0.006) & view.valid.reshape(-1)[near] & hollow.holds(points, hollow.wall + 0.008)]
+    own = np.linalg.norm(view.chroma.reshape(-1, 3)[near] - hollow.segment.chroma, axis=1) < 0.05
+    return np.asarray(near[own])
 
 
 def _hollow_solid(hollow: Hollow) -> Solid:

@@ -62,11 +62,19 @@ def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> l
 
 def components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDArray[np.int32]:
     """Label picture of pixels of ``mask`` joined by closeness in space and colour; holes in the depth are bridged."""
+    rows, columns = np.nonzero(mask.any(axis=1))[0], np.nonzero(mask.any(axis=0))[0]
+    if not len(rows):
+        return np.zeros(mask.shape, np.int32)
+    part = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    labels = np.zeros(mask.shape, np.int32)
+    labels[part] = _components(view.part(part), mask[part], settings)
+    return labels
+
+
+def _components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDArray[np.int32]:
     number = np.full(mask.shape, -1, np.int32)
     count = int(mask.sum())
     labels = np.zeros(mask.shape, np.int32)
-    if not count:
-        return labels
     number[mask] = np.arange(count, dtype=np.int32)
     empty = ~view.valid & ~view.robot & ~view.filled
     light = np.log(view.light + 12.0)

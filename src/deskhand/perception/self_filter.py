@@ -24,16 +24,17 @@ def joint_map(joints: JointState | Mapping[str, float]) -> dict[str, float]:
 def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapping[str, Array], padding: float) -> npt.NDArray[np.bool_]:
     """Which of ``points`` (N, 3) lie in the robot's shapes; ``links`` is world_T_link as from RobotModel.forward."""
     hit = np.zeros(len(points), bool)
+    squared = (points**2).sum(axis=1)
     for link, shapes in model.shapes.items():
         grow = _FINGER_PADDING if "finger" in link else padding
         for shape in shapes:
             world_T_shape = (links[link] @ shape.pose).astype(np.float32)
             low, high = _bounds(shape)
             reach = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))) + grow
-            offset = points - world_T_shape[:3, 3]
-            close = np.nonzero(~hit & (np.abs(offset) < reach).all(axis=1))[0]
+            centre = world_T_shape[:3, 3]
+            close = np.nonzero(~hit & (squared - points @ (2 * centre) < reach**2 - centre @ centre))[0]
             if len(close):
-                hit[close] = _inside(offset[close] @ world_T_shape[:3, :3], shape, low, high, grow)
+                hit[close] = _inside((points[close] - centre) @ world_T_shape[:3, :3], shape, low, high, grow)
     return hit
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
@@ -112,21 +111,14 @@ def _lying(points: Array, whole: Array, support: float, eye: Array) -> Solid | N
     axis = _main_axis(ground)
     middle = ground.mean(axis=0)
     for _ in range(2):
-        yaw = float(np.arctan2(axis[1], axis[0]))
         side = np.array([-axis[1], axis[0]])
         across, height = (ground - middle) @ side, points[:, 2] - support
         radius0 = max(0.003, float(np.quantile(height, 0.97)) / 2)
         toward = float(np.sign((eye[:2] - middle) @ side))
 
-        def residual(q: Array, across: Array = across, height: Array = height) -> Array:
-            return np.asarray(np.hypot(across - q[0], height - q[1]) - q[1])
-
-        start = [float(np.quantile(across, 0.5)) - 0.3 * toward * radius0, radius0]
-        fit = least_squares(residual, start, loss="soft_l1", f_scale=0.002, max_nfev=30)
-        shift, radius = float(fit.x[0]), float(fit.x[1])
+        shift, radius = _resting_circle(across, height, float(np.median(across)) - 0.3 * toward * radius0, radius0)
+        middle = middle + side * shift
         # The ridge says where the axis runs better than the whole visible half does.
-        offset = shift + np.array([0.0])
-        middle = middle + side * float(offset[0])
         ridge = np.abs((ground - middle) @ side) < 0.6 * radius
         if ridge.sum() < 20:
             break
@@ -142,6 +134,22 @@ def _lying(points: Array, whole: Array, support: float, eye: Array) -> Solid | N
     rms = float(np.sqrt(np.mean(np.minimum(error, 0.01) ** 2)))
     size = np.array([high - low, 2 * radius, 2 * radius])
     return Solid("cylinder", _frame(centre[0], centre[1], support + radius, yaw), size, rms, lying=True)
+
+
+def _resting_circle(across: Array, height: Array, shift: float, radius: float) -> tuple[float, float]:
+    """Circle on the line height = 0 through section points: its place across and its radius, by robust Gauss-Newton steps."""
+    for _ in range(12):
+        dx, dz = across - shift, height - radius
+        length = np.maximum(np.hypot(dx, dz), 1e-6)
+        residual = length - radius
+        weight = 1.0 / (1.0 + (residual / 0.002) ** 2)
+        jacobian = np.column_stack([-dx / length, -dz / length - 1.0])
+        normal = jacobian.T @ (jacobian * weight[:, None]) + 1e-9 * np.eye(2)
+        step = np.linalg.solve(normal, -jacobian.T @ (weight * residual))
+        shift, radius = shift + float(np.clip(step[0], -0.01, 0.01)), max(0.001, radius + float(np.clip(step[1], -0.01, 0.01)))
+        if np.abs(step).max() < 1e-5:
+            break
+    return shift, radius
 
 
 def _main_axis(ground: Array) -> Array:
