@@ -27,7 +27,10 @@ def obstacle_from_object(item: SceneObject) -> CollisionObject:
     if item.is_container:
         return CollisionObject(item.id, _hollow(item, size), item.pose)
     if item.shape == "cylinder":
-        return CollisionObject(item.id, (Shape("cylinder", (float(size[:2].max()) / 2, float(size[2]))),), item.pose)
+        axis = cylinder_axis(size)
+        across = np.delete(size, axis)
+        turn = np.eye(3) if axis == 2 else np.roll(np.eye(3), axis + 1, axis=0)  # z of the primitive to the axis of a lying one
+        return CollisionObject(item.id, (Shape("cylinder", (float(across.max()) / 2, float(size[axis])), make_transform(turn)),), item.pose)
     if item.shape == "sphere":
         return CollisionObject(item.id, (Shape("sphere", (float(size.max()) / 2,)),), item.pose)
     return CollisionObject(item.id, (Shape("box", tuple(map(float, size))),), item.pose)
