@@ -89,10 +89,10 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     if options.instruction is not None and not options.instruction.strip():
         raise DeskhandError("empty_instruction", "the instruction is empty.", hint='Say what to do, for example "put the blocks into the tray".')
     if options.scene is not None:
-        from deskhand.sim.worldfile import load_world
-
         if options.instruction is None:
             raise DeskhandError("empty_instruction", "a scene file says nothing about what to do.", hint='Add --instruction "…".')
+        from deskhand.sim.worldfile import load_world
+
         return load_world(options.scene, default_arm=options.arm), options.instruction
     task = load_task(options.task)
     world = replace(task.world(options.seed), arm=options.arm)
@@ -182,6 +182,12 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
                 wrong = [f"{row.name} {row.reason}" for row in score.objects if not row.right]
                 result.update(error_code="task_incomplete", error_message="; ".join([*wrong, *score.problems]))
     return result
+
+
+def episode_folder(options: TrialOptions, suffix: str = "") -> Path:
+    """A new folder below ``./episodes``, named by time and what is tried."""
+    what = options.scene.stem if options.scene else f"{options.task}_{options.seed}"
+    return Path("episodes") / "_".join(filter(None, (time.strftime("%Y-%m-%d_%H-%M-%S"), what, suffix)))
 
 
 class Stopwatch:

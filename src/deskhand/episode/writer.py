@@ -88,7 +88,7 @@ class EpisodeWriter:
 
     def event(self, record: Mapping[str, Any], stamp: float) -> None:
         """A tool call's start or end, or a phase of one."""
-        self.json(messages.EVENTS, {**record, "sim_time": stamp}, stamp)
+        self.json(messages.EVENTS, {"sim_time": stamp, **record}, float(record.get("sim_time", stamp)))
 
     def event_text(self, text: str, stamp: float) -> None:
         """An event as it came over ROS; what is not JSON is kept as it is."""

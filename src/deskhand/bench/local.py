@@ -1,0 +1,160 @@
+"""A trial in one process: the same perception, skills, tools and agent, called directly, on the simulated devices."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from deskhand.agent.loop import AgentLoop
+from deskhand.agent.models import load_model
+from deskhand.agent.records import Budgets, Step
+from deskhand.arms.base import Arm, Motion
+from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions
+from deskhand.cameras.base import Camera
+from deskhand.episode import messages
+from deskhand.episode.writer import EpisodeWriter
+from deskhand.errors import DeskhandError
+from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.perception.pipeline import Perception
+from deskhand.safety.audit import AuditLog
+from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import WorldSpec
+from deskhand.tools.base import make_session
+from deskhand.types import Frame, JointState, Scene, Trajectory
+
+JOINT_PERIOD = 0.1  # [s] of simulated time between recorded joint states
+
+
+class RecordedArm:
+    """An arm whose joint states also go into the episode, some of them."""
+
+    def __init__(self, arm: Arm, writer: EpisodeWriter) -> None:
+        self._arm, self._writer, self._last = arm, writer, -1.0
+
+    def joint_state(self) -> JointState:
+        """See Arm."""
+        state = self._arm.joint_state()
+        if state.stamp - self._last >= JOINT_PERIOD:
+            self._last = state.stamp
+            self._writer.joints(state)
+        return state
+
+    def follow(self, trajectory: Trajectory) -> Motion:
+        """See Arm."""
+        return self._arm.follow(trajectory)
+
+
+class RecordedCamera:
+    """A camera whose pose goes into the episode once."""
+
+    def __init__(self, camera: Camera, writer: EpisodeWriter) -> None:
+        self._camera, self._writer, self._told = camera, writer, False
+
+    def capture(self, newer_than: float | None = None) -> Frame:
+        """See Camera."""
+        frame = self._camera.capture(newer_than)
+        if not self._told:
+            self._told = True
+            self._writer.camera(frame.intrinsics, frame.world_T_camera, frame.stamp)
+        return frame
+
+    def close(self) -> None:
+        """Let the renderer go."""
+        if isinstance(self._camera, SimCamera):
+            self._camera.close()
+
+
+class RecordedPerception(Perception):
+    """Perception whose looks go into the episode."""
+
+    def __init__(self, writer: EpisodeWriter) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
+        """See Perception."""
+        scene = super().detect(frame, model, joints)
+        self._writer.picture(self.annotated(scene), scene.stamp)
+        self._writer.scene(scene)
+        return scene
+
+
+@contextmanager
+def local_robot(world: WorldSpec, writer: EpisodeWriter) -> Iterator[tuple[LocalRobot, Simulation]]:
+    """The simulated robot in this process, its senses recorded."""
+    simulation = Simulation(world)
+    arm, camera = RecordedArm(SimArm(simulation), writer), RecordedCamera(SimCamera(simulation), writer)
+    devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation))
+    robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer))
+    try:
+        yield robot, simulation
+    finally:
+        robot.close()
+
+
+def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt) -> None:
+    """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
+    model = load_model(options.brain)
+    (folder / "audit.jsonl").unlink(missing_ok=True)
+    with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit, local_robot(world, writer) as (robot, simulation):
+        attempt.start = simulation.truth()
+        stop = threading.Event()
+
+        def record(event: Mapping[str, Any]) -> None:
+            writer.event(event, robot.now())
+
+        with make_session(robot, audit=lambda event: audit.write("tool_call", dict(event)), events=record) as session:
+            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
+            with Stopwatch(attempt):
+                _run(loop, instruction, attempt, stop)
+        status = robot.safety_status()
+        writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
+        attempt.end = simulation.truth()
+
+
+def _run(loop: AgentLoop, instruction: str, attempt: Attempt, stop: threading.Event) -> None:
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome = loop.run(instruction)
+        except Exception as error:
+            failure.append(error)
+            return
+        attempt.success, attempt.code, attempt.summary = outcome.success, outcome.code, outcome.summary
+        attempt.message = outcome.summary if outcome.code else ""
+        attempt.tool_calls, attempt.errors = outcome.tool_calls, tuple(outcome.errors)
+
+    thread = threading.Thread(target=work, name="agent", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+    finally:
+        stop.set()
+        thread.join(2.0)
+    if failure:
+        if isinstance(failure[0], DeskhandError):
+            raise failure[0]
+        raise DeskhandError("internal_error", f"the agent failed: {failure[0]!r}") from failure[0]
+
+
+def _reporter(progress: ProgressCallback) -> Any:
+    def report(step: Step) -> None:
+        progress(Progress(step.index, step.tool, describe(step)))
+
+    return report
+
+
+def describe(step: Step) -> str:
+    """One line about a step: what is asked when it begins, what came of it when it is finished."""
+    asked = ", ".join(str(value) for value in step.arguments.values() if isinstance(value, str | int | float))
+    if not step.finished:
+        return step.text or asked
+    return f"{asked}: {'done' if step.ok else step.code} {step.message}".strip(": ")

@@ -1,0 +1,42 @@
+"""What many trials say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deskhand.episode.timeline import PHASES
+
+CUT_SHORT = frozenset(("node_unavailable", "timeout", "internal_error", "cancelled", "config_error", "missing_dependency"))
+"""Error codes of trials that tell nothing about how well the task is done."""
+
+
+def ran_to_an_outcome(result: Mapping[str, Any]) -> bool:
+    """Whether the robot came to an end by itself, good or bad."""
+    return result["error_code"] not in CUT_SHORT
+
+
+def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The JSON of ``deskhand trial``.
+
+    ``{"task", "brain", "mode", "trials": [{"seed", "instruction", "success", "score", "wall_s", "sim_s", "tool_calls", "errors", "error_code", "episode",
+    "phases", "objects", …}], "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts"}``; times in
+    seconds, ``phases`` wall clock by perception, grasping, planning, motion, other.
+    """
+    count = len(results)
+    objects = sum(len(result["objects"]) for result in results)
+    phases = {name: round(sum(result["phases"][name] for result in results), 3) for name in PHASES}
+    errors = Counter(code for result in results for code in [*result["errors"], *([result["error_code"]] if result["error_code"] else [])])
+    return {
+        "task": task,
+        "brain": brain,
+        "mode": mode,
+        "trials": [dict(result) for result in results],
+        "success_rate": sum(bool(result["success"]) for result in results) / count if count else None,
+        "mean_score": sum(result["score"] or 0.0 for result in results) / count if count else None,
+        "mean_wall_s_per_object": round(sum(result["wall_s"] for result in results) / objects, 3) if objects else None,
+        "mean_sim_s_per_object": round(sum(result["sim_s"] or 0.0 for result in results) / objects, 3) if objects else None,
+        "phases": phases,
+        "error_counts": dict(errors.most_common()),
+    }

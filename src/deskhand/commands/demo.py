@@ -1,0 +1,68 @@
+"""``deskhand demo``: watch the simulated robot do one task."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deskhand.errors import DeskhandError
+
+DEFAULT_TASK = "desk_cleaning"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("demo")(demo)
+
+
+def demo(
+    task: Annotated[str | None, typer.Option(help=f"Task whose scene, instruction and scorer are used. Default: {DEFAULT_TASK}.")] = None,
+    instruction: Annotated[str | None, typer.Option(help="Tell the robot this instead of the task's own words.")] = None,
+    scene: Annotated[Path | None, typer.Option(help="Scene file (YAML) instead of the task's scene; needs --instruction.")] = None,
+    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
+    seed: Annotated[int, typer.Option(help="Seed of the task's scene.")] = 0,
+    brain: Annotated[str, typer.Option(help="Language model; offline needs none.")] = "offline",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the result, with final_objects (name, kind, pose), summary, success, score, error_code.")
+    ] = None,
+    episode: Annotated[Path | None, typer.Option(help="Folder for the record. Default: a new one in ./episodes.")] = None,
+    local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS.")] = False,
+) -> None:
+    """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
+
+    The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
+    """
+    from deskhand.bench.console import Display, interruptible
+    from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
+
+    if task and scene:
+        raise DeskhandError("invalid_input", "--task and --scene exclude each other: a scene file replaces the task's scene.")
+    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local)
+    try:
+        said = prepare(options)[1]
+    except DeskhandError as error:
+        _write(json_file, {"success": False, "error_code": error.code, "error_message": str(error), "final_objects": [], "summary": "", "score": None})
+        raise
+    folder = episode or episode_folder(options)
+    display = Display()
+    display.heading(options, said)
+    with interruptible():
+        try:
+            result = run_trial(options, folder, display.step)
+        except KeyboardInterrupt:
+            display.interrupted(folder)
+            _write(json_file, json.loads((folder / "result.json").read_text()))
+            raise
+    _write(json_file, result)
+    display.outcome(result)
+    if not result["success"]:
+        raise typer.Exit(1)
+
+
+def _write(file: Path | None, result: dict[str, Any]) -> None:
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(result, indent=1))
