@@ -85,11 +85,21 @@ class Claims:
             )
         self._planned = True
         self._checked = False
+        self._replace_lost(goals)
         self._goals |= {goal.object_id: goal for goal in goals}
         ordered = plan(goals, self._objects)
         return ToolResult(
             "", "", {"order": [goal.to_json() for goal in ordered], "already_done": [goal.object_id for goal in goals if satisfied(goal, self._objects)]}
         )
+
+    def _replace_lost(self, goals: Sequence[Goal]) -> None:
+        """A new thing with the goal of one that is seen no more, and was not put there, is that thing under a new id."""
+        seen = {str(item["id"]) for item in self._objects}
+        for goal in goals:
+            lost = [old for old in self._goals.values() if old.object_id not in seen and old.object_id not in self._placed and old.object_id != self._holding]
+            alike = [old for old in lost if (old.relation, old.target_id) == (goal.relation, goal.target_id)]
+            if goal.object_id not in self._goals and alike:
+                del self._goals[alike[0].object_id]
 
     # ------------------------------------------------------------ the end
 

@@ -42,7 +42,7 @@ class AgentLoop:
         tools: where tools are found and called.
         on_step: told of each step when it begins and when it is finished.
         cancelled: polled; True ends the run, stops the arm and answers ``cancelled``.
-        context_tokens: of the model, 0 for no limit.
+        context_tokens: of the model, 0 for no limit, None for what the model says of itself.
     """
 
     def __init__(
@@ -53,13 +53,14 @@ class AgentLoop:
         on_step: Callable[[Step], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
         *,
-        context_tokens: int = 0,
+        context_tokens: int | None = None,
         caller: str = "agent",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
         self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
-        self._context, self._caller, self._now = context_tokens, caller, now
+        self._context = int(getattr(model, "context_tokens", 0)) if context_tokens is None else context_tokens
+        self._caller, self._now = caller, now
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""

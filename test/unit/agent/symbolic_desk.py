@@ -34,7 +34,12 @@ def thing(name: str, color: str = "red", label: str = "", position: tuple[float,
 
 
 def schema(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [name for name, value in properties.items() if "default" not in value], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name, value in properties.items() if "default" not in value],
+        "additionalProperties": False,
+    }
 
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
@@ -60,7 +65,9 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
 class SymbolicDesk:
     """``faults`` maps a tool (or "tool:object") to results to give instead of doing it, first come first served; ``before`` is called before every tool."""
 
-    def __init__(self, *things: dict[str, Any], faults: Mapping[str, list[ToolResult]] | None = None, before: Callable[[SymbolicDesk, str], None] | None = None) -> None:
+    def __init__(
+        self, *things: dict[str, Any], faults: Mapping[str, list[ToolResult]] | None = None, before: Callable[[SymbolicDesk, str], None] | None = None
+    ) -> None:
         self.objects: dict[str, dict[str, Any]] = {item["id"]: copy.deepcopy(item) for item in things}
         self.faults = {name: list(results) for name, results in (faults or {}).items()}
         self.before = before
@@ -73,7 +80,10 @@ class SymbolicDesk:
     # ------------------------------------------------------------ ToolClient
 
     def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
-        return [ToolSummary(name, "execution" if effects == "motion" else "perception", "unit", f"{name} of the desk", effects) for name, (effects, _) in CARDS.items()]
+        return [
+            ToolSummary(name, "execution" if effects == "motion" else "perception", "unit", f"{name} of the desk", effects)
+            for name, (effects, _) in CARDS.items()
+        ]
 
     def describe(self, name: str) -> dict[str, Any]:
         if name not in CARDS:

@@ -97,7 +97,7 @@ class ClauseReader:
 
     def _colon(self, words: Sequence[str], i: int) -> int:
         clause = self._clause
-        if clause.verb in {"tidy", "sort"}:
+        if clause.verb in {"tidy", "sort", "build"}:
             self._emit()
         elif clause.refs and not clause.verb and clause.target is None:
             after = parse_ref(words, i + 1)

@@ -39,7 +39,7 @@ def is_receptacle(item: Seen) -> bool:
 def name_of(item: Seen) -> str:
     """For people: ``red block``, with an article where it stands alone."""
     color = str(item.get("color") or "")
-    label = str(item["label"]).replace("_", " ")
+    label = "open box" if kind(item) == "box" and item.get("is_container") else str(item["label"]).replace("_", " ")
     return f"{color} {label}" if color and color not in {"unknown", "none"} else label
 
 

@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall
-from deskhand.agent.brain import Brain, Call, Heard
+from deskhand.agent.brain import Brain
 from deskhand.agent.prompt import FINISH
+from deskhand.agent.pursuit import Call, Heard
 from deskhand.errors import DeskhandError
 
 

@@ -26,6 +26,7 @@ class OpenAIModel:
 
     def __init__(self, profile: ModelProfile, sleep: Callable[[float], None] = time.sleep) -> None:
         self.name = f"{profile.name} ({profile.model})"
+        self.context_tokens = profile.context_tokens
         self._profile, self._sleep = profile, sleep
         self._client: Any = None
 
@@ -58,7 +59,9 @@ class OpenAIModel:
                 raise DeskhandError("missing_dependency", "the package 'openai' is not installed.", hint="pip install openai") from error
             key = os.environ.get(self._profile.key_env, "") if self._profile.key_env else "none"
             if not key:
-                raise DeskhandError("config_error", f"the environment variable {self._profile.key_env} with the key of profile {self._profile.name!r} is not set.")
+                raise DeskhandError(
+                    "config_error", f"the environment variable {self._profile.key_env} with the key of profile {self._profile.name!r} is not set."
+                )
             self._client = openai.OpenAI(base_url=self._profile.base_url, api_key=key, timeout=self._profile.timeout, max_retries=0)
         return self._client
 
@@ -72,7 +75,9 @@ class OpenAIModel:
             return request | {"messages": _plain(messages, tools), "response_format": _format("decision", decision_schema(tools))}
         request["messages"] = [_native(message) for message in messages]
         if tools:
-            request["tools"] = [{"type": "function", "function": {"name": card["name"], "description": _describe(card), "parameters": card["input_schema"]}} for card in tools]
+            request["tools"] = [
+                {"type": "function", "function": {"name": card["name"], "description": _describe(card), "parameters": card["input_schema"]}} for card in tools
+            ]
         return request
 
     def _try(self, request: Mapping[str, Any]) -> tuple[Any, str, float | None]:
@@ -93,7 +98,9 @@ class OpenAIModel:
         except openai.APIStatusError as error:
             if error.status_code in {408, 409, 425, 429} or error.status_code >= 500:
                 return None, f"status {error.status_code}", _retry_after(error)
-            raise DeskhandError("model_failed", f"{self.name} at {self._profile.base_url} refused the request: status {error.status_code}: {str(error)[:300]}") from error
+            raise DeskhandError(
+                "model_failed", f"{self.name} at {self._profile.base_url} refused the request: status {error.status_code}: {str(error)[:300]}"
+            ) from error
         except (openai.OpenAIError, ValueError) as error:
             return None, f"an answer that is none: {type(error).__name__}: {str(error)[:200]}", None
         if not getattr(answer, "choices", None) or getattr(answer.choices[0], "message", None) is None:
@@ -151,7 +158,8 @@ def _native(message: Message) -> dict[str, Any]:
         return body | {"tool_call_id": message.tool_call_id}
     if message.tool_calls:
         body["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.malformed or json.dumps(call.arguments)}} for call in message.tool_calls
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.malformed or json.dumps(call.arguments)}}
+            for call in message.tool_calls
         ]
     return body
 
@@ -167,7 +175,9 @@ def _plain(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> l
             out.append({"role": "user", "content": f"Result of {message.name}: {message.content}"})
         elif message.role == "assistant" and message.tool_calls:
             call = message.tool_calls[0]
-            out.append({"role": "assistant", "content": call.malformed or json.dumps({"thought": message.content, "tool": call.name, "arguments": call.arguments})})
+            out.append(
+                {"role": "assistant", "content": call.malformed or json.dumps({"thought": message.content, "tool": call.name, "arguments": call.arguments})}
+            )
         else:
             out.append({"role": message.role, "content": message.content})
     return out

@@ -1,0 +1,227 @@
+"""Working through sub-goals: pick, place, and what to do when that fails. Part of the offline brain's script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from deskhand.agent.goals import TABLE, Goal, satisfied
+from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
+from deskhand.agent.planner import free_spot, plan
+from deskhand.agent.prompt import SUBMIT_PLAN
+from deskhand.errors import DeskhandError
+
+ATTEMPTS = 3
+"""How often one thing is tried."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What the brain wants done."""
+
+    tool: str
+    arguments: dict[str, Any]
+    thought: str = ""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came back."""
+
+    ok: bool
+    data: Any = None
+    code: str = ""
+    message: str = ""
+
+
+Script = Generator[Call, Heard, None]
+One = Generator[Call, Heard, Heard]
+Yes = Generator[Call, Heard, bool]
+
+
+@dataclass
+class Work:
+    """What has come of a group of sub-goals so far: why things failed, how often they were tried, what may go elsewhere."""
+
+    goals: dict[str, Goal] = field(default_factory=dict)
+    free: set[str] = field(default_factory=set)
+    tries: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    """What a place has verified; things deep in a container are not seen again."""
+
+
+class Pursuit:
+    """The last look, the sub-goals of the present group and what came of them. Methods that act are generators of calls."""
+
+    def __init__(self) -> None:
+        self.objects: list[Seen] = []
+        self.problems: list[tuple[str, str]] = []
+        self.done = 0
+        self.work = Work()
+
+    def begin(self, goals: Sequence[Goal], free: set[str]) -> None:
+        """Take up a new group; what failed in the one before stays a problem."""
+        self.problems += self.failures()
+        self.work = Work({goal.object_id: goal for goal in goals}, free)
+
+    def failures(self) -> list[tuple[str, str]]:
+        """(code, text) of each sub-goal of the group that is given up."""
+        return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if self._is_open(name)]
+
+    def look(self, thought: str = "") -> Yes:
+        """A fresh look, tried twice; False when there was none."""
+        heard = yield Call("detect_objects", {}, thought)
+        if not heard.ok:
+            heard = yield Call("detect_objects", {}, f"The look failed ({heard.message}); once more.")
+        if heard.ok:
+            self.objects = list(heard.data["objects"])
+        else:
+            self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
+        return heard.ok
+
+    def run(self) -> Script:
+        """Work through the open goals; a thing that fails goes to the end of the queue, so that others come first."""
+        work = self.work
+        queue = self._open()
+        while queue:
+            goal = queue.pop(0)
+            if work.tries[goal.object_id] >= ATTEMPTS:
+                continue
+            if goal.target_id in work.failed:
+                work.failed[goal.object_id] = "task_incomplete", f"{goal.target_id} is not where it belongs, so nothing is put there"
+                continue
+            if any(other.object_id == goal.target_id for other in queue):  # a tower grows from the bottom, also after a failure
+                queue.append(goal)
+                continue
+            if work.tries[goal.object_id] and not (yield from self.look(f"I look again before I retry {goal.object_id}.")):
+                return
+            goal = work.goals.get(goal.object_id, goal)
+            if goal.object_id in work.done or satisfied(goal, self.objects):
+                continue
+            work.tries[goal.object_id] += 1
+            if not (yield from self.fulfil(goal)):
+                queue.append(work.goals.get(goal.object_id, goal))
+
+    def _open(self) -> list[Goal]:
+        finished = {*self.work.failed, *self.work.done}
+        open_goals = [goal for goal in self.work.goals.values() if goal.object_id not in finished]
+        try:
+            return plan(open_goals, self.objects)
+        except DeskhandError as error:
+            self.problems.append((error.code, str(error)))
+            return []
+
+    def fulfil(self, goal: Goal) -> Yes:
+        """One thing to its place; False when it did not get there."""
+        held = False
+        picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
+        if picked.code == "already_holding":
+            held = yield from self._holding_already(goal)
+            if not held:
+                picked = yield Call("pick", {"object_id": goal.object_id})
+        if not (picked.ok or held):
+            self.work.failed[goal.object_id] = picked.code, picked.message
+            if picked.code in {"object_lost", "unknown_object"}:
+                yield from self._find_again(goal)
+            self._may_retry(goal)
+            return False
+        self.work.failed.pop(goal.object_id, None)
+        placed = yield from self._put(goal)
+        if placed.ok:
+            self._arrived(goal)
+            return True
+        self.work.failed[goal.object_id] = placed.code, placed.message
+        yield from self._rescue(goal, placed)
+        self._may_retry(goal)
+        return goal.object_id in self.work.done
+
+    def _arrived(self, goal: Goal) -> None:
+        self.done += 1
+        self.work.done.add(goal.object_id)
+        self.work.failed.pop(goal.object_id, None)
+
+    def _may_retry(self, goal: Goal) -> None:
+        """A failure counts as final only after the last attempt."""
+        if self.work.tries[goal.object_id] < ATTEMPTS:
+            self.work.failed.pop(goal.object_id, None)
+
+    def _put(self, goal: Goal) -> One:
+        if goal.target_id == TABLE:
+            item = next((item for item in self.objects if item["id"] == goal.object_id), None)
+            spot = free_spot([other for other in self.objects if other["id"] != goal.object_id], item["size"] if item else (0.05, 0.05, 0.05))
+            if spot is None:
+                return Heard(False, None, "no_free_space", "there is no room on the desk.")
+            return (yield Call("place_at", {"x": spot[0], "y": spot[1]}))
+        if goal.relation == "in":
+            return (yield Call("place_in", {"container_id": goal.target_id}))
+        return (yield Call("place_on", {"target_id": goal.target_id}))
+
+    def _holding_already(self, goal: Goal) -> Yes:
+        """Something is in the hand: True when it is what is wanted, else it is put down."""
+        state = yield Call("get_robot_state", {})
+        holding = str(state.data.get("holding") or "") if state.ok else ""
+        if holding == goal.object_id:
+            return True
+        other = self.work.goals.get(holding)
+        yield from self._put(other or Goal(holding, "on", TABLE))
+        return False
+
+    def _rescue(self, goal: Goal, placed: Heard) -> Script:
+        """A place failed: when the thing is still in the hand, try again, another container where any will do, else the desk."""
+        state = yield Call("get_robot_state", {}, f"Placing failed ({placed.message}); is it still in the hand?")
+        if not state.ok or not state.data.get("holding"):
+            return
+        if placed.code not in {"no_free_space", "precondition_failed"}:
+            again = yield from self._put(goal)
+            if again.ok:
+                self._arrived(goal)
+                return
+        if goal.object_id in self.work.free:
+            for other in self._other_containers(goal):
+                again = yield Call("place_in", {"container_id": other})
+                if again.ok:
+                    self.work.goals[goal.object_id] = replace(goal, target_id=other)
+                    self._arrived(goal)
+                    yield Call(SUBMIT_PLAN, {"subgoals": [self.work.goals[goal.object_id].to_json()]})
+                    return
+        if goal.target_id != TABLE:
+            yield from self._put(Goal(goal.object_id, "on", TABLE))
+        state = yield Call("get_robot_state", {})
+        if state.ok and state.data.get("holding"):
+            yield Call("open_gripper", {}, "It cannot stay in the hand; nothing else worked.")
+
+    def _other_containers(self, goal: Goal) -> list[str]:
+        item = next((item for item in self.objects if item["id"] == goal.object_id), None)
+        others = [other for other in self.objects if is_receptacle(other) and other["id"] != goal.target_id]
+        return [str(other["id"]) for other in (order_near(others, item) if item else others)]
+
+    def _find_again(self, goal: Goal) -> Script:
+        """The id is gone; the only unclaimed thing of the same kind and colour is taken for it."""
+        before = next((item for item in self.objects if item["id"] == goal.object_id), None)
+        if before is None or not (yield from self.look(f"{goal.object_id} is not where it was; I look again.")):
+            return
+        if any(item["id"] == goal.object_id for item in self.objects):
+            return
+        alike = [item for item in self.objects if kind(item) == kind(before) and item.get("color") == before.get("color") and item["id"] not in self.work.goals]
+        if len(alike) == 1:
+            new = replace(goal, object_id=str(alike[0]["id"]))
+            heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{new.object_id} looks like what was {goal.object_id}.")
+            if heard.ok:
+                self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
+                self.work.failed.pop(goal.object_id, None)
+
+    def _is_open(self, name: str) -> bool:
+        goal = self.work.goals.get(name)
+        return name not in self.work.done and (goal is None or not satisfied(goal, self.objects))
+
+    def take_up(self, unmet: Sequence[dict[str, Any]]) -> Script:
+        """A check has denied these sub-goals: try them again, or give them up with the reason it gave."""
+        self.work.done -= {str(item["object_id"]) for item in unmet}
+        tries = {str(item["object_id"]): self.work.tries[str(item["object_id"])] for item in unmet}
+        if all(count >= ATTEMPTS for count in tries.values()):
+            self.problems += [("task_incomplete", f"{item['object_id']} is not {item['relation']} {item['target_id']}: {item['reason']}.") for item in unmet]
+        elif (yield from self.look("The check says that something is missing.")):
+            yield from self.run()

@@ -1,0 +1,203 @@
+"""Serves ``run_task``: one instruction at a time through the agent; "stop" at any time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from std_srvs.srv import Trigger
+
+from deskhand.agent.base import ChatModel
+from deskhand.agent.language.parser import is_stop
+from deskhand.agent.loop import AgentLoop
+from deskhand.agent.models import load_profile, make_model
+from deskhand.agent.records import Budgets, Step, TaskOutcome
+from deskhand.errors import ERROR_NUMBERS, DeskhandError
+from deskhand.etp.base import ToolClient
+from deskhand.nodes.node import DeskhandNode, call_service, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.ros_tools import RosToolClient
+from deskhand_interfaces.action import RunTask
+
+MODES = ("", "tools")
+LONGEST = 8000
+"""Characters of an instruction."""
+STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
+
+
+@dataclass
+class Parameters:
+    """Of the orchestrator.
+
+    Attributes:
+        arm: of the robot; the tools know it, the agent does not need it.
+        brain: a model profile.
+        profiles: file with model profiles; empty for ``config/llm.yaml``.
+        episode: folder that gets ``agent.json`` (all steps of the newest task); empty for none.
+        max_tool_calls, max_seconds: budget of one task; wall time.
+    """
+
+    arm: str = "wx250s"
+    brain: str = "offline"
+    profiles: str = ""
+    episode: str = ""
+    max_tool_calls: int = 150
+    max_seconds: float = 1200.0
+
+
+class OrchestratorNode(DeskhandNode):
+    """Node ``orchestrator``; ``tools`` and ``model`` are for tests with their own."""
+
+    def __init__(self, tools: ToolClient | None = None, model: ChatModel | None = None, **kwargs: Any) -> None:
+        super().__init__("orchestrator", **kwargs)
+        self.parameters = declare_parameters(self, Parameters)
+        profile = load_profile(self.parameters.brain, Path(self.parameters.profiles) if self.parameters.profiles else None)
+        self._profile, self._model = profile, model or make_model(profile)
+        self._client = RosToolClient(self) if tools is None else None
+        self._tools: ToolClient = tools if tools is not None else self._client  # type: ignore[assignment]
+        self._lock = threading.Lock()
+        self._running = ""
+        self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
+        self._idle.set()
+        self._safety = self.create_client(Trigger, "safety/stop", callback_group=self.reentrant)
+        self._server = ActionServer(
+            self,
+            RunTask,
+            "run_task",
+            self._execute,
+            goal_callback=lambda _: GoalResponse.ACCEPT,  # a rejection cannot carry a reason; a busy server accepts and aborts with one
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=self.reentrant,
+        )
+        self.get_logger().info(f"brain {profile.name!r} ({self._model.name})")
+
+    def close(self) -> None:
+        """See DeskhandNode."""
+        self._closing.set()
+        self._idle.wait(2.0)
+        self._server.destroy()
+        if self._client is not None:
+            self._client.close()
+
+    # ------------------------------------------------------------ goals
+
+    def _execute(self, handle: ServerGoalHandle) -> RunTask.Result:
+        instruction = handle.request.instruction
+        try:
+            outcome = self._outcome(handle, instruction)
+        except Exception as error:  # a fault must not leave the caller waiting
+            self.get_logger().error(f"task {instruction[:80]!r} failed: {type(error).__name__}: {error}")
+            code = error.code if isinstance(error, DeskhandError) else "internal_error"
+            outcome = TaskOutcome(False, code, f"{type(error).__name__}: {error}" if code == "internal_error" else str(error))
+        if outcome.success:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        self.get_logger().info(f"{instruction[:80]!r}: {outcome.code or 'done'}; {outcome.summary}"[:400])
+        return RunTask.Result(
+            success=outcome.success,
+            error_code=ERROR_NUMBERS[outcome.code] if outcome.code else 0,
+            error_message="" if outcome.success else outcome.summary,
+            summary=outcome.summary,
+            episode=self.parameters.episode,
+            tool_calls=outcome.tool_calls,
+            errors=list(outcome.errors),
+        )
+
+    def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
+        if handle.request.mode not in MODES:
+            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools.")
+        if len(instruction) > LONGEST:
+            return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
+        if is_stop(instruction):
+            return self._halt(instruction)
+        with self._lock:
+            if self._running:
+                return TaskOutcome(False, "busy", f"I am at another task: {self._running[:200]!r}. Wait for its end, cancel it, or say stop.")
+            self._running = instruction or "(empty)"
+            self._idle.clear()
+            self._stop.clear()
+        try:
+            return self._run(handle, instruction)
+        finally:
+            with self._lock:
+                self._running = ""
+            self._idle.set()
+
+    def _run(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
+        def report(step: Step) -> None:
+            text = step.text if not step.finished else ("ok" if step.ok else f"{step.code}: {step.message}")
+            handle.publish_feedback(RunTask.Feedback(step=step.index, tool=step.tool, text=text[:500]))
+
+        loop = AgentLoop(
+            self._model,
+            self._tools,
+            Budgets(tool_calls=self.parameters.max_tool_calls, seconds=self.parameters.max_seconds, tokens=self._profile.max_total_tokens),
+            report,
+            lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set(),
+            context_tokens=self._profile.context_tokens,
+            caller=f"orchestrator/{self._profile.name}",
+        )
+        outcome = loop.run(instruction)
+        self._record(instruction, outcome)
+        return outcome
+
+    def _record(self, instruction: str, outcome: TaskOutcome) -> None:
+        if not self.parameters.episode:
+            return
+        folder = Path(self.parameters.episode)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, **outcome.to_json()}
+            (folder / "agent.json").write_text(json.dumps(body, indent=1, default=str), encoding="utf-8")
+        except OSError as error:
+            self.get_logger().error(f"the steps could not be written to {folder}: {error}")
+
+    # ------------------------------------------------------------ stop
+
+    def _halt(self, instruction: str) -> TaskOutcome:
+        """Stop the arm without asking any model, and end the running task."""
+        with self._lock:
+            running = self._running
+        self._stop.set()
+        problem = self._stop_arm(f"instruction: {instruction.strip()[:80]}")
+        ended = self._idle.wait(STOP_WAIT)
+        what = f" The task {running[:120]!r} was cancelled." if running and ended else f" The task {running[:120]!r} has not ended yet." if running else ""
+        if problem:
+            return TaskOutcome(False, problem.code, f"The arm could not be told to stop: {problem}{what}", tool_calls=1, errors=(problem.code,))
+        return TaskOutcome(True, "", f"Stopped; the arm stays stopped until the stop is reset (safety/reset).{what}", tool_calls=1)
+
+    def _stop_arm(self, reason: str) -> DeskhandError | None:
+        """By the tool, and where that fails by the safety node itself; None when one of them answered."""
+        began = time.monotonic()
+        try:
+            result = self._tools.invoke("stop_motion", {"reason": reason}, caller="orchestrator/stop")
+            if result.ok:
+                return None
+            problem = DeskhandError(result.code, result.message)
+        except DeskhandError as error:
+            problem = error
+        self.get_logger().warning(f"stop_motion failed after {time.monotonic() - began:.1f} s ({problem}); calling safety/stop")
+        try:
+            response = call_service(self._safety, Trigger.Request(), timeout=2.0, wait_for=1.0)
+        except DeskhandError as error:
+            return error
+        return None if response.success else problem
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(OrchestratorNode, threads=12)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
