@@ -150,18 +150,15 @@ def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tu
         return "in", str(container["id"])
     target = found.objects[0]
     if place.relation == "in":
-        out.problems.append(
-            (
-                "impossible",
-                f"the {name_of(target)} ({target['id']}) is not open at the top; nothing can be put in it. Containers here: {listing(o for o in objects if o.get('is_container'))}.",
-            )
-        )
+        containers = listing(other for other in objects if other.get("is_container"))
+        text = f"the {name_of(target)} ({target['id']}) is not open at the top; nothing can be put in it. Containers here: {containers}."
+        out.problems.append(("impossible", text))
         return None
     return "on", str(target["id"])
 
 
 def _only_onto(ref: Ref, objects: Sequence[Seen]) -> bool:
-    """ "on the box" means the closed one where there is one."""
+    """True when "on the box" can mean a closed one."""
     return any(not item.get("is_container") for item in resolve(replace(ref, count=0), objects, "any").objects)
 
 

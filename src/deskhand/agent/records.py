@@ -105,7 +105,7 @@ def classify(step: Step, earlier: Sequence[Step]) -> str:
 
 
 def mark_used(steps: Sequence[Step]) -> None:
-    """Set ``used``: a result counts as used when an id or plan that it gave turns up in a later step's arguments or text, or a failure was answered by another call."""
+    """Set ``used``: an id or plan that the result gave turns up in a later step's arguments or text; a failure was answered by another call."""
     for position, step in enumerate(steps):
         later = steps[position + 1 :]
         if not step.ok:

@@ -139,7 +139,7 @@ class ClauseReader:
         return phrase[1]
 
     def _reversal(self, words: Sequence[str], i: int) -> int | None:
-        """ "the tray is for blocks", "fill the tray with blocks", "build a tower with the blocks"."""
+        """What turns things round: "the tray is for blocks", "fill the tray with blocks"."""
         clause = self._clause
         if clause.verb == "build":
             return i + 1
@@ -197,7 +197,7 @@ class ClauseReader:
         if words[i] in {"can", "box", "bin", "form"}:
             return None
         verb = lex.VERBS[tuple(words[i : i + length])]
-        if clause.verb == "build" and words[i] in lex.TOWER_NOUNS:
+        if clause.verb == "build" and words[i] in {*lex.TOWER_NOUNS, "clean", "tidy", "clear", "empty"}:
             return None
         only_where = clause.fronted is not None and not (clause.refs or clause.verb)
         if not clause.empty and not only_where:

@@ -59,7 +59,7 @@ class Intent:
 
 @dataclass(frozen=True)
 class Place(Intent):
-    """Bring ``things`` to ``target``. ``relation``: ``in``, ``on``, ``auto`` (in where it is a container), or one that the robot does not do (``left_of`` …)."""
+    """Bring ``things`` to ``target``. ``relation``: ``in``, ``on``, ``auto`` (in where it is a container), or one that nobody does yet (``left_of`` …)."""
 
     things: tuple[Ref, ...]
     relation: str

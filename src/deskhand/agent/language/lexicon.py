@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+
+def phrases(text: str) -> tuple[tuple[str, ...], ...]:
+    """``throw away, discard`` -> (("throw", "away"), ("discard",))."""
+    return tuple(tuple(phrase.split()) for phrase in text.split(","))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # kind -> the words for it; the kind itself is one of them
 KIND_WORDS: dict[str, tuple[str, ...]] = {
     "block": ("block", "cube", "brick", "building block", "toy block", "lego brick", "dice", "die"),
@@ -37,21 +47,9 @@ ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", 
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
 CONTAINER_KINDS = frozenset(("bin", "tray"))
 TABLE_NOUNS = frozenset(
-    (
-        "desk",
-        "table",
-        "tabletop",
-        "table top",
-        "desktop",
-        "desk top",
-        "worktop",
-        "surface",
-        "workspace",
-        "work space",
-        "work surface",
-        "workbench",
-        "counter",
-        "work area",
+    " ".join(phrase)
+    for phrase in phrases(
+        "desk, table, tabletop, table top, desktop, desk top, worktop, surface, workspace, work space, work surface, workbench, work area, counter"
     )
 )
 TOWER_NOUNS = frozenset(("tower", "stack", "pile", "column"))
@@ -86,78 +84,76 @@ PLACES: dict[str, str] = {
     "close": "near", "nearer": "near", "closer": "near", "farthest": "far", "furthest": "far", "far": "far", "farther": "far", "middle": "middle",
     "central": "middle", "centre": "middle", "center": "middle", "distant": "far",
 }  # fmt: skip
-MATERIALS = frozenset(
-    ("wooden", "plastic", "metal", "paper", "cardboard", "foam", "glass", "rubber", "tin", "aluminium", "aluminum", "ceramic", "empty", "full", "open", "closed",
-     "old", "new", "dirty", "clean", "dark", "light", "bright", "pale", "colored", "coloured", "scattered", "loose", "single", "nice", "same", "first", "last")
-)  # fmt: skip
+MATERIALS = _words(
+    "wooden plastic metal paper cardboard foam glass rubber tin aluminium aluminum ceramic empty full open closed old new dirty clean dark light "
+    "bright pale colored coloured scattered loose single nice same first last"
+)
+"""Adjectives that are heard and decide nothing."""
 
 NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}
 DEFINITE = frozenset(("the", "this", "that", "these", "those", "my", "your", "our", "his", "her", "their", "its"))
 PRONOUNS = frozenset(("it", "them", "they", "these", "those", "this", "that", "both"))
-
-IN = (("inside", "of"), ("in", "to"), ("in", "side"), ("in",), ("into",), ("inside",), ("within",))
-ON = (
-    ("on", "to", "the", "top", "of"),
-    ("on", "the", "top", "of"),
-    ("to", "the", "top", "of"),
-    ("on", "top", "of"),
-    ("on", "to"),
-    ("on",),
-    ("onto",),
-    ("upon",),
-    ("atop",),
-    ("over",),
-)
-TO = (("to",), ("towards",), ("->",))
-FROM = (("out", "of"), ("off", "of"), ("away", "from"), ("from",), ("off",))
-BESIDE = {
-    ("to", "the", "left", "of"): "left_of", ("on", "the", "left", "of"): "left_of", ("left", "of"): "left_of",
-    ("to", "the", "right", "of"): "right_of", ("on", "the", "right", "of"): "right_of", ("right", "of"): "right_of",
-    ("in", "front", "of"): "in_front_of", ("before",): "in_front_of", ("behind",): "behind", ("next", "to"): "near", ("beside",): "near",
-    ("near", "to"): "near", ("near",): "near", ("close", "to"): "near", ("by",): "near", ("under",): "under", ("underneath",): "under", ("below",): "under",
-    ("beneath",): "under", ("between",): "between", ("around",): "near",
-}  # fmt: skip
-EXCEPT = (("except", "for"), ("with", "the", "exception", "of"), ("apart", "from"), ("aside", "from"), ("other", "than"), ("but", "not"), ("not",), ("except",),
-          ("excluding",), ("besides",), ("without",), ("save", "for"), ("all", "but"))  # fmt: skip
+IN = phrases("inside of, in to, in side, in, into, inside, within")
+ON = phrases("on to the top of, on the top of, to the top of, on top of, on to, on, onto, upon, atop, over")
+TO = phrases("to, towards, ->")
+FROM = phrases("out of, off of, away from, from, off")
+BESIDE: dict[tuple[str, ...], str] = {
+    **dict.fromkeys(phrases("to the left of, on the left of, left of"), "left_of"),
+    **dict.fromkeys(phrases("to the right of, on the right of, right of"), "right_of"),
+    **dict.fromkeys(phrases("in front of, before"), "in_front_of"),
+    ("behind",): "behind",
+    **dict.fromkeys(phrases("next to, beside, near to, near, close to, by, around"), "near"),
+    **dict.fromkeys(phrases("under, underneath, below, beneath"), "under"),
+    ("between",): "between",
+}
+EXCEPT = phrases("except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, besides, without, save for, all but")
 
 # verb -> what it asks for; several words first
 VERBS: dict[tuple[str, ...], str] = {
-    **dict.fromkeys([("throw", "away"), ("throw", "out"), ("get", "rid", "of"), ("dispose", "of"), ("discard",), ("chuck", "out"), ("chuck", "away")], "discard"),
-    **dict.fromkeys([("pick", "up"), ("pick",), ("grab",), ("grasp",), ("lift",), ("lift", "up"), ("take",), ("fetch",), ("get",), ("hold",), ("collect",), ("gather",)], "pick"),
-    **dict.fromkeys([("put",), ("place",), ("move",), ("drop",), ("lay",), ("set",), ("transfer",), ("bring",), ("carry",), ("deposit",), ("insert",), ("throw",),
-                     ("toss",), ("chuck",), ("stick",), ("store",), ("stow",), ("return",), ("leave", "in"), ("dump",), ("pack",), ("relocate",), ("position",), ("stash",),
-                     ("shift",), ("pop",)], "put"),
-    **dict.fromkeys([("stack",), ("pile",), ("pile", "up"), ("stack", "up")], "stack"),
-    **dict.fromkeys([("build",), ("make",), ("construct",), ("erect",), ("form",)], "build"),
-    **dict.fromkeys([("clean",), ("tidy",), ("clear",), ("clean", "up"), ("tidy", "up"), ("clear", "up"), ("clear", "away"), ("clear", "off"), ("declutter",),
-                     ("clean", "off"), ("tidy", "away"), ("straighten", "up"), ("organize",), ("organise",), ("put", "away"), ("neaten",)], "tidy"),
-    **dict.fromkeys([("sort",), ("separate",), ("sort", "out"), ("distribute",), ("arrange",)], "sort"),
-    **dict.fromkeys([("leave",), ("keep",), ("skip",), ("ignore",), ("touch",), ("spare",)], "leave"),
-    **dict.fromkeys([("fill",), ("use",), ("load",)], "fill"),
-    **dict.fromkeys([("empty",), ("unload",), ("empty", "out")], "empty"),
-    **dict.fromkeys([("release",), ("let", "go", "of"), ("put", "down"), ("set", "down"), ("lay", "down")], "release"),
-}  # fmt: skip
-LINKING = frozenset(
-    ("go", "goes", "going", "belong", "belongs", "be", "is", "are", "should", "must", "shall", "have", "has", "to", "needs", "need", "gets", "get", "come", "comes",
-     "ends", "end", "land", "lands", "fits", "fit", "live", "lives", "lie", "lies", "sit", "sits", "lying", "sitting", "standing", "stands", "put", "placed", "moved", "will",
-     "wants", "want", "sorted", "stored", "located", "ought", "supposed", "stacked", "thrown", "dropped")
-)  # fmt: skip
+    **dict.fromkeys(phrases("throw away, throw out, get rid of, dispose of, discard, chuck out, chuck away"), "discard"),
+    **dict.fromkeys(phrases("pick up, pick, grab, grasp, lift, lift up, take, fetch, get, hold"), "pick"),
+    **dict.fromkeys(
+        phrases(
+            "put, place, move, drop, lay, set, transfer, bring, carry, deposit, insert, throw, toss, chuck, stick, store, stow, return, dump, pack, "
+            "relocate, position, stash, shift, pop, collect, gather"
+        ),
+        "put",
+    ),
+    **dict.fromkeys(phrases("stack, pile, pile up, stack up"), "stack"),
+    **dict.fromkeys(phrases("build, make, construct, erect, form"), "build"),
+    **dict.fromkeys(
+        phrases(
+            "clean, tidy, clear, clean up, tidy up, clear up, clear away, clear off, declutter, clean off, tidy away, straighten up, organize, organise, "
+            "put away, neaten"
+        ),
+        "tidy",
+    ),
+    **dict.fromkeys(phrases("sort, separate, sort out, distribute, arrange"), "sort"),
+    **dict.fromkeys(phrases("leave, keep, skip, ignore, touch, spare"), "leave"),
+    **dict.fromkeys(phrases("fill, use, load"), "fill"),
+    **dict.fromkeys(phrases("empty, unload, empty out"), "empty"),
+    **dict.fromkeys(phrases("release, let go of, put down, set down, lay down"), "release"),
+}
+LINKING = _words(
+    "go goes going belong belongs be is are should must shall have has to needs need gets get come comes ends end land lands fits fit live lives "
+    "lie lies sit sits lying sitting standing stands put placed moved will wants want sorted stored located ought supposed stacked thrown dropped"
+)
+"""Words between a thing and where it belongs."""
 
-IMPOSSIBLE_VERBS = frozenset(
-    ("fly", "sing", "dance", "walk", "run", "drive", "cook", "bake", "swim", "jump", "speak", "talk", "eat", "drink", "write", "draw", "paint", "call", "phone",
-     "email", "buy", "order", "sleep", "sweep", "wash", "wipe", "mop", "cut", "break", "smash", "open", "pour", "juggle", "teleport", "climb", "play", "read", "marry", "kill",
-     "hit", "kick", "print", "download", "hack", "vacuum", "iron", "knit", "sew", "hover", "levitate", "shoot", "bend", "burn", "melt", "solve", "translate", "tell", "brew",
-     "push", "rotate", "turn", "spin", "flip", "shake", "stir", "slide", "pull", "balance", "wave", "point", "squeeze", "press")
-)  # fmt: skip
+IMPOSSIBLE_VERBS = _words(
+    "fly sing dance walk run drive cook bake swim jump speak talk eat drink write draw paint call phone email buy order sleep sweep wash wipe mop "
+    "cut break smash open pour juggle teleport climb play read marry kill hit kick print download hack vacuum iron knit sew hover levitate shoot "
+    "bend burn melt solve translate tell brew push rotate turn spin flip shake stir slide pull balance wave point squeeze press"
+)
 """Verbs that are understood and that no tool of the robot does."""
 
-FILLERS = frozenset(
-    ("please", "kindly", "now", "just", "also", "too", "quickly", "carefully", "gently", "robot", "hey", "hi", "hello", "ok", "okay", "thanks", "thank", "you",
-     "well", "so", "once", "again", "up", "over", "there", "here", "back", "together", "first", "all", "only", "that", "which", "who", "whatever", "for", "me",
-     "us", "i", "we", "like", "want", "would", "could", "can", "will", "shall", "do", "does", "am", "being", "as", "of", "where", "sure", "see", "properly",
-     "neatly", "nicely", "respectively", "instead", "still", "directly", "straight", "them", "while", "at", "way", "this", "following", "rule", "rules", "follows", "own",
-     "accordingly", "somewhere", "right", "lets", "let's", "into:", "the", "a", "by", "every", "want", "it", "because", "when", "done", "job", "by", "kind", "colour", "color", "type")
-)  # fmt: skip
+FILLERS = _words(
+    "please kindly now just also too quickly carefully gently robot hey hi hello ok okay thanks thank you well so once again up over there here "
+    "back together first all only that which who whatever for me us i we like want would could can will shall do does am being as of where sure "
+    "see properly neatly nicely respectively instead still directly straight them while at way this following rule rules follows own accordingly "
+    "somewhere right lets the a by every it because when done job kind colour color type"
+)
+"""Words that say nothing to a robot."""
 
 _IRREGULAR = {
     "boxes": "box", "dishes": "dish", "brushes": "brush", "dice": "dice", "glasses": "glass", "supplies": "supply", "stationary": "stationery",
@@ -181,10 +177,13 @@ KIND_OF: dict[str, frozenset[str]] = {word: frozenset((kind,)) for kind, words i
     word: frozenset(kinds) for kinds, words in HYPERNYMS.items() for word in words
 }
 NEAR_COLORS: dict[str, frozenset[str]] = {
-    "cyan": frozenset(("blue", "green")), "purple": frozenset(("pink", "blue")), "pink": frozenset(("purple", "red")), "orange": frozenset(("red", "yellow", "brown")),
-    "brown": frozenset(("orange", "red")), "gray": frozenset(("white", "black")), "black": frozenset(("gray",)), "white": frozenset(("gray",)),
-    "yellow": frozenset(("orange",)), "red": frozenset(("orange", "pink")), "green": frozenset(("cyan",)), "blue": frozenset(("cyan", "purple")),
+    color: frozenset(near.split())
+    for color, near in {
+        "cyan": "blue green", "purple": "pink blue", "pink": "purple red", "orange": "red yellow brown", "brown": "orange red", "gray": "white black",
+        "black": "gray", "white": "gray", "yellow": "orange", "red": "orange pink", "green": "cyan", "blue": "cyan purple",
+    }.items()
 }  # fmt: skip
+"""Colours that light and cameras mistake for each other."""
 
 
 def kind_of_label(label: str) -> str:

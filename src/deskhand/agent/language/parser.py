@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.clauses import ClauseReader
-from deskhand.agent.language.intents import Act, Help, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
-from deskhand.agent.language.phrases import at, match
+from deskhand.agent.language.intents import Act, Help, Impossible, Instruction, Intent, Pick, Place, Stop, Tidy, Unclear
 from deskhand.agent.language.questions import parse_question
 
 _CONTRACTIONS = (
@@ -21,24 +20,30 @@ _CONTRACTIONS = (
     (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
 )  # fmt: skip
 _POLITE = re.compile(
-    r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|first|next|also|just|robot|please|kindly|thanks|thank you|go ahead and|be so kind as to|be so kind and|"
-    r"(?:can|could|would|will) you(?: please)?(?: kindly)?(?: mind)?(?: try)?(?: to)?|(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
-    r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|(?:make|be) sure(?: that)?(?: to)?|ensure(?: that)?|see to it that|"
-    r"lets|start by|begin by|do me a favou?r and|i will need you to|it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do)\b[ ,!]*)+"
+    r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|first|next|also|just|robot|please|kindly|thanks|thank you|go ahead and|be so kind (?:as to|and)|"
+    r"(?:can|could|would|will) you(?: please)?(?: kindly)?(?: mind)?(?: try)?(?: to)?|"
+    r"(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
+    r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|"
+    r"(?:make|be) sure(?: that)?(?: to)?|ensure(?: that)?|see to it that|lets|start by|begin by|do me a favou?r and|i will need you to|"
+    r"it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do)\b[ ,!]*)+"
 )
 _STOP = re.compile(
     r"^(?:please )?(?:emergency )?(?:stop|halt|freeze|abort|cancel|quit|stand still|hold still|hold it|do not move|pause|whoa|cease|enough)"
-    r"(?: (?:it|now|that|this|moving|immediately|at once|right|away|please|everything|the|arm|robot|task|motion|what|you|are|doing|there|all|movements?|action|current|job|right now))*$"
+    r"(?: (?:it|now|that|this|moving|immediately|at once|right|away|please|everything|the|arm|robot|task|motion|what|you|are|doing|there|all|"
+    r"movements?|action|current|job))*$"
 )
 _HOME = re.compile(
-    r"^(?:go|move|return|drive|come|get|head|travel|park|retreat)?(?: the| your)?(?: arm| robot)?(?: back)?(?: to)?(?: the| your)?(?: home|start|rest|initial|parking|park)(?: position| pose| configuration| place)?$"
+    r"^(?:go|move|return|drive|come|get|head|travel|park|retreat)?(?: the| your)?(?: arm| robot)?(?: back)?(?: to)?(?: the| your)?"
+    r"(?: home|start|rest|initial|parking|park)(?: position| pose| configuration| place)?$"
 )
 _GRIPPER = re.compile(r"^(?P<what>open|close|shut)(?: up)? (?:the |your )?(?:gripper|hand|fingers|claw|jaws)(?: fully| completely| wide)?$")
 _HELP = re.compile(
-    r"^(?:help|help me|what (?:can|could) you do.*|what (?:are you able to|do you know how to) do|who are you|what are your (?:skills|capabilities|abilities|tools))$"
+    r"^(?:help|help me|what (?:can|could) you do.*|what (?:are you able to|do you know how to) do|who are you|"
+    r"what are your (?:skills|capabilities|abilities|tools))$"
 )
 _NOISE = re.compile(
-    r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|be (?:careful|quick|gentle)|well done|great)?$"
+    r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|"
+    r"be (?:careful|quick|gentle)|well done|great)?$"
 )
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
@@ -59,7 +64,7 @@ def normalise(text: str) -> str:
     """Lower case, contractions written out, list marks and "then" as semicolons, single spaces."""
     text = text.lower().strip()
     for pattern, to in _CONTRACTIONS:
-        text = re.sub(pattern, to, text)  # type: ignore[arg-type]
+        text = re.sub(pattern, to, text)
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -81,7 +86,7 @@ def is_stop(text: str) -> bool:
 
 
 def _split_questions(sentence: str) -> list[str]:
-    """ "put … and tell me what you see" is a command and a question."""
+    """Cut "put … and tell me what you see" into a command and a question."""
     return re.split(r"(?:,| and|, and) (?=(?:tell me|say|describe|report|count|list) )", sentence)
 
 
@@ -125,7 +130,7 @@ def _split_acts(sentence: str) -> list[str]:
 
 
 def _joined(intents: list[Intent]) -> list[Intent]:
-    """ "pick it up and put it there" is one placement; remarks beside a real command are dropped; a lone "sort" is a tidy."""
+    """Make "pick it up and put it there" one placement; drop remarks beside a real command; a lone "sort" is a tidy."""
     out: list[Intent] = []
     for item in intents:
         if isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
@@ -142,6 +147,3 @@ def _joined(intents: list[Intent]) -> list[Intent]:
 def understood(instruction: Instruction) -> bool:
     """True when every clause means something that the robot can try."""
     return bool(instruction.intents) and not any(isinstance(item, Unclear | Impossible) for item in instruction.intents)
-
-
-__all__ = ["Ref", "at", "is_stop", "match", "normalise", "parse", "understood"]

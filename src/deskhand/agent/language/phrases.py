@@ -43,14 +43,11 @@ def parse_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 
 # ---------------------------------------------------------------- fixed phrases
 
-_REST = (
-    ("everything", "else"), ("anything", "else"), ("all", "else"), ("all", "the", "rest"), ("the", "rest"), ("rest",), ("the", "others"), ("all", "others"), ("others",),
-    ("all", "the", "others"), ("what", "is", "left"), ("whatever", "is", "left"), ("the", "remainder"), ("whatever", "remains"), ("everything", "that", "is", "left"), ("what", "remains"),
-)  # fmt: skip
-_ALL = (
-    ("everything",), ("anything",), ("every", "thing"), ("all", "of", "it"), ("all", "of", "them"), ("all", "of", "these"), ("all", "of", "those"), ("the", "lot"), ("them", "all"),
-    ("it", "all"), ("each", "of", "them"), ("something",),
-)  # fmt: skip
+_REST = lex.phrases(
+    "everything else, anything else, all else, all the rest, the rest, rest, the others, all others, others, all the others, what is left, whatever is left, "
+    "the remainder, whatever remains, what remains, everything that is left, everything left"
+)
+_ALL = lex.phrases("everything, anything, every thing, all of it, all of them, all of these, all of those, the lot, them all, it all, each of them, something")
 
 
 def _whole(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
@@ -220,7 +217,7 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
 
 
 def _side(words: Sequence[str], i: int) -> tuple[str, int] | None:
-    """ "on the left (side)", "in the middle (of the desk)", "closest to you": the place and the index behind, or None."""
+    """For "on the left (side)", "in the middle (of the desk)", "closest to you": the place and the index behind, or None."""
     if at(words, i) in {"closest", "nearest", "farthest", "furthest", "near", "close", "far"} and at(words, i + 1) in {"to", "from", "away"}:
         j = i + 2 + (at(words, i + 1) == "away" and at(words, i + 2) == "from")
         j += at(words, j) == "the"

@@ -10,16 +10,29 @@ from deskhand.agent.language.intents import Ask, Ref
 from deskhand.agent.language.phrases import at, match, parse_ref
 
 _TELL = re.compile(
-    r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|do you know|(?:can|could) you (?:tell me|say|see if))\s+(?:if |whether |please )?"
+    r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|"
+    r"do you know|(?:can|could) you (?:tell me|say|see if))\s+(?:if |whether |please )?"
 )
 _DESCRIBE = re.compile(
-    r"^(?:what(?: all)?(?: can| do)? (?:you )?(?:see|have|recogni[sz]e|detect)(?: (?:there|now|here|on|in front of) ?.*)?|what (?:is|are|lies|lie) (?:there|here)?(?: all)? ?(?:on|around|in front of)?"
-    r"(?: the| your| my)? ?(?:desk|table|tabletop|table top|workspace|you)?(?: right now| now)?|(?:describe|list|name|look at|inspect|scan|examine|survey)(?: me)?(?: the| all| all the| every| everything| what you see| your)*"
-    r" ?(?:desk|table|scene|objects?|things?|items?|workspace|surroundings|contents)?(?: (?:that )?(?:you )?(?:can )?(?:see|on|in|there|are).*)?|(?:which|what) (?:objects?|things?|items?|stuff)(?: (?:do|can) you see| are| is| lie| have).*|"
-    r"look(?: around)?(?: at (?:the )?(?:desk|table))?|everything (?:that )?(?:you )?(?:see|is there|is on the (?:desk|table))|what you (?:can )?see(?: .*)?|(?:is|are) (?:the|my) (?:desk|table) (?:clean|empty|tidy|clear|messy).*)$"
+    r"^(?:what(?: all)?(?: can| do)? (?:you )?(?:see|have|recogni[sz]e|detect)(?: (?:there|now|here|on|in front of) ?.*)?|"
+    r"what (?:is|are|lies|lie) (?:there|here)?(?: all)? ?(?:on|around|in front of)?(?: the| your| my)? ?(?:desk|table|tabletop|table top|workspace|you)?"
+    r"(?: right now| now)?|"
+    r"(?:describe|list|name|look at|inspect|scan|examine|survey)(?: me)?(?: the| all| all the| every| everything| what you see| your)*"
+    r" ?(?:desk|table|scene|objects?|things?|items?|workspace|surroundings|contents)?(?: (?:that )?(?:you )?(?:can )?(?:see|on|in|there|are).*)?|"
+    r"(?:which|what) (?:objects?|things?|items?|stuff)(?: (?:do|can) you see| are| is| lie| have).*|look(?: around)?(?: at (?:the )?(?:desk|table))?|"
+    r"everything (?:that )?(?:you )?(?:see|is there|is on the (?:desk|table))|what you (?:can )?see(?: .*)?|"
+    r"(?:is|are) (?:the|my) (?:desk|table) (?:clean|empty|tidy|clear|messy).*)$"
 )
 _HELD = re.compile(
-    r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$"
+    r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|"
+    r"are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$"
+)
+_COLOR = lex.phrases(
+    "what color is, what colour is, what color are, what colour are, which color is, which colour is, what color does, what colour does, "
+    "what is the color of, what is the colour of"
+)
+_CONTENT = lex.phrases(
+    "what is, what are, what lies, what lie, what, which things are, which objects are, which object is, which items are, what things are, what objects are"
 )
 
 
@@ -49,11 +62,9 @@ def _specific(words: Sequence[str], marked: bool) -> Ask | None:
         return _about("exists", words, start)
     if two in {"where is", "where are"} or words[:1] in (["find"], ["locate"]):
         return _about("where", words, 2 if words[0] == "where" else 1)
-    if start := match(words, 0, (("what", "color", "is"), ("what", "colour", "is"), ("what", "color", "are"), ("what", "colour", "are"), ("which", "color", "is"), ("which", "colour", "is"),
-                                 ("what", "color", "does"), ("what", "colour", "does"), ("what", "is", "the", "color", "of"), ("what", "is", "the", "colour", "of"))):  # fmt: skip
+    if start := match(words, 0, _COLOR):
         return _about("color", words, start)
-    if start := match(words, 0, (("what", "is"), ("what", "are"), ("what", "lies"), ("what", "lie"), ("which", "things", "are"), ("which", "objects", "are"), ("what", "things", "are"),
-                                 ("which", "object", "is"), ("what", "objects", "are"), ("what",), ("which", "items", "are"))):  # fmt: skip
+    if start := match(words, 0, _CONTENT):
         return _contents(words, start)
     if words[:1] == ["which"]:
         start = 1

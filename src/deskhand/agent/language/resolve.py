@@ -143,7 +143,9 @@ def beside(relation: str, item: Seen, other: Seen) -> bool:
     if relation == "near":
         return math.hypot(dx, dy) < 0.12
     ahead, left = abs(dx) >= abs(dy), abs(dy) >= abs(dx)
-    return {"left_of": dy > 0 and left, "right_of": dy < 0 and left, "in_front_of": dx > 0 and ahead, "behind": dx < 0 and ahead}.get(relation, False)
+    return {"left_of": bool(dy > 0 and left), "right_of": bool(dy < 0 and left), "in_front_of": bool(dx > 0 and ahead), "behind": bool(dx < 0 and ahead)}.get(
+        relation, False
+    )
 
 
 def measure(item: Seen, what: str) -> float:
