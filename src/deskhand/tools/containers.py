@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
+from deskhand.tools.spatial import carriers, inside
 from deskhand.types import Frame, Scene, SceneObject
 
 ABOVE_FLOOR = 0.008  # [m] that a point must be above the container's floor to be content
@@ -20,9 +21,10 @@ def content_evidence(observe: Callable[[], Frame], scene: Scene, container: Scen
 
     It can when the picture shows content that it may be part of or lie under, or when the walls hide enough of the inside.
     """
-    inside = [item.id for item in scene.objects if item.relation == "in" and item.support == container.id]
-    if inside:
-        return True, f"{', '.join(inside)} can be seen in {container.id} and may hide it"
+    others = [item for item in scene.objects if item.id != container.id and item.relation != "held"]
+    seen = [item.id for item in others if ("in", container.id) in carriers(scene, item) or inside(item, container)]
+    if seen:
+        return True, f"{', '.join(seen)} can be seen in {container.id} and may hide it"
     count = len(content_points(scene, container))
     if count >= CONTENT_POINTS:
         return True, f"the camera sees content in {container.id} ({count} points) that it cannot tell apart"

@@ -91,7 +91,7 @@ def test_a_moving_tool_that_does_not_stop_gets_the_robot_stopped_and_keeps_its_d
         assert result.code == "timeout" and "the robot was stopped" in result.message
         assert "stubborn" in robot.stopped
         assert session.invoke("hold", {}).code == "busy"  # the stray thread may still move the arm
-        assert session.invoke("think", {}).code == "" if bench.go.set() is None else None
+        bench.go.set()
         for _ in range(500):
             if "at last" in bench.ended:
                 break

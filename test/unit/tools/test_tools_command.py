@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from deskhand.commands.tools import register
+from deskhand.etp.card import Card
+from deskhand.tools.base import load_tools
+from deskhand.tools.checks import card_problems
+from deskhand.tools.page import write_page
+
+PAGE = Path(__file__).parents[3] / "docs/tools.md"
+
+
+@pytest.fixture
+def run():
+    app = typer.Typer()
+    register(app)
+    return lambda *arguments: CliRunner().invoke(app, ["tools", *map(str, arguments)])
+
+
+def test_list_writes_every_tool_with_its_group_unit_and_effects(run, tmp_path):
+    result = run("list", "--json", tmp_path / "list.json")
+    assert result.exit_code == 0 and "detect_objects" in result.output
+    tools = json.loads((tmp_path / "list.json").read_text())["tools"]
+    assert len(tools) == 19
+    assert {"name", "group", "unit", "effects", "summary", "needs", "mode", "version", "source"} <= set(tools[0])
+    assert next(item for item in tools if item["name"] == "pick")["effects"] == "motion"
+
+
+def test_search_ranks_and_show_prints_the_card(run, tmp_path):
+    run("search", "emergency stop", "--json", tmp_path / "hits.json")
+    hits = json.loads((tmp_path / "hits.json").read_text())["tools"]
+    assert hits[0]["name"] == "stop_motion" and hits[0]["score"] >= hits[-1]["score"]
+    shown = run("show", "place_at", "--json", tmp_path / "card.json")
+    assert shown.exit_code == 0 and "deskhand tools" in shown.output
+    assert Card.from_json(json.loads((tmp_path / "card.json").read_text())).name == "place_at"
+
+
+def test_all_cards_are_valid(run, tmp_path):
+    result = run("validate", "--json", tmp_path / "report.json")
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert result.exit_code == 0 and report["valid"] and len(report["tools"]) == 19
+
+
+def test_a_card_that_says_too_little_is_found_out():
+    card = load_tools(others=False)[0].get("place_at").card
+    schema = json.loads(json.dumps(card.input_schema))
+    schema["properties"]["x"]["description"] = "how far"
+    del schema["properties"]["y"]["description"]
+    poor = card.model_copy(update={"input_schema": schema, "examples": (), "preconditions": (), "needs": ()})
+    text = " ".join(card_problems(poor))
+    for word in ("no example", "x is a number without a unit", "y has no description", "neither arm nor gripper", "not_stopped"):
+        assert word in text
+
+
+MISTAKES = [(("show", "pickk"), "unknown_tool"), (("list", "--group", "magic"), "invalid_input"), (("call", "pick", "[1]"), "invalid_arguments")]
+
+
+@pytest.mark.parametrize(("arguments", "code"), MISTAKES)
+def test_mistakes_are_clear_errors(run, arguments, code):
+    result = run(*arguments)
+    assert result.exit_code != 0 and result.exception.code == code
+
+
+def test_the_page_of_the_tools_is_current(tmp_path):
+    copy = tmp_path / "tools.md"
+    copy.write_text(PAGE.read_text())
+    assert not write_page(load_tools(others=False)[0], copy), "run `deskhand tools page`"
