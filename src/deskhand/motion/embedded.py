@@ -24,6 +24,7 @@ from deskhand.types import CollisionObject, IkSolution, Shape
 GROUP = "deskhand_arm"
 STEP = 0.02  # [rad] between checked states of a path
 KEPT_SCENES = 8
+NEAR = 0.5  # [rad] from the seed, in every joint: near enough for who asks for one solution
 DIFFERENT = 0.1  # [rad] between two solutions that count as different
 TRIES = 12  # IK solutions looked at per call, when only a few are wanted
 MORE_TIME = 0.01  # [s] for each solution after the first
@@ -99,6 +100,8 @@ class EmbeddedBackend:
                     break  # the solver restarted by itself until its time was over
                 if all(np.abs(joints - other.joints).max() > DIFFERENT for other in found):
                     found.append(self._solution(built, joints, pose, check_collisions))
+                if max_solutions == 1 and found and np.abs(found[0].joints - seed).max() < NEAR:
+                    break  # hardly a nearer one
         found.sort(key=lambda solution: float(np.linalg.norm(solution.joints - seed)))
         return found[:max_solutions]
 
