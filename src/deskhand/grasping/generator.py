@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from deskhand.arms.config import ArmConfig
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.collision import hand_clearance, lowest_point, obstacle_points
@@ -24,7 +26,7 @@ MIN_CLEARANCE = 0.001
 MIN_WIDTH_ABOVE = 0.0015  # [m] above the gripper's smallest width: less cannot be told from nothing
 SPARE_WIDTH = 0.004  # [m] below the widest opening, for errors of pose and size
 TRIES = 24  # grasps whose reach is asked for at most
-BATCH = 6
+BATCH = 4
 CHUNK = 96
 _FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
@@ -39,6 +41,7 @@ class GraspGenerator:
 
     def __init__(self, arm: ArmConfig, reach: Reach | None = None) -> None:
         self._gripper, self._reach = arm.gripper, reach
+        self._base, self._inward = arm.world_T_base[:3, 3], _hand_side(arm)
 
     def generate(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """Best first, at most ``max_grasps``.
@@ -96,19 +99,36 @@ class GraspGenerator:
         found: list[Grasp] = []
         for start in range(0, len(grasps), BATCH):
             batch = grasps[start : start + BATCH]
-            poses = np.stack([pose for grasp in batch for pose in (grasp.pose, grasp.pose @ _FLIP)])
-            joints = self._reach(poses)
-            for index, grasp in enumerate(batch):
-                both = [(j, poses[2 * index + k]) for k in (0, 1) if (j := joints[2 * index + k]) is not None]
-                if both:  # the same grasp either way: the one that turns the joints less
-                    best, pose = min(both, key=lambda pair: float(np.abs(pair[0]).sum()))
-                    contacts = grasp.contacts if pose is poses[2 * index] else grasp.contacts[::-1]
-                    found.append(_with_joints(grasp, pose, contacts, best))
+            ways = [self._both_ways(grasp.pose) for grasp in batch]
+            joints = self._reach(np.stack([first for first, _ in ways]))
+            missing = [index for index, found_joints in enumerate(joints) if found_joints is None]
+            if missing:
+                for index, other in zip(missing, self._reach(np.stack([ways[index][1] for index in missing])), strict=True):
+                    joints[index], ways[index] = other, ways[index][::-1]
+            for grasp, (pose, _), reached in zip(batch, ways, joints, strict=True):
+                if reached is not None:
+                    found.append(_with_joints(grasp, pose, reached))
             if len(found) >= max_grasps:
                 break
         if not found:
             raise DeskhandError("no_grasp", f"the arm reaches none of the {len(grasps)} grasps of {item.id}.", hint="It may lie too far away or too close.")
         return found[:max_grasps]
+
+    def _both_ways(self, pose: Array) -> tuple[Array, Array]:
+        """The same grasp with the hand turned by half a turn about its approach; the way that the wrist need not turn far for comes first."""
+        flipped = pose @ _FLIP
+        outward = pose[:3, 3] - self._base
+        return (flipped, pose) if float(pose[:2, 0] @ outward[:2]) * self._inward < 0 else (pose, flipped)
+
+
+def _hand_side(arm: ArmConfig) -> float:
+    """1 when the tcp's x axis points away from the arm's base at the home pose, -1 when towards it, 0 when neither."""
+    if "home" not in arm.named_poses:
+        return 0.0
+    pose = RobotModel.load(arm).tcp_pose(dict(zip(arm.joints, arm.named_poses["home"], strict=True)))
+    outward = pose[:2, 3] - arm.world_T_base[:2, 3]
+    share = float(pose[:2, 0] @ outward) / max(float(np.linalg.norm(outward)), 1e-9)
+    return float(np.sign(share)) if abs(share) > 0.3 else 0.0
 
 
 def support_height(scene: Scene, item: SceneObject) -> float:
@@ -125,5 +145,7 @@ def _grasp(item: SceneObject, candidates: Candidates, row: int, score: float, cl
     return Grasp(item.id, candidates.poses[row], float(candidates.widths[row]), score, contacts, float(candidates.margins[row]), clearance)
 
 
-def _with_joints(grasp: Grasp, pose: Array, contacts: Array, joints: Array) -> Grasp:
-    return Grasp(grasp.object_id, pose.copy(), grasp.width, grasp.score, contacts, grasp.friction_margin, grasp.clearance, np.asarray(joints, dtype=float))
+def _with_joints(grasp: Grasp, pose: Array, joints: Array) -> Grasp:
+    along = (grasp.contacts[1] - grasp.contacts[0]) @ pose[:3, 1]
+    contacts = grasp.contacts if along > 0 else grasp.contacts[::-1]
+    return replace(grasp, pose=pose, contacts=contacts, joints=np.asarray(joints, dtype=float))

@@ -19,7 +19,7 @@ from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObj
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
-GRASPS = 8  # asked of the generator an attempt
+GRASPS = (4, 16)  # asked of the generator: a few, and more when none of them can be planned
 PREGRASP = 0.06  # [m] back along the approach
 LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
@@ -71,10 +71,7 @@ def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillRe
 def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> SkillResult:
     gripper = ctx.robot.arm.gripper
     ctx.step(0.15, f"find a grasp for {item.id}")
-    with ctx.timed("grasping"):
-        grasps = ctx.robot.generate_grasps(scene, item.id, GRASPS)
-    fresh = [grasp for grasp in grasps if not _was_tried(grasp, trace.tried)]
-    grasp, above, approach = _plan_grasp(ctx, scene, item, fresh or grasps)
+    grasp, above, approach = _find_grasp(ctx, scene, item, trace)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 3))
     ctx.step(0.35, f"approach {item.id}")
@@ -99,6 +96,25 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
     trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place)
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
+
+
+def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> tuple[Grasp, Plan, Plan]:
+    """A grasp that can be planned, one that was not tried before when there is one."""
+    looked_at: list[Array] = []
+    for number, count in enumerate(GRASPS):
+        with ctx.timed("grasping"):
+            grasps = ctx.robot.generate_grasps(scene, item.id, count)
+        fresh = [grasp for grasp in grasps if not _was_tried(grasp, trace.tried + looked_at)]
+        last = number == len(GRASPS) - 1
+        if not fresh and not last:
+            continue
+        try:
+            return _plan_grasp(ctx, scene, item, fresh or grasps)
+        except DeskhandError as error:
+            if last or error.code not in AGAIN:
+                raise
+            looked_at = [grasp.pose for grasp in grasps]
+    raise AssertionError("unreachable")
 
 
 def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list[Grasp]) -> tuple[Grasp, Plan, Plan]:

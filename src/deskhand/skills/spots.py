@@ -11,11 +11,11 @@ from deskhand.geometry import Array, inverse, make_transform, rotation_about, tr
 from deskhand.grasping.collision import finger_boxes, opening, palm_box
 from deskhand.grasping.surface import box_points, complete_surface
 from deskhand.skills.belief import Held
-from deskhand.skills.heights import HeightMap
+from deskhand.skills.heights import CELL, HeightMap
 from deskhand.types import Scene, SceneObject
 
-YAWS = np.deg2rad(np.arange(0, 360, 20))
-GRID = 0.012  # [m] between the places that are tried in a container
+YAWS = np.deg2rad(np.arange(0, 360, 30))
+GRID = 0.014  # [m] between the places that are tried in a container
 DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
 OVER_RIM = 0.02  # [m] of room below the hand on its way
@@ -49,7 +49,7 @@ def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperC
     spots: list[Spot] = []
     for yaw in YAWS:
         turn = lean @ rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3]
-        object_points, hand_points = thing @ turn.T, hand @ turn.T
+        object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         middle = (turn @ held.tcp_T_object[:3, 3])[:2]
         places = centres - middle  # of the tcp, so that the object's centre comes to the grid
         heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places))
@@ -73,7 +73,7 @@ def spots_at(scene: Scene, place: Array, height: float, held: Held, gripper: Gri
     spots = []
     for yaw in YAWS:
         turn = rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3]
-        object_points, hand_points = thing @ turn.T, hand @ turn.T
+        object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         target = np.asarray(place, dtype=float)[:2] - (turn @ held.tcp_T_object[:3, 3])[:2]
         stands = height - object_points[:, 2].min()
         rest = max(float(ground.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)
@@ -102,4 +102,12 @@ def _hand_points(held: Held, gripper: GripperConfig) -> Array:
     centres, halves = finger_boxes(gripper, np.atleast_1d(opening(held.width, gripper)))
     parts = [box_points(2 * half, 0.008) + centre for centre, half in zip(centres[0], halves[0], strict=True)]
     centre, half = palm_box(gripper)
-    return np.vstack([*parts, box_points(2 * half, 0.010) + centre])
+    return np.vstack([*parts, box_points(2 * half, 0.012) + centre])
+
+
+def _underside(points: Array) -> Array:
+    """The lowest of the points (N, 3) in each cell of the height map's size: the rest cannot touch first."""
+    order = np.lexsort((points[:, 2], *np.floor(points[:, :2] / CELL).T))
+    cells = np.floor(points[order, :2] / CELL)
+    first = np.append(True, np.any(np.diff(cells, axis=0) != 0, axis=1))
+    return np.asarray(points[order][first])
