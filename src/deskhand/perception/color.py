@@ -6,7 +6,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-
 _UPRIGHT_GAIN = 1.6  # rooms are lit from above: an upright surface is about this much darker than a level one
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -56,7 +57,7 @@ def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> l
     flat = labels.reshape(-1)
     order = np.argsort(flat, kind="stable")
     bounds = np.searchsorted(flat[order], np.arange(1, flat.max() + 2))
-    groups = [order[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b - a >= min_pixels]
+    groups = [order[a:b] for a, b in pairwise(bounds) if b - a >= min_pixels]
     return [make_segment(view, pixels) for pixels in sorted(groups, key=len, reverse=True)]
 
 

@@ -1,0 +1,166 @@
+"""Serves ``perception/detect_objects``: takes a new picture and says what is on the desk.
+
+Camera and joint states are listened to only while a picture is awaited.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from dataclasses import dataclass, fields
+
+import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Image, JointState
+
+from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.cameras.config import load_camera
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.nodes import conversions
+from deskhand.nodes.camera_client import CameraClient
+from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.tf import TfListener
+from deskhand.perception.pipeline import Perception
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.types import Frame, Scene
+from deskhand.types import JointState as Joints
+from deskhand_interfaces.msg import SceneObjects
+from deskhand_interfaces.srv import DetectObjects
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+_JOINTS_APART = 0.15  # [s] between the picture and the joint state at most
+
+
+@dataclass(frozen=True)
+class Parameters(PerceptionSettings):
+    """Parameters of the node, besides those of PerceptionSettings.
+
+    Attributes:
+        arm: name or file.
+        camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
+        objects_file: kinds of things; empty: config/objects.yaml.
+        self_filter: leave out the robot's own points; needs joint_states.
+        timeout: [s] of wall time to wait for a picture.
+    """
+
+    arm: str = "wx250s"
+    camera: str = ""
+    objects_file: str = ""
+    self_filter: bool = True
+    timeout: float = 5.0
+
+
+class PerceptionNode(DeskhandNode):
+    """Node ``perception``."""
+
+    def __init__(self) -> None:
+        super().__init__("perception")
+        self.parameters = declare_parameters(self, Parameters)
+        settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
+        self._perception = Perception(settings, self.parameters.objects_file or None)
+        self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
+        self._tf = TfListener(self)
+        if self.parameters.camera:
+            mount = load_camera(self.parameters.camera)
+            self._tf.put(mount.parent, mount.child, mount.pose, static=True)
+        self._camera = CameraClient(self, self._extrinsics, self.parameters.timeout)
+        self._one = threading.Lock()
+        self._joints = JointWatch(self)
+        self._scene = self.create_publisher(SceneObjects, "perception/scene", LATCHED)
+        self._annotated = self.create_publisher(Image, "perception/annotated", LATCHED)
+        self.create_service(DetectObjects, "perception/detect_objects", self._detect, callback_group=self.reentrant)
+
+    def _detect(self, _: DetectObjects.Request, response: DetectObjects.Response) -> DetectObjects.Response:
+        asked = self.seconds()
+        try:
+            with self._one:
+                scene = self._look(asked)
+            response.scene = conversions.scene_to_msg(scene)
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+            self.get_logger().warning(f"detect_objects: {error.code}: {error}")
+        except Exception as error:  # a bug must not leave the caller waiting
+            response.error_code, response.error_message = DeskhandError("internal_error", "").number, f"{type(error).__name__}: {error}"
+            self.get_logger().error(f"detect_objects: {type(error).__name__}: {error}")
+        return response
+
+    def _look(self, asked: float) -> Scene:
+        """A picture exposed after ``asked`` [s], and what is on it."""
+        if self._model is None:
+            scene = self._perception.detect(self._camera.capture(asked))
+        else:
+            with self._joints:
+                frame = self._camera.capture(asked)
+                joints = self._joints.at(frame.stamp)
+            scene = self._timed(frame, joints)
+        self._scene.publish(conversions.scene_to_msg(scene))
+        self._annotated.publish(conversions.image_to_msg(self._perception.annotated(scene), scene.stamp, "camera_color_optical_frame"))
+        return scene
+
+    def _timed(self, frame: Frame, joints: Joints) -> Scene:
+        begun = time.perf_counter()
+        scene = self._perception.detect(frame, self._model, joints)
+        self.get_logger().info(f"{len(scene.objects)} objects in {1000 * (time.perf_counter() - begun):.0f} ms: {', '.join(o.id for o in scene.objects)}")
+        return scene
+
+    def _extrinsics(self, frame_id: str) -> Array:
+        return self._tf.lookup("world", frame_id, timeout=1.0)
+
+
+class JointWatch:
+    """Joint states while they are wanted (``with``), and the one nearest to an exposure."""
+
+    def __init__(self, node: DeskhandNode) -> None:
+        self._node = node
+        self._news = threading.Condition()
+        self._recent: list[Joints] = []
+        self._subscription = None
+
+    def __enter__(self) -> JointWatch:
+        self._recent = []
+        quality = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._subscription = self._node.create_subscription(JointState, "joint_states", self._take, quality, callback_group=self._node.reentrant)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._node.destroy_subscription(self._subscription)
+
+    def _take(self, message: JointState) -> None:
+        state = conversions.joint_state_from_msg(message)
+        with self._news:
+            self._recent = [*self._recent[-400:], state]
+            self._news.notify_all()
+
+    def at(self, stamp: float, timeout: float = 1.5) -> Joints:
+        """The state nearest to ``stamp`` [s]; several publishers of parts of the joints are merged.
+
+        Raises:
+            DeskhandError: ``stale_data`` when there is none near it.
+        """
+        with self._news:
+            self._news.wait_for(lambda: any(state.stamp >= stamp for state in self._recent), timeout)
+            near = sorted((state for state in self._recent if abs(state.stamp - stamp) <= _JOINTS_APART), key=lambda state: -abs(state.stamp - stamp))
+        if not near:
+            last = f"the last is of {self._recent[-1].stamp:.2f} s" if self._recent else "none came"
+            raise DeskhandError(
+                "stale_data",
+                f"no joint_states at the time of the picture ({stamp:.2f} s): {last}.",
+                retry=True,
+                hint="Is the arm's driver running? Without an arm set self_filter to false.",
+            )
+        positions = {name: float(value) for state in near for name, value in zip(state.names, state.positions, strict=True)}
+        empty = np.zeros(0)
+        return Joints(tuple(positions), np.array(list(positions.values())), empty, empty, near[-1].stamp)
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(PerceptionNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
