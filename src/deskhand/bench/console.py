@@ -64,7 +64,7 @@ class Display:
         self.console.print(f"[bold {colour}]{word}[/bold {colour}]  {escape(result['summary'])}", soft_wrap=True)
         if result["error_code"]:
             self.console.print(f"[red]{result['error_code']}[/red]: {escape(result['error_message'])}", soft_wrap=True)
-        if result["score"] is not None:
+        if result["objects"]:
             right = sum(row["right"] for row in result["objects"])
             self.console.print(f"score {result['score']:.2f}: {right} of {len(result['objects'])} objects where they belong")
         robot = f", {result['sim_s']:.1f} s of the robot's time" if result["sim_s"] is not None else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models import load_model
+from deskhand.agent.models import make_model
 from deskhand.agent.records import Budgets, Step
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
@@ -100,7 +100,7 @@ def local_robot(world: WorldSpec, writer: EpisodeWriter) -> Iterator[tuple[Local
 
 def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt) -> None:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
-    model = load_model(options.brain)
+    model = make_model(options.brain)
     (folder / "audit.jsonl").unlink(missing_ok=True)
     with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit, local_robot(world, writer) as (robot, simulation):
         attempt.start = simulation.truth()

@@ -68,7 +68,7 @@ def hand_outline(gripper: GripperConfig, width: float) -> list[Array]:
     return [np.array(fingers, float), np.array([[0, 0, back], [0, 0, back - 0.04]], float)]
 
 
-def draw_grasp(image: Image, camera: Frame, grasp: ExecutedGrasp, gripper: GripperConfig, label: str) -> Image:
+def draw_grasp(image: Image, camera: Frame, grasp: ExecutedGrasp, gripper: GripperConfig) -> Image:
     """A copy of ``image`` with the hand's outline."""
     canvas = np.ascontiguousarray(image)
     colour = DONE if grasp.held else FAILED
@@ -79,8 +79,4 @@ def draw_grasp(image: Image, camera: Frame, grasp: ExecutedGrasp, gripper: Gripp
         points = [np.round(pixels).astype(np.int32)]
         cv2.polylines(canvas, points, False, (10, 10, 10), 6, cv2.LINE_AA)
         cv2.polylines(canvas, points, False, colour, 3, cv2.LINE_AA)
-    (u, v), *_ = camera.project(grasp.world_T_tcp[None, :3, 3])
-    if np.isfinite(u):
-        cv2.putText(canvas, label, (int(u) + 12, int(v) - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.45, (10, 10, 10), 3, cv2.LINE_AA)
-        cv2.putText(canvas, label, (int(u) + 12, int(v) - 10), cv2.FONT_HERSHEY_SIMPLEX, 0.45, colour, 1, cv2.LINE_AA)
     return np.asarray(canvas, np.uint8)

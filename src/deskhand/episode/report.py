@@ -71,11 +71,12 @@ def _looks(episode: Episode, calls: list[Call]) -> list[dict[str, Any]]:
     for index, look in enumerate(looks):
         end = looks[index + 1].stamp if index + 1 < len(looks) else float("inf")
         made = [grasp for grasp in grasps if look.stamp <= grasp.stamp < end]
-        jpeg = _with_grasps(look, episode, made, calls, str(arm_name)) if made else look.jpeg
+        jpeg = _with_grasps(look, episode, made, str(arm_name)) if made else look.jpeg
         shown.append(
             {
                 "stamp": look.stamp,
-                "source": f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}",
+                "source": _data_url(jpeg),
+                "plain": _data_url(look.jpeg),
                 "objects": look.objects,
                 "grasps": [{"name": _target(grasp, calls), "held": grasp.held, "width_mm": 1000 * grasp.width} for grasp in made],
             }
@@ -83,11 +84,15 @@ def _looks(episode: Episode, calls: list[Call]) -> list[dict[str, Any]]:
     return shown
 
 
-def _with_grasps(look: Look, episode: Episode, grasps: list[ExecutedGrasp], calls: list[Call], arm_name: str) -> bytes:
+def _data_url(jpeg: bytes) -> str:
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
+
+
+def _with_grasps(look: Look, episode: Episode, grasps: list[ExecutedGrasp], arm_name: str) -> bytes:
     camera, image = episode.camera(), look.image()
     assert camera is not None
     for grasp in grasps:
-        image = draw_grasp(image, camera, grasp, load_arm(arm_name).gripper, f"grasp of {_target(grasp, calls)}")
+        image = draw_grasp(image, camera, grasp, load_arm(arm_name).gripper)
     return to_jpeg(image)
 
 
