@@ -1,0 +1,77 @@
+"""Pictures on demand from the camera's topics: subscribed only while one is waited for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import CameraInfo, Image
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.nodes import conversions
+from deskhand.nodes.node import DeskhandNode
+from deskhand.types import Frame
+
+COLOR, DEPTH, INFO = "camera/color/image_raw", "camera/aligned_depth_to_color/image_raw", "camera/color/camera_info"
+NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)  # with them, destroying a subscription breaks a spinning executor
+TOGETHER = 0.02  # [s] between colour and depth of one exposure at most
+
+
+class CameraClient:
+    """Captures aligned frames through ``node``, which other threads spin.
+
+    Args:
+        node: whose subscriptions are used.
+        extrinsics: world_T_camera (4, 4) of an optical frame by its id; raises ``no_frame`` when it is unknown.
+        timeout: wall time [s] to wait for a picture.
+    """
+
+    def __init__(self, node: DeskhandNode, extrinsics: Callable[[str], Array], timeout: float = 5.0) -> None:
+        self._node, self._extrinsics, self._timeout = node, extrinsics, timeout
+        self._busy = threading.Lock()
+        self._news = threading.Condition()
+        self._latest: dict[str, Any] = {}
+
+    def capture(self, newer_than: float) -> Frame:
+        """The first frame exposed after ``newer_than`` [s].
+
+        Raises:
+            DeskhandError: ``no_frame`` when none came in time, naming the topics that are silent.
+        """
+        quality = QoSProfile(depth=2, reliability=ReliabilityPolicy.BEST_EFFORT)
+        with self._busy:
+            self._latest = {}
+            subscriptions = [
+                self._node.create_subscription(kind, topic, partial(self._on, topic), quality, callback_group=self._node.reentrant, event_callbacks=NO_EVENTS)
+                for topic, kind in ((COLOR, Image), (DEPTH, Image), (INFO, CameraInfo))
+            ]
+            try:
+                color, depth, info = self._await(newer_than)
+            finally:
+                for subscription in subscriptions:
+                    self._node.destroy_subscription(subscription)
+        return conversions.frame_from_msg(color, depth, info, self._extrinsics(info.header.frame_id))
+
+    def _on(self, topic: str, message: Any) -> None:
+        with self._news:
+            self._latest[topic] = message
+            self._news.notify_all()
+
+    def _await(self, newer_than: float) -> tuple[Image, Image, CameraInfo]:
+        def complete() -> bool:
+            if not {COLOR, DEPTH, INFO} <= self._latest.keys():
+                return False
+            color, depth = (conversions.time_from_msg(self._latest[topic].header.stamp) for topic in (COLOR, DEPTH))
+            return color > newer_than and abs(color - depth) <= TOGETHER
+
+        with self._news:
+            if not self._news.wait_for(complete, self._timeout):
+                silent = [topic for topic in (COLOR, DEPTH, INFO) if topic not in self._latest]
+                why = f"nothing came on {', '.join(silent)}" if silent else "colour and depth did not come together, or only old ones"
+                raise DeskhandError("no_frame", f"no picture within {self._timeout:g} s: {why}.", retry=True, hint="Is the camera running?")
+            return self._latest[COLOR], self._latest[DEPTH], self._latest[INFO]
