@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import xml.etree.ElementTree as ElementTree
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ STEP = 0.02  # [rad] between checked states of a path
 KEPT_SCENES = 8
 NEAR = 0.5  # [rad] from the seed, in every joint: near enough for who asks for one solution
 DIFFERENT = 0.1  # [rad] between two solutions that count as different
-TRIES = 12  # IK solutions looked at per call, when only a few are wanted
+MISSES = 4
 MORE_TIME = 0.01  # [s] for each solution after the first
 
 
@@ -59,7 +60,6 @@ class EmbeddedBackend:
             raise DeskhandError("missing_dependency", f"the embedded planner needs roboplan ({error}).", hint="pip install roboplan") from error
         self._core, self._rrt, self._simple_ik = core, rrt, simple_ik
         self.model, self.arm, self._fixed = model, model.arm, fixed
-        self._description = core.loadUrdfSceneDescriptionFromXml(model.urdf)
         self._lower = np.array([model.limits[name][0] for name in self.arm.joints])
         self._upper = np.array([model.limits[name][1] for name in self.arm.joints])
         self._joint_T_tcp = _from_moving_joint(model, self.arm.tcp)
@@ -90,18 +90,17 @@ class EmbeddedBackend:
             built = self._scene(scene, allow, padding, others)
             end = time.monotonic() + max_time
             found: list[IkSolution] = []
-            start = self._clamp(seed)
-            for attempt in range(max(TRIES, 4 * max_solutions)):
-                if len(found) >= max(max_solutions, 4) or (attempt and time.monotonic() > end):
-                    break
+            start, misses = self._clamp(seed), 0
+            # More than asked for, so that the nearest is near; given up after a few tries that bring nothing new.
+            while len(found) < max(max_solutions, 4) and misses < MISSES and (not found or time.monotonic() < end):
                 joints = self._solve(built, pose, start, check_collisions, MORE_TIME if found else max_time)
                 start = self._random.uniform(self._lower, self._upper)
-                if joints is None:
-                    break  # the solver restarted by itself until its time was over
-                if all(np.abs(joints - other.joints).max() > DIFFERENT for other in found):
+                if joints is None and not found:
+                    break  # the solver has restarted by itself until its time was over
+                fresh = joints is not None and all(np.abs(joints - other.joints).max() > DIFFERENT for other in found)
+                if joints is not None and fresh:
                     found.append(self._solution(built, joints, pose, check_collisions))
-                if max_solutions == 1 and found and np.abs(found[0].joints - seed).max() < NEAR:
-                    break  # hardly a nearer one
+                misses = 0 if fresh else misses + 1
         found.sort(key=lambda solution: float(np.linalg.norm(solution.joints - seed)))
         return found[:max_solutions]
 
@@ -271,21 +270,16 @@ class EmbeddedBackend:
         return built
 
     def _build(self, scene: PlanningScene, allow: Pairs, padding: float, others: Mapping[str, float]) -> _Built:
-        built = self._core.Scene(self.arm.name, self._description)
-        built.importSrdf(self.model.srdf)
+        built = self._core.Scene(self.arm.name, self._core.loadUrdfSceneDescriptionFromXml(standing_still(self.model, others)))
         built.addGroup(GROUP, list(self.arm.joints))
         built.allowAdjacentLinkCollisions()
-        positions = np.array(built.getCurrentJointPositions())
-        for name, value in others.items():
-            if name in built.getJointNames():
-                positions[built.getJointPositionIndices([name])[0]] = value
-        built.setJointPositions(positions)
         parts: dict[str, list[str]] = {}
         for item in (table_object(), *self._fixed, *scene.obstacles.values()):
             pad = padding if item.id in scene.obstacles else 0.0
             parts[item.id] = [self._add(built, item, index, "universe", pad) for index in range(len(item.shapes))]
         still = [name for names in parts.values() for name in names]
         off = [(a, b) for i, a in enumerate(still) for b in still[:i]]
+        off += [(a, b) for a, b in map(tuple, self.model.allowed_collisions())]
         off += [(self.arm.base_link, name) for item in (table_object(), *self._fixed) for name in parts[item.id]]
         if scene.held:
             parts[scene.held.id] = [self._add(built, scene.held, index, self.arm.tcp, 0.0) for index in range(len(scene.held.shapes))]
@@ -333,6 +327,29 @@ def _from_moving_joint(model: RobotModel, link: str) -> Array:
         transform = parents[link].origin @ transform
         link = parents[link].parent
     return transform
+
+
+def standing_still(model: RobotModel, others: Mapping[str, float]) -> str:
+    """The URDF with every joint but the arm's fixed where it stands (``others``, the rest at 0).
+
+    roboplan's solvers each keep a state of their own for joints outside the group; without such joints there is nothing to disagree on.
+    """
+    root = ElementTree.fromstring(model.urdf)
+    for element in root.findall("joint"):
+        joint = model.joints[element.attrib["name"]]
+        if joint.kind == "fixed" or joint.name in model.arm.joints:
+            continue
+        source, multiplier, offset = joint.mimic or (joint.name, 1.0, 0.0)
+        pose = joint.motion(multiplier * float(others.get(source, 0.0)) + offset)
+        element.set("type", "fixed")
+        for child in list(element):
+            if child.tag in ("origin", "axis", "limit", "mimic", "dynamics", "safety_controller", "calibration"):
+                element.remove(child)
+        x, y, z = pose[:3, 3]
+        roll, pitch = np.arctan2(pose[2, 1], pose[2, 2]), np.arctan2(-pose[2, 0], np.hypot(pose[0, 0], pose[1, 0]))
+        yaw = np.arctan2(pose[1, 0], pose[0, 0])
+        ElementTree.SubElement(element, "origin", xyz=f"{x:.9g} {y:.9g} {z:.9g}", rpy=f"{roll:.9g} {pitch:.9g} {yaw:.9g}")
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _rotation_vector(rotation: Array) -> Array:

@@ -34,7 +34,8 @@ class Tolerances:
         tracking: more than this for ``tracking_time`` ends the motion.
         stall: less movement than this in ``stall_time``, while more than ``stall_gap`` is missing, is a stall.
         goal: close enough at the end; waited for at most ``settle``. Up to ``rest`` counts as arrived when the arm stands still by then.
-        stale: oldest joint state, in ROS time and, since the last new one, in wall time too: a fast simulation outruns any network.
+        stale, stale_wall: oldest joint state, in ROS time, when at the same time none has come for ``stale_wall`` of wall time
+            (a fast simulation outruns any network; 0 in one process).
         halt: how long a halted arm is waited for.
     """
 
@@ -50,6 +51,7 @@ class Tolerances:
     settle: float = 1.5
     rest: float = 0.04
     stale: float = 0.3
+    stale_wall: float = 0.0
     halt: float = 1.0
 
 
@@ -156,9 +158,11 @@ class Executor:
         missing = np.abs(due - joints)
         if watch.still_at is None or np.abs(joints - watch.still_at).max() > limits.stall or missing.max() <= limits.stall_gap:
             watch.still_at, watch.still_since = joints, now
-        if now - watch.still_since >= limits.stall_time:
+        off_course = watch.bad_since is not None and now - watch.bad_since >= limits.tracking_time
+        still = now - watch.still_since
+        if still >= limits.stall_time or (off_course and still >= limits.tracking_time):
             return "stalled", f"{trajectory.joint_names[int(missing.argmax())]} stands still, {missing.max():.3f} rad short; something holds it"
-        if watch.bad_since is not None and now - watch.bad_since >= limits.tracking_time:
+        if off_course:
             return "tracking_error", f"{name} is {error:.3f} rad off its trajectory (allowed {limits.tracking:g})"
         return None
 
@@ -176,7 +180,7 @@ class Executor:
         if state.stamp > watch.newest:
             watch.newest, watch.newest_wall = state.stamp, wall
         age = self._clock.now() - state.stamp
-        if age > self._tolerances.stale and (first or wall - watch.newest_wall > self._tolerances.stale):
+        if age > self._tolerances.stale and (first or wall - watch.newest_wall >= self._tolerances.stale_wall):
             raise DeskhandError("stale_data", f"the newest joint state is {age:.2f} s old.", hint="Is the arm's driver running?")
         return state.of(trajectory.joint_names)
 

@@ -95,11 +95,11 @@ class PathSearch:
     def _try(self, query: Query, start: Array, goals: list[Goal], padding: float, end: float, upright: float | None, attempt: int) -> tuple[Array, Goal] | None:
         rounds = 0
         while goals and (left := end - time.monotonic()) > 0 and rounds < 3:
-            for goal in goals:
+            for index, goal in enumerate(goals):
                 left = end - time.monotonic()
                 if left <= 0.005:
                     return None
-                share = min(left, ATTEMPT_TIME, max(0.1, left / (len(goals) - goals.index(goal))))
+                share = min(left, ATTEMPT_TIME, max(0.1, left / (len(goals) - index)))
                 path = self.backend.plan_path(
                     query.scene,
                     start,

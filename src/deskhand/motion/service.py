@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3  # plans made anew when the envelope objects
 PREVIEW = 24
 IK_PER_POSE = 4
+IK_TIME = 0.3  # [s]; only what cannot be solved takes so long
 
 
 class MotionService:
@@ -92,7 +93,15 @@ class MotionService:
         query = self._query(allow, seed)
         inputs.check_reach(self.model, pose, "the pose")
         found = self.backend.solve_ik(
-            query.scene, pose, start, query.others, max_solutions=int(max_solutions), check_collisions=check_collisions, allow=query.allow, padding=PADDINGS[-1]
+            query.scene,
+            pose,
+            start,
+            query.others,
+            max_solutions=int(max_solutions),
+            check_collisions=check_collisions,
+            allow=query.allow,
+            padding=PADDINGS[-1],
+            max_time=IK_TIME,
         )
         if found:
             return found
@@ -218,7 +227,7 @@ class MotionService:
     def _unreached(self, query: Query, poses: Sequence[Array], start: Array) -> DeskhandError:
         """Why none of ``poses`` has a free solution: out of reach, or in collision with what."""
         for pose in poses[:5]:
-            touching = self.backend.solve_ik(query.scene, pose, start, query.others, check_collisions=False)
+            touching = self.backend.solve_ik(query.scene, pose, start, query.others, check_collisions=False, max_time=0.1)
             if touching:
                 what = self._search.describe(touching[0].joints, query)
                 return DeskhandError(

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +24,16 @@ WINDOW = 0.08  # [s] of the averaging
 GRID = 0.01  # [rad] between grid points of the speed search
 MARGIN = 0.98
 MOST_TIME = 300.0  # [s]
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A path (N, n) at arc lengths ``s``, reached at ``times`` with ``speed``."""
+
+    times: Array
+    s: Array
+    speed: Array
+    grid: Array
 
 
 def time_path(
@@ -57,7 +68,7 @@ def time_path(
     times = _times(s, speed)
     if times[-1] > MOST_TIME:
         raise DeskhandError("invalid_input", f"this motion would take {times[-1]:.0f} s; the most is {MOST_TIME:.0f} s.", hint="Use a larger speed_scale.")
-    return _sampled(joint_names, times, grid, velocity / MARGIN, acceleration / MARGIN, tcp_positions, max_tcp_speed * speed_scale)
+    return _sampled(joint_names, _Curve(times, s, speed, grid), velocity / MARGIN, acceleration / MARGIN, tcp_positions, max_tcp_speed * speed_scale)
 
 
 def stop_at_corners(legs: Sequence[Trajectory]) -> Trajectory:
@@ -133,10 +144,19 @@ def _times(s: Array, speed: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(np.diff(s) / mean)])
 
 
+def _positions(at: Array, times: Array, s: Array, speed: Array, grid: Array) -> Array:
+    """Positions (T, n) at times ``at``: constant acceleration along the path between grid points."""
+    cell = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    length, duration = s[cell + 1] - s[cell], times[cell + 1] - times[cell]
+    part = np.clip(at - times[cell], 0, duration)
+    acceleration = (speed[cell + 1] - speed[cell]) / duration
+    along = np.clip(speed[cell] * part + acceleration * part**2 / 2, 0, length)
+    return np.asarray(grid[cell] + (along / length)[:, None] * (grid[cell + 1] - grid[cell]))
+
+
 def _sampled(
     names: Sequence[str],
-    times: Array,
-    grid: Array,
+    curve: _Curve,
     velocity: Array,
     acceleration: Array,
     tcp_positions: Callable[[Array], Array] | None,
@@ -144,7 +164,7 @@ def _sampled(
 ) -> Trajectory:
     stretch = 1.0
     for _ in range(20):
-        trajectory = _smooth(names, times * stretch, grid)
+        trajectory = _smooth(names, curve, stretch)
         v, a = differences(trajectory)
         need = max(float((v / velocity).max()), float(np.sqrt((a / acceleration).max())))
         if tcp_positions is not None and np.isfinite(tcp_speed):
@@ -156,14 +176,14 @@ def _sampled(
     raise DeskhandError("limits_violated", f"no timing keeps the limits: {need:.2f} times too fast after stretching by {stretch:.1f}.")
 
 
-def _smooth(names: Sequence[str], times: Array, grid: Array) -> Trajectory:
+def _smooth(names: Sequence[str], curve: _Curve, stretch: float) -> Trajectory:
     half = int(WINDOW * RATE / 2)
-    count = int(np.ceil(times[-1] * RATE)) + 1
+    count = int(np.ceil(curve.times[-1] * stretch * RATE)) + 1
     at = np.arange(-2 * half, count + 2 * half) / RATE  # standing still before and after, so that the average starts and ends at rest
-    raw = np.column_stack([np.interp(at, times, column) for column in grid.T])
+    raw = _positions(at / stretch, curve.times, curve.s, curve.speed, curve.grid)
     kernel = np.ones(2 * half + 1) / (2 * half + 1)
     positions = np.column_stack([np.convolve(column, kernel, mode="valid") for column in raw.T])
-    positions[0], positions[-1] = grid[0], grid[-1]
+    positions[0], positions[-1] = curve.grid[0], curve.grid[-1]
     return _trajectory(names, np.arange(len(positions)) / RATE, positions)
 
 

@@ -16,7 +16,7 @@ from std_msgs.msg import String
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import ERROR_NUMBERS, OK, DeskhandError
-from deskhand.motion.executor import Executor
+from deskhand.motion.executor import Executor, Tolerances
 from deskhand.motion.service import MotionService
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, RosClock, run_node
@@ -53,7 +53,7 @@ class MotionNode(DeskhandNode):
         arm, settings = load_arm(parameters.arm), load_safety(parameters.settings or None)
         clock, driver = RosClock(self), RosArm(self, arm)
         self._service = MotionService(arm, driver.joint_state, clock, settings=settings)
-        self._executor = Executor(driver, clock, RobotModel.load(arm), self._safety)
+        self._executor = Executor(driver, clock, RobotModel.load(arm), self._safety, Tolerances(stale_wall=0.3))
         self._limit = settings.watchdog.status_timeout
         self._heard: tuple[SafetyStatus, float] | None = None
         self._moving = threading.Lock()
