@@ -1,0 +1,80 @@
+"""Serves ``grasping/generate_grasps``; whether the arm reaches a grasp is asked of ``motion/solve_ik``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deskhand.arms.config import load_arm
+from deskhand.errors import DeskhandError, error_from_number
+from deskhand.geometry import Array
+from deskhand.grasping.generator import GraspGenerator
+from deskhand.grasping.reach import reach_by_ik
+from deskhand.nodes import conversions
+from deskhand.nodes.node import DeskhandNode, call_service, run_node
+from deskhand.nodes.parameters import declare_parameters
+from deskhand.types import IkSolution
+from deskhand_interfaces.srv import GenerateGrasps, SolveIK
+
+
+@dataclass
+class Parameters:
+    """``arm``: name or file; ``max_grasps``: when the request says 0; ``check_reach``: leave out what the arm does not reach."""
+
+    arm: str = "wx250s"
+    max_grasps: int = 20
+    check_reach: bool = True
+
+
+class GraspingNode(DeskhandNode):
+    """Node ``grasping``."""
+
+    def __init__(self) -> None:
+        super().__init__("grasping")
+        self.parameters = declare_parameters(self, Parameters)
+        if self.parameters.max_grasps < 1:
+            raise DeskhandError("config_error", f"max_grasps must be at least 1, got {self.parameters.max_grasps}.")
+        arm = load_arm(self.parameters.arm)
+        self._names = arm.joints
+        self._generator = GraspGenerator(arm, reach_by_ik(self._solve) if self.parameters.check_reach else None)
+        self._one = threading.Lock()
+        self._ik = self.create_client(SolveIK, "motion/solve_ik", callback_group=self.reentrant)
+        self.create_service(GenerateGrasps, "grasping/generate_grasps", self._generate, callback_group=self.reentrant)
+
+    def _generate(self, request: GenerateGrasps.Request, response: GenerateGrasps.Response) -> GenerateGrasps.Response:
+        try:
+            scene = conversions.scene_from_msg(request.scene)
+            with self._one:
+                grasps = self._generator.generate(scene, request.object_id, int(request.max_grasps) or self.parameters.max_grasps)
+            response.grasps = [conversions.grasp_to_msg(grasp) for grasp in grasps]
+            self.get_logger().info(f"{len(grasps)} grasps of {request.object_id}, best score {grasps[0].score:.2f}")
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+            self.get_logger().info(f"no grasps of {request.object_id!r}: {error.code}: {error}")
+        except Exception as error:  # a bug must not leave the caller waiting
+            response.error_code, response.error_message = DeskhandError("internal_error", "").number, f"{type(error).__name__}: {error}"
+            self.get_logger().error(f"generate_grasps: {type(error).__name__}: {error}")
+        return response
+
+    def _solve(self, pose: Array, seed: Array | None, check_collisions: bool) -> list[IkSolution]:
+        joints = None if seed is None else dict(zip(self._names, map(float, np.asarray(seed)), strict=True))
+        request: Any = SolveIK.Request(
+            pose=conversions.pose_stamped_to_msg(pose), seed=conversions.joints_to_msg(joints), max_solutions=1, check_collisions=check_collisions
+        )
+        answer = call_service(self._ik, request, timeout=5.0)
+        if answer.error_code:
+            raise error_from_number(answer.error_code, answer.error_message)
+        return [conversions.ik_solution_from_msg(item) for item in answer.solutions]
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(GraspingNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
