@@ -120,6 +120,15 @@ class EpisodeWriter:
 
     def camera(self, intrinsics: CameraIntrinsics, world_T_camera: Array, stamp: float) -> None:
         """Where a fixed camera is and what it sees; once."""
+        self.camera_info(intrinsics, stamp)
+        x, y, z, w = map(float, quaternion_from_matrix(world_T_camera[:3, :3]))
+        translation = dict(zip("xyz", map(float, world_T_camera[:3, 3]), strict=True))
+        transform = {"translation": translation, "rotation": {"x": x, "y": y, "z": z, "w": w}}
+        stamped = {"header": _header(stamp, "world"), "child_frame_id": intrinsics.frame_id, "transform": transform}
+        self.write(messages.TF_STATIC, messages.TF, {"transforms": [stamped]}, stamp)
+
+    def camera_info(self, intrinsics: CameraIntrinsics, stamp: float) -> None:
+        """What the camera sees, as a sensor_msgs/CameraInfo."""
         k = intrinsics
         info = {
             "header": _header(stamp, k.frame_id),
@@ -135,11 +144,6 @@ class EpisodeWriter:
             "roi": {"x_offset": 0, "y_offset": 0, "height": 0, "width": 0, "do_rectify": False},
         }
         self.write(messages.CAMERA, messages.CAMERA_INFO, info, stamp)
-        x, y, z, w = map(float, quaternion_from_matrix(world_T_camera[:3, :3]))
-        translation = dict(zip("xyz", map(float, world_T_camera[:3, 3]), strict=True))
-        transform = {"translation": translation, "rotation": {"x": x, "y": y, "z": z, "w": w}}
-        stamped = {"header": _header(stamp, "world"), "child_frame_id": k.frame_id, "transform": transform}
-        self.write(messages.TF_STATIC, messages.TF, {"transforms": [stamped]}, stamp)
 
 
 def to_jpeg(image: Image, quality: int = JPEG_QUALITY) -> bytes:

@@ -15,7 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
-from deskhand.nodes.conversions import image_from_msg, scene_from_msg, time_from_msg
+from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
@@ -71,7 +71,7 @@ class RecorderNode(DeskhandNode):
         for message in self._transforms:
             self._writer.write(messages.TF_STATIC, messages.TF, message, self.seconds())
         if self._info is not None:
-            self._writer.write(messages.CAMERA, messages.CAMERA_INFO, self._info, time_from_msg(self._info.header.stamp))
+            self._writer.camera_info(camera_info_from_msg(self._info), time_from_msg(self._info.header.stamp))
         self.get_logger().info(f"recording to {self._writer.folder}")
         return self._writer
 
@@ -113,7 +113,7 @@ class RecorderNode(DeskhandNode):
             return
         self._info = message
         if self._writer is not None:
-            self._writer.write(messages.CAMERA, messages.CAMERA_INFO, message, time_from_msg(message.header.stamp))
+            self._writer.camera_info(camera_info_from_msg(message), time_from_msg(message.header.stamp))
 
 
 def main() -> int:

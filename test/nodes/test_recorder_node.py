@@ -1,0 +1,138 @@
+"""The recorder in its own process: what is on the topics is in the file, whole after SIGINT, readable after SIGKILL."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from deskhand.environment import workstation_defaults
+from deskhand.episode.reader import read_episode
+from deskhand.geometry import make_transform
+from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_to_msg
+from deskhand.nodes.sim_node import _transform
+from deskhand.types import CameraIntrinsics, Scene, SceneObject, Table
+from deskhand.types import JointState as State
+from deskhand_interfaces.msg import SafetyStatus, SceneObjects
+
+DOMAIN = 91
+
+
+class Robot:
+    """Publishes what a robot would."""
+
+    def __init__(self):
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=DOMAIN)
+        self.node = rclpy.create_node("fake_robot", context=self.context)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.publishers = {
+            "joints": self.node.create_publisher(JointState, "joint_states", 10),
+            "events": self.node.create_publisher(String, "tools/events", 50),
+            "picture": self.node.create_publisher(Image, "perception/annotated", 5),
+            "scene": self.node.create_publisher(SceneObjects, "perception/scene", 5),
+            "safety": self.node.create_publisher(SafetyStatus, "safety/status", 5),
+            "info": self.node.create_publisher(CameraInfo, "camera/color/camera_info", 5),
+            "tf": self.node.create_publisher(TFMessage, "/tf_static", latched),
+        }
+        camera = make_transform(translation=[0.5, 0.0, 0.6])
+        self.publishers["tf"].publish(TFMessage(transforms=[_transform("world", "camera_color_optical_frame", camera, 0.0)]))
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
+        self.thread.start()
+
+    def wait_for_recorder(self):
+        end = time.monotonic() + 20
+        while any(publisher.get_subscription_count() == 0 for publisher in self.publishers.values()):
+            assert time.monotonic() < end, "the recorder does not subscribe"
+            time.sleep(0.02)
+        time.sleep(0.5)  # we see its readers; it sees our writers a little later, and rclpy cannot be asked whether it does
+
+    def close(self):
+        self.executor.shutdown()
+        self.thread.join(2)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def say(self):
+        for tick in range(100):
+            state = State(("waist",), np.array([0.01 * tick]), np.zeros(1), np.zeros(1), 5.0 + 0.02 * tick)
+            self.publishers["joints"].publish(joint_state_to_msg(state))
+            time.sleep(0.002)
+        item = SceneObject("cup_1", "cup", "red", "cylinder", np.array([0.04, 0.04, 0.05]), np.eye(4), np.zeros((4, 3), np.float32), 0.9)
+        self.publishers["info"].publish(camera_info_to_msg(CameraIntrinsics(64, 48, 50.0, 50.0, 32.0, 24.0), 6.5))
+        self.publishers["picture"].publish(image_to_msg(np.full((48, 64, 3), 120, np.uint8), 6.5, "camera_color_optical_frame"))
+        self.publishers["scene"].publish(scene_to_msg(Scene((item,), Table(np.eye(4), (0.9, 1.1)), 6.5)))
+        for index in range(3):
+            self.publishers["safety"].publish(SafetyStatus(stopped=index == 2, code="watchdog" if index == 2 else "", reason="x"))
+        event = {"event": "start", "id": "a", "tool": "pick", "arguments": {}, "time": 3.0, "sim_time": 6.6}
+        self.publishers["events"].publish(String(data=json.dumps(event)))
+        self.publishers["events"].publish(String(data="not JSON"))
+
+
+@pytest.fixture
+def robot():
+    robot = Robot()
+    yield robot
+    robot.close()
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    folder = tmp_path / "episode"
+    environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
+    command = [sys.executable, "-m", "deskhand.nodes.recorder_node", "--ros-args", "-p", f"episode:={folder}"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    yield folder, process
+    process.kill()
+    process.wait()
+
+
+def wait_until(condition):
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+def test_topics_are_recorded_and_sigint_ends_the_file_with_its_index(robot, recorder):
+    folder, process = recorder
+    robot.wait_for_recorder()
+    robot.say()
+    wait_until(lambda: len(read_episode(folder).events) == 2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(5) == 0, process.stdout.read()
+    episode = read_episode(folder)
+    assert episode.complete
+    stamps = [stamp for stamp, _ in episode.joints]
+    assert 15 <= len(stamps) <= 22 and np.all(np.diff(stamps) > 0.09), "joint states are thinned to 10 Hz"
+    assert [data["stopped"] for _, data in episode.json("/safety/status")] == [False, True], "only changes are kept"
+    (look,) = episode.looks()
+    assert look.objects[0]["id"] == "cup_1" and look.image().shape == (48, 64, 3)
+    assert episode.events[0]["tool"] == "pick" and episode.events[0]["sim_time"] == 6.6
+    assert episode.events[1] == {"event": "unreadable", "text": "not JSON", "sim_time": episode.events[1]["sim_time"]}
+    assert np.allclose(episode.camera().world_T_camera[:3, 3], [0.5, 0.0, 0.6])
+
+
+def test_a_killed_recorder_leaves_a_readable_episode(robot, recorder):
+    folder, process = recorder
+    robot.wait_for_recorder()
+    robot.say()
+    wait_until(lambda: len(read_episode(folder).events) == 2)
+    process.kill()
+    process.wait()
+    episode = read_episode(folder)
+    assert not episode.complete and len(episode.looks()) == 1 and len(episode.joints) >= 15
