@@ -127,9 +127,9 @@ class StackOptions:
 
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
-    extra: dict[str, dict[str, Value]] = {
-        "motion": {"planner": options.planner},
-        "orchestrator": {"brain": options.brain},
+    own: dict[str, dict[str, Value]] = {
+        "motion": {"arm": options.arm, "planner": options.planner},
+        "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
     }
     return [
@@ -137,7 +137,7 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
             name=name,
             executable=f"{name}_node",
             namespace=options.namespace,
-            parameters={"use_sim_time": use_sim_time, "arm": options.arm, **extra.get(name, {})},
+            parameters={"use_sim_time": use_sim_time, **own.get(name, {"arm": options.arm})},
             parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
             remappings=(*remappings, *options.remappings),
         )

@@ -1,0 +1,130 @@
+"""``deskhand up sim|robot``: all nodes, supervised, where ``ros2 launch`` does not exist."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.bringup import NodeSpec, StackOptions
+
+READY_TIMEOUT = 90.0  # [s]
+COLORS = ("cyan", "magenta", "yellow", "green", "blue", "bright_cyan", "bright_magenta", "bright_yellow", "bright_green", "bright_blue")
+
+
+class Target(str, Enum):
+    """What is brought up."""
+
+    sim = "sim"
+    robot = "robot"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("up")(up)
+
+
+def up(
+    target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one; its arm driver runs already.")],
+    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
+    camera: Annotated[str, typer.Option(help="robot: realsense, orbbec, or external for one that publishes already.")] = "external",
+    planner: Annotated[str, typer.Option(help="Motion planner.")] = "embedded",
+    brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
+    task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
+    seed: Annotated[int, typer.Option(help="sim: seed of the scene.")] = 0,
+    scene: Annotated[Path | None, typer.Option(help="sim: scene file (YAML) instead of a task's scene.")] = None,
+    namespace: Annotated[str, typer.Option(help="ROS namespace of all nodes.")] = "",
+    parameters: Annotated[list[Path] | None, typer.Option(help="ROS parameter file, over config/nodes.yaml; may be given again.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
+) -> None:
+    """Start every node and watch them until Ctrl-C.
+
+    A node that ends is reported with its last lines, and everything is stopped. The exit code is 0 after Ctrl-C, 1 when a node ended.
+    """
+    from deskhand.bringup import StackOptions
+
+    files = tuple(_existing(file) for file in parameters or ())
+    options = StackOptions(arm=arm, camera=camera, planner=planner, brain=brain, namespace=namespace, parameter_files=files)
+    nodes = _sim(options, task, seed, scene) if target is Target.sim else _robot(options)
+    run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"))
+
+
+def _existing(file: Path) -> Path:
+    if not file.is_file():
+        raise DeskhandError("config_error", f"there is no file {file}.")
+    return file.resolve()
+
+
+def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> list[NodeSpec]:
+    from deskhand.bringup import sim_nodes
+
+    return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
+
+
+def _robot(options: StackOptions) -> list[NodeSpec]:
+    from deskhand.arms.config import load_arm
+    from deskhand.arms.model import RobotModel
+    from deskhand.bringup import robot_nodes
+
+    return robot_nodes(options, RobotModel.load(load_arm(options.arm)).urdf)
+
+
+def run(nodes: list[NodeSpec], log: Path) -> None:
+    """Supervise ``nodes`` until Ctrl-C or SIGTERM.
+
+    Raises:
+        DeskhandError: ``node_unavailable`` when a node ended, ``timeout`` when one is not ready in time.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from deskhand.supervisor import Supervisor
+
+    console = Console(highlight=False)
+    width = max(len(node.name) for node in nodes)
+    colors = {node.name: COLORS[index % len(COLORS)] for index, node in enumerate(nodes)}
+
+    def show(name: str, line: str) -> None:
+        console.print(Text.assemble((f"{name:>{width}} ", colors[name]), line), soft_wrap=True)
+
+    supervisor = Supervisor(nodes, log_folder=log, echo=show)
+    started = time.monotonic()
+    console.print(f"starting {', '.join(colors)}; logs in {log}")
+    with _until_interrupted():
+        try:
+            supervisor.start()
+            supervisor.wait_ready(READY_TIMEOUT)
+            console.print(f"[bold green]all {len(nodes)} nodes ready[/] after {time.monotonic() - started:.1f} s; Ctrl-C ends them")
+            while not (deaths := supervisor.wait_death(0.5)):
+                pass
+            raise DeskhandError("node_unavailable", "\n".join(map(str, deaths)))
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)  # it ends within 3 s; an impatient second Ctrl-C must not leave a node behind
+            supervisor.stop()
+            console.print("stopped")
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[None]:
+    """Leave the block quietly at SIGINT, SIGTERM or SIGHUP."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        return
