@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from deskhand.geometry import Array, inverse
 from deskhand.types import Grasp, Scene, SceneObject
+
+NEAR = 0.03  # [m]
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Belief:
     Attributes:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the hand.
+        hidden: things that were put where walls or other things hide them, with the pose that they should have.
     """
 
     def __init__(self) -> None:
@@ -40,13 +45,24 @@ class Belief:
         self.held: Held | None = None
         self.fresh = False
         self.attached = ""
+        self.hidden: tuple[SceneObject, ...] = ()
 
     def see(self, scene: Scene) -> None:
         """A look was made; what is in the hand is not on the desk."""
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
+        self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
         self.scene, self.fresh = scene, True
+
+    def hide(self, item: SceneObject) -> None:
+        """``item`` was put where it cannot be seen."""
+        self.hidden = (*(other for other in self.hidden if other.id != item.id), item)
+
+    def everything(self) -> Scene:
+        """The last scene with what is hidden in it."""
+        assert self.scene is not None, "nothing was seen yet"
+        return replace(self.scene, objects=(*self.scene.objects, *self.hidden))
 
     def disturb(self) -> None:
         """Something is about to be touched: the last look may no longer hold."""
@@ -61,3 +77,9 @@ class Belief:
     def released(self) -> None:
         """The hand is empty."""
         self.held = None
+
+
+def _still_hidden(scene: Scene, item: SceneObject) -> bool:
+    """Not seen anywhere under its name nor near its place, while what it lies in is where it was."""
+    there = any(other.id == item.support for other in scene.objects)
+    return there and not any(other.id == item.id or float(np.linalg.norm(other.position - item.position)) < NEAR for other in scene.objects)

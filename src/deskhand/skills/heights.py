@@ -50,6 +50,13 @@ class HeightMap:
         under = self.below(places[:, None, :] + shape[None, :, :2])
         return np.asarray((under - shape[None, :, 2]).max(axis=1))
 
+    def exact_range(self, shape: Array, places: Array) -> tuple[Array, Array]:
+        """Lowest and highest unwidened height (G,) [m] under points ``shape`` (N, 3) moved to ``places`` (G, 2)."""
+        points = places[:, None, :] + shape[None, :, :2]
+        index = np.clip(np.floor((points - self.origin) / CELL).astype(int), 0, len(self.exact) - 1)
+        under = self.exact[index[..., 0], index[..., 1]]
+        return np.asarray(under.min(axis=1)), np.asarray(under.max(axis=1))
+
     def highest_near(self, place: Array, radius: float) -> float:
         """Largest height [m] within ``radius`` [m] of (x, y)."""
         low = np.clip(((np.asarray(place)[:2] - radius - self.origin) / CELL).astype(int), 0, len(self.exact) - 1)

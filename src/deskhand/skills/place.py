@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.second_look import disturbed, inside_container, same_object
 from deskhand.skills.spots import Spot, spots_at, spots_in
-from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult, moved
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +25,9 @@ TILTS = np.deg2rad([0.0, 20.0, 35.0])  # of the hand, away from the arm's base, 
 RISE = 0.09  # [m] after letting go
 CLOSE_ENOUGH = 0.03  # [m] between where a thing was put and where it is seen
 LOST = 0.010  # [m] that the fingers may have closed since the pick
+MISSES = 3  # spots that may be hit on the way down
+APART = 0.02  # [m] between one that was hit and the next
+HIT = frozenset({"tracking_error", "stalled", "controller_failed"})
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 
 
@@ -38,19 +43,7 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
     container = scene.get(container_id)
     if not container.is_container:
         raise DeskhandError("invalid_input", f"{container_id} is a {container.label}, not a container.", hint="Use place_on, or the id of a container.")
-    base = ctx.robot.arm.world_T_base[:3, 3]
-    for number, tilt in enumerate(TILTS):
-        with ctx.timed("planning"):
-            spots = spots_in(scene, container, held, ctx.robot.arm.gripper, base, float(tilt))
-        if not spots:
-            raise DeskhandError("no_free_space", f"there is no room in {container_id} for {held.object.id}.")
-        try:
-            spot = _go_to(ctx, held, spots, (container_id, *_contents(scene, container)))
-            break
-        except DeskhandError as error:
-            if error.code not in UNREACHED or number == len(TILTS) - 1:
-                raise
-            log.info("no way into %s with the hand tilted by %.0f deg: %s", container_id, np.degrees(tilt), error)
+    spot = _carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
     _release(ctx, held)
     return _verify_in(ctx, held, scene, container, spot)
 
@@ -62,11 +55,7 @@ def place_at(ctx: SkillContext, x: float, y: float) -> SkillResult:
     place = np.array([x, y], dtype=float)
     if not np.all(np.isfinite(place)) or np.any(np.abs(place - scene.table.pose[:2, 3]) > np.asarray(scene.table.size) / 2):
         raise DeskhandError("invalid_input", f"({x}, {y}) is not on the table, whose middle is at {np.round(scene.table.pose[:2, 3], 2).tolist()} m.")
-    with ctx.timed("planning"):
-        spots = spots_at(scene, place, float(scene.table.pose[2, 3]), held, ctx.robot.arm.gripper)
-    if not spots:
-        raise DeskhandError("no_free_space", f"{held.object.id} or the hand would touch something at ({x:.3f}, {y:.3f}).", hint="Choose another place.")
-    spot = _go_to(ctx, held, spots, ("table",))
+    spot = _carry(ctx, held, lambda tilt: _room_at(ctx, place, float(scene.table.pose[2, 3]), f"({x:.3f}, {y:.3f})", tilt), ("table",))
     _release(ctx, held)
     return _verify_at(ctx, held, scene, spot, "table")
 
@@ -78,11 +67,7 @@ def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
     target = scene.get(target_id)
     if target.is_container:
         raise DeskhandError("invalid_input", f"{target_id} is a container.", hint="Use place_in.")
-    with ctx.timed("planning"):
-        spots = spots_at(scene, target.position, target.top, held, ctx.robot.arm.gripper)
-    if not spots:
-        raise DeskhandError("no_free_space", f"{held.object.id} or the hand would touch something on top of {target_id}.")
-    spot = _go_to(ctx, held, spots, (target_id,))
+    spot = _carry(ctx, held, lambda tilt: _room_at(ctx, target.position, target.top, f"the top of {target_id}", tilt), (target_id,))
     _release(ctx, held)
     return _verify_at(ctx, held, scene, spot, target_id)
 
@@ -114,39 +99,92 @@ def _check_held(ctx: SkillContext, held: Held) -> None:
 
 
 def _contents(scene: Scene, container: SceneObject) -> tuple[str, ...]:
-    return tuple(item.id for item in scene.objects if item.id != container.id and (item.support == container.id or inside_container(container, item.position)))
+    return tuple(item.id for item in scene.objects if item.id != container.id and (item.support == container.id or inside_container(container, item)))
 
 
-def _go_to(ctx: SkillContext, held: Held, spots: list[Spot], may_touch: tuple[str, ...]) -> Spot:
-    """Above the best spot that can be reached, then straight down to it."""
+def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spot]:
+    held, arm = ctx.belief.held, ctx.robot.arm
+    assert held is not None
+    spots = spots_in(ctx.belief.everything(), container, held, arm.gripper, arm.world_T_base[:3, 3], tilt)
+    if not spots:
+        raise DeskhandError("no_free_space", f"there is no room in {container.id} for {held.object.id}.")
+    return spots
+
+
+def _room_at(ctx: SkillContext, place: Array, height: float, name: str, tilt: float) -> list[Spot]:
+    held = ctx.belief.held
+    assert held is not None
+    spots = [] if tilt else spots_at(ctx.belief.everything(), place, height, held, ctx.robot.arm.gripper)
+    if not spots:
+        raise DeskhandError("no_free_space", f"{held.object.id} or the hand would touch something at {name}.", hint="Choose another place.")
+    return spots
+
+
+def _carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:
+    """Bring the object to a spot of ``room`` (for a tilt of the hand), another one when it cannot be reached or is hit on the way down.
+
+    After a failure the object is still held, above where it was to go.
+    """
     ctx.step(0.2, f"carry {held.object.id}")
-    left = list(spots)
-    allow = tuple((held.object.id, name) for name in may_touch)
-    while True:
-        above, spot, down = _plan_to(ctx, left, allow)
-        if down is None:
-            left.remove(spot)
-            continue
-        ctx.execute(above)
-        _check_held(ctx, held)
-        ctx.step(0.5, f"let {held.object.id} down")
-        ctx.execute(down)
-        _check_held(ctx, held)
-        return spot
+    known = {item.id for item in ctx.belief.scene.objects} | {"table"} if ctx.belief.scene else {"table"}
+    allow = tuple((held.object.id, name) for name in may_touch if name in known)
+    failed: list[Array] = []
+    last: DeskhandError | None = None
+    for tilt in TILTS:
+        try:
+            with ctx.timed("planning"):
+                spots = room(float(tilt))
+        except DeskhandError as error:
+            raise last or error from None
+        for _ in range(MISSES):
+            left = [spot for spot in spots if all(np.linalg.norm(spot.position - place) > APART for place in failed)]
+            if not left:
+                break
+            try:
+                spot = _plan_and_go(ctx, held, left, allow, failed)
+            except DeskhandError as error:
+                last = error
+                if error.code in UNREACHED:
+                    break
+                if error.code not in HIT:
+                    raise
+                continue
+            return spot
+    raise last or DeskhandError("place_failed", f"no place for {held.object.id} could be reached.")
 
 
-def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Spot, Plan | None]:
-    """To above one of ``spots`` and straight down from there; no plan down when only that fails and other spots are left."""
-    ctx.check()
-    above = ctx.plan(MotionGoal(poses=tuple(spot.hover for spot in spots)), PlanOptions(allow=allow))
-    spot = spots[above.goal_index]
+def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[tuple[str, str], ...], failed: list[Array]) -> Spot:
+    """Above the best spot that can be reached, then straight down to it. A spot that is hit on the way goes to ``failed``."""
+    above, spot, down = _plan_to(ctx, spots, allow)
+    ctx.execute(above)
+    _check_held(ctx, held)
+    ctx.step(0.5, f"let {held.object.id} down")
     try:
-        return above, spot, ctx.plan_line((spot.release,), PlanOptions(start=above.end, speed_scale=0.6, allow=allow))
+        ctx.execute(down)
     except DeskhandError as error:
-        if error.code not in UNREACHED or len(spots) == 1:
-            raise
-        log.info("cannot go straight down at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
-        return above, spot, None
+        if error.code in HIT:
+            log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
+            failed.append(spot.position)
+            ctx.rise(RISE, allow, least=0.1)
+        raise
+    _check_held(ctx, held)
+    return spot
+
+
+def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Spot, Plan]:
+    """To above one of ``spots``, and straight down from there."""
+    left = list(spots)
+    while True:
+        ctx.check()
+        above = ctx.plan(MotionGoal(poses=tuple(spot.hover for spot in left)), PlanOptions(allow=allow))
+        spot = left[above.goal_index]
+        try:
+            return above, spot, ctx.plan_line((spot.release,), PlanOptions(start=above.end, speed_scale=0.6, allow=allow))
+        except DeskhandError as error:
+            if error.code not in UNREACHED or len(left) == 1:
+                raise
+            log.info("cannot go straight down at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
+            left.pop(above.goal_index)
 
 
 def _release(ctx: SkillContext, held: Held) -> None:
@@ -181,11 +219,16 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
     if now is None:
         raise SkillError("place_failed", f"{container.id} is not seen any more after {name} was let go.", data)
     data["disturbed"] = disturbed(before, after, (name, *_contents(before, container)))
-    if found is not None and not (found.support == now.id or inside_container(now, found.position)):
-        where = np.round(found.position[:2], 3).tolist()
-        raise SkillError("place_failed", f"{name} is not in {container.id}: it is seen at {where} ({found.relation} {found.support}).", data)
-    if found is None and not spot.inside:
-        raise SkillError("place_failed", f"{name} did not fit between the walls of {container.id} and is not seen in it.", data)
+    if found is not None and not inside_container(now, found):
+        inside = found.support == now.id
+        where = f"lies on it, {1000 * (found.bottom - now.top):+.0f} mm from the rim" if inside else f"is seen at {np.round(found.position[:2], 3).tolist()}"
+        raise SkillError("place_failed", f"{name} is not in {container.id}: it {where}.", data)
+    if found is None:
+        if not spot.inside:
+            raise SkillError("place_failed", f"{name} did not fit between the walls of {container.id} and is not seen in it.", data)
+        rest = spot.release @ held.tcp_T_object
+        rest[2, 3] -= spot.fall
+        ctx.belief.hide(replace(moved(held.object, rest), support=now.id, relation="in"))
     seen = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
     return SkillResult("", f"{name} is in {container.id}: {seen}", data)
 

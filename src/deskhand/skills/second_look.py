@@ -6,10 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from deskhand.geometry import Array, inverse, transform_points
+from deskhand.geometry import inverse, transform_points
 from deskhand.types import Frame, Scene, SceneObject
 
 MOVED = 0.03  # [m] that a thing left alone may seem to move between two looks
+BELOW_RIM = 0.004  # [m]
 ENOUGH = 12  # points that must be seen to say anything
 
 
@@ -72,11 +73,11 @@ def disturbed(before: Scene, after: Scene, leave_out: tuple[str, ...] = ()) -> l
     ]
 
 
-def inside_container(container: SceneObject, position: Array) -> bool:
-    """Whether a centre is within the walls and not above the rim by more than a hand's breadth."""
-    local = transform_points(inverse(container.pose), position)
+def inside_container(container: SceneObject, item: SceneObject) -> bool:
+    """Whether the centre of ``item`` is within the walls and it reaches down below the rim: more than lying across it."""
+    local = transform_points(inverse(container.pose), item.position)
     half = np.asarray(container.size, dtype=float) / 2
-    return bool(np.all(np.abs(local[:2]) <= half[:2]) and -half[2] - 0.01 <= local[2] <= half[2] + 0.06)
+    return bool(np.all(np.abs(local[:2]) <= half[:2] - container.wall / 2) and item.bottom < container.top - BELOW_RIM)
 
 
 def _was_there(before: Scene, item: SceneObject) -> bool:

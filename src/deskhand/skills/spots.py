@@ -18,17 +18,30 @@ YAWS = np.deg2rad(np.arange(0, 360, 30))
 GRID = 0.014  # [m] between the places that are tried in a container
 DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
+STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
+FAR = 0.03  # [m] that a thing may fall without being thrown about
+OFF_WALL = 0.003  # [m] between what is let down and the walls
 OVER_RIM = 0.02  # [m] of room below the hand on its way
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A way to release: world_T_tcp when the fingers open, and above it; ``drop`` is the height of the fall [m]."""
+    """A way to release.
+
+    Attributes:
+        release: world_T_tcp when the fingers open.
+        hover: world_T_tcp straight above it.
+        position: (2,) of the object's centre [m].
+        cost: lower is better.
+        fall: height that the object falls [m].
+        inside: whether all of it is between the walls of the container.
+    """
 
     release: Array
     hover: Array
     position: Array
     cost: float
+    fall: float = 0.0
     inside: bool = True
 
 
@@ -40,6 +53,7 @@ def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperC
     floor_map = HeightMap(scene, container.position, leave_out=(held.object.id,))
     size = np.asarray(container.size, dtype=float)
     inner = size[:2] / 2 - max(container.wall, 0.002)
+    floor = container.bottom + container.wall
     x, y = (np.arange(-half, half + 1e-9, GRID) if half > 0 else np.zeros(1) for half in inner - 0.012)
     local = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     centres = transform_points(container.pose, np.column_stack([local, np.zeros(len(local))]))[:, :2]
@@ -55,13 +69,17 @@ def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperC
         heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places))
         in_container = (np.concatenate([object_points[:, :2], np.zeros((len(object_points), 1))], axis=1) @ container.pose[:3, :3])[:, :2]
         shifted = local[:, None] + (in_container - (np.append(middle, 0.0) @ container.pose[:3, :3])[:2])[None]
-        over = np.maximum(np.abs(shifted) - inner, 0.0).max(axis=(1, 2))
-        fall = heights + object_points[:, 2].min() - floor_map.below(centres)
-        cost = heights + object_points[:, 2].min() + 3.0 * over + 0.5 * np.maximum(fall - DROP, 0.0)
-        cost = cost + 0.01 * np.linalg.norm(local / inner, axis=1) + 0.002 * abs(np.sin(yaw / 2))
+        over = np.maximum(np.abs(shifted) - inner + OFF_WALL, 0.0).max(axis=(1, 2))
+        under = floor_map.exact_range(object_points, places)
+        fall = heights + object_points[:, 2].min() - under[1]
+        # low, level, on the floor rather than on other things, along the walls so that room is left
+        stacked = under[1] - floor
+        cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
+        cost = cost - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
         for row in np.argsort(cost)[:3]:
             place = np.append(places[row], heights[row])
-            spots.append(_spot(floor_map, turn, place, centres[row], float(cost[row]), np.vstack([object_points, hand_points]), bool(over[row] < 0.004)))
+            points = np.vstack([object_points, hand_points])
+            spots.append(_spot(floor_map, turn, place, centres[row], float(cost[row]), points, float(fall[row]), bool(over[row] < 0.004 + OFF_WALL)))
     spots.sort(key=lambda spot: spot.cost)
     return spots[:limit]
 
@@ -84,11 +102,11 @@ def spots_at(scene: Scene, place: Array, height: float, held: Held, gripper: Gri
     return sorted(spots, key=lambda spot: spot.cost)[:limit]
 
 
-def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: float, points: Array, inside: bool = True) -> Spot:
+def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: float, points: Array, fall: float = DROP, inside: bool = True) -> Spot:
     release = make_transform(turn, place)
     hover = release.copy()
     hover[2, 3] = max(place[2] + 0.03, ground.highest_near(position, 0.10) + OVER_RIM - float(points[:, 2].min()))
-    return Spot(release, hover, position, cost, inside)
+    return Spot(release, hover, position, cost, fall, inside)
 
 
 def _held_points(held: Held) -> Array:
