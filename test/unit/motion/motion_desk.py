@@ -101,7 +101,7 @@ def make_desk() -> Desk:
 
 
 def down(x: float, y: float, z: float, yaw: float = 0.0) -> Array:
-    """tcp pointing at the desk."""
+    """Tcp pointing at the desk."""
     return make_transform(rotation_about((0, 0, 1), yaw) @ rotation_rpy(0, np.pi, 0), (x, y, z))
 
 

@@ -34,7 +34,7 @@ def test_broken_poses_get_a_code(desk: Desk) -> None:
 
 def test_broken_joints_get_a_code(desk: Desk) -> None:
     home = MODEL.arm_joints(ARM.named_poses["home"])
-    cases = [{}, {"waist": 0.0}, {**home, "nose": 0.0}, {name: 0.0 for name in ARM.joints[:-1]}]
+    cases = [{}, {"waist": 0.0}, {**home, "nose": 0.0}, dict.fromkeys(ARM.joints[:-1], 0.0)]
     cases += [{**home, name: value} for name in ARM.joints for value in (*NUMBERS, 4.0)]
     for joints in cases:
         assert code_of(desk.service.plan_motion, MotionGoal(joints=joints)) in {"invalid_input", "limits_violated"}

@@ -1,0 +1,175 @@
+"""Stop, watchdog and audit log, with real processes and real files."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from deskhand.errors import DeskhandError
+from deskhand.safety.audit import AuditLog, verify
+from deskhand.safety.stop import SafetyStop
+from deskhand.safety.watchdog import Watchdog
+from deskhand.types import SafetyStatus
+
+HOST = socket.gethostname()
+
+
+class Deaths:
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str, float]] = []
+        self.news = threading.Event()
+
+    def __call__(self, name: str, why: str) -> None:
+        self.seen.append((name, why, time.monotonic()))
+        self.news.set()
+
+
+@pytest.fixture
+def child():  # type: ignore[no-untyped-def]
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_killed_process_is_known_without_waiting_for_its_silence(child: "subprocess.Popen[bytes]") -> None:
+    deaths = Deaths()
+    watchdog = Watchdog(["arm"], 30.0, deaths)
+    watchdog.start()
+    try:
+        watchdog.beat(f"arm {child.pid} {HOST}")
+        assert not watchdog.dead() and not watchdog.unseen()
+        child.send_signal(signal.SIGKILL)
+        assert deaths.news.wait(10.0)  # of the 30 s that silence would take
+        assert deaths.seen[0][0] == "arm" and str(child.pid) in deaths.seen[0][1]
+        child.wait()
+        watchdog.beat(f"arm {child.pid} {HOST}")  # a late message of the dead
+        assert "arm" in watchdog.dead()
+    finally:
+        watchdog.close()
+    assert len(deaths.seen) == 1
+
+
+def test_silence_of_another_machine_is_death_and_a_new_beat_is_life() -> None:
+    deaths, now = Deaths(), [0.0]
+    watchdog = Watchdog(["arm"], 0.4, deaths, clock=lambda: now[0])
+    watchdog.start()
+    try:
+        watchdog.beat("arm 1 elsewhere")
+        now[0] = 0.3
+        watchdog.beat("arm 1 elsewhere")
+        now[0] = 0.6
+        assert not deaths.news.wait(0.3)
+        now[0] = 0.8
+        assert deaths.news.wait(10.0)
+        assert "no heartbeat" in watchdog.dead()["arm"]
+        watchdog.beat("arm 1 elsewhere")
+        assert not watchdog.dead()
+    finally:
+        watchdog.close()
+
+
+def test_a_stopped_process_is_dead_too_and_a_restarted_one_lives(child: "subprocess.Popen[bytes]") -> None:
+    deaths = Deaths()
+    watchdog = Watchdog(["arm"], 0.3, deaths)
+    watchdog.start()
+    try:
+        watchdog.beat(f"arm {child.pid} {HOST}")  # and never again
+        assert deaths.news.wait(10.0)
+        second = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        try:
+            watchdog.beat(f"arm {second.pid} {HOST}")
+            assert not watchdog.dead()
+        finally:
+            deaths.news.clear()
+            second.kill()
+            second.wait()
+        assert deaths.news.wait(10.0)
+    finally:
+        watchdog.close()
+
+
+def test_unknown_unseen_and_malformed_are_not_deaths() -> None:
+    deaths = Deaths()
+    watchdog = Watchdog(["arm", "camera"], 0.2, deaths)
+    watchdog.start()
+    try:
+        for text in ("", "arm", "arm x host", "arm -1 host", "stranger 1 elsewhere", "arm 1 2 3", "arm 99999999 " + HOST):
+            watchdog.beat(text)
+        assert not deaths.news.wait(0.6)
+        assert watchdog.unseen() == ["arm", "camera"]
+    finally:
+        watchdog.close()
+
+
+def test_a_stop_is_latched_keeps_its_first_reason_and_waits_for_its_cause() -> None:
+    heard: list[SafetyStatus] = []
+    lasting = ["node motion is dead"]
+    stop = SafetyStop(lambda: 12.5)
+    stop.listen(heard.append)
+    stop.add_cause(lambda: lasting[0])
+    stop.require()
+    assert stop.stop("watchdog", "node motion is dead")
+    assert not stop.stop("safety_stop", "somebody else")
+    assert stop.status() == SafetyStatus(True, "watchdog", "node motion is dead", 12.5)
+    for call in (stop.require, stop.reset):
+        with pytest.raises(DeskhandError, match="motion") as caught:
+            call()
+        assert caught.value.code == "watchdog"
+    lasting[0] = ""
+    stop.reset()
+    stop.require()
+    assert [status.stopped for status in heard] == [True, False]
+    with pytest.raises(ValueError, match="no_such_code"):
+        stop.stop("no_such_code", "")
+
+
+def test_many_stops_at_once_are_one() -> None:
+    stop, heard = SafetyStop(lambda: 0.0), []
+    stop.listen(heard.append)
+    threads = [threading.Thread(target=stop.stop, args=("safety_stop", str(i))) for i in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(heard) == 1
+
+
+def test_the_audit_log_survives_reopening_and_shows_tampering(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "audit.jsonl"
+    with AuditLog(path) as log:
+        for i in range(3):
+            log.write("tool_call", {"tool": "pick", "number": i, "text": "Würfel ✓"})
+    with AuditLog(path) as log:
+        assert log.write("stop", {})["index"] == 3
+    assert verify(path)[0] == 4
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert json.loads(lines[1])["data"]["number"] == 1
+    for tampered in (lines[:1] + lines[2:], [lines[0], lines[1].replace(b'"number":1', b'"number":7'), *lines[2:]], [*lines[:3], lines[3][:-5]], lines[::-1]):
+        path.write_bytes(b"".join(tampered))
+        with pytest.raises(DeskhandError, match="line") as caught:
+            verify(path)
+        assert caught.value.code == "config_error"
+        with pytest.raises(DeskhandError), AuditLog(path):
+            pass
+
+
+def test_each_audit_line_is_on_disk_when_write_returns(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    code = f"""
+import os, signal
+from pathlib import Path
+from deskhand.safety.audit import AuditLog
+log = AuditLog(Path({str(path)!r})).open()
+for i in range(5):
+    log.write("event", {{"i": i}})
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert verify(path)[0] == 5
