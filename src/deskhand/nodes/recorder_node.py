@@ -55,7 +55,7 @@ class RecorderNode(DeskhandNode):
         self.create_subscription(String, "tools/events", self._on_event, reliable)
         self.create_subscription(Image, "perception/annotated", self._on_picture, QoSProfile(depth=5))
         self.create_subscription(SceneObjects, "perception/scene", self._on_scene, QoSProfile(depth=5))
-        self.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
+        self.create_subscription(JointState, "joint_states", self._on_joints, QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT))
         self.create_subscription(SafetyStatus, "safety/status", self._on_safety, QoSProfile(depth=10))
         self.create_subscription(TFMessage, "/tf_static", self._on_tf, LATCHED)
         self._info_subscription = self.create_subscription(CameraInfo, "camera/color/camera_info", self._on_info, qos_profile_sensor_data)
