@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import rclpy
-from rclpy.action import ActionClient
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
@@ -20,6 +19,7 @@ from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 from deskhand.etp.outcome import failure
 from deskhand.etp.validation import InvalidArguments, Problem, unreadable
 from deskhand.etp.wire import result_from_text
+from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.peers import Peers
 from deskhand_interfaces.action import InvokeTool

@@ -29,6 +29,7 @@ from deskhand.etp.base import ToolResult
 from deskhand.etp.outcome import failure
 from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
+from deskhand.nodes.action_client import MANY
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_robot import RosRobot
@@ -95,7 +96,7 @@ class ToolServerNode(DeskhandNode):
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
         self._server = ActionServer(
-            self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
+            self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group, **MANY
         )
         self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}")
 

@@ -1,0 +1,257 @@
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit/grasping"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit/skills"))
+import rclpy
+from desk_robot import DeskRobot
+from desk_things import one_of_each
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from deskhand.errors import DeskhandError
+from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.nodes.tool_server_node import THREADS, ToolServerNode
+from deskhand.safety.audit import verify
+
+DOMAIN = 71
+
+
+class SlowRobot(DeskRobot):
+    """Its motions last until they are let go or cancelled."""
+
+    def __init__(self, things):
+        super().__init__(things)
+        self.moving, self.go = threading.Semaphore(0), threading.Event()
+        self.go.set()
+
+    def execute(self, plan_id, progress=None, cancelled=None):
+        self.moving.release()
+        while not self.go.wait(0.01):
+            if progress:
+                progress(0.5, "on the way")
+            if cancelled and cancelled():
+                self.go.set()
+        return super().execute(plan_id, progress, cancelled)
+
+
+class Graph:
+    """A tool server on a robot of the test, a client, and what was said on tools/events."""
+
+    def __init__(self, folder, approval="never"):
+        self.robot = SlowRobot([item for item in one_of_each() if item.id in ("block_1", "pen_1", "bin_1")])
+        overrides = [Parameter("episode", value=str(folder)), Parameter("approval", value=approval), Parameter("lock_wait", value=0.2)]
+        self.server = ToolServerNode(self.robot, parameter_overrides=overrides)
+        self.node = DeskhandNode("test_client")
+        self.client = RosToolClient(self.node)
+        self.events, self.news = [], threading.Condition()
+        self.node.create_subscription(String, "tools/events", self._on_event, 200, callback_group=self.node.reentrant)
+        self.executors = [MultiThreadedExecutor(num_threads=count) for count in (THREADS, 4)]
+        self.threads = []
+        for executor, node in zip(self.executors, (self.server, self.node), strict=True):
+            executor.add_node(node)
+            self.threads.append(threading.Thread(target=self._spin, args=(executor,), daemon=True))
+            self.threads[-1].start()
+
+    def _spin(self, executor):
+        with contextlib.suppress(ExternalShutdownException):
+            executor.spin()
+
+    def _on_event(self, message):
+        with self.news:
+            self.events.append(json.loads(message.data))
+            self.news.notify_all()
+
+    def event(self, **fields):
+        """Wait for an event with these fields."""
+
+        def found():
+            return next((event for event in self.events if fields.items() <= event.items()), None)
+
+        with self.news:
+            assert self.news.wait_for(found, timeout=15), (fields, self.events)
+            return found()
+
+    def ok(self, name, **arguments):
+        result = self.client.invoke(name, arguments, caller="test")
+        assert result.ok, result
+        return result.data
+
+    def start(self, name, arguments, **options):
+        results = []
+        thread = threading.Thread(target=lambda: results.append(self.client.invoke(name, arguments, **options)), daemon=True)
+        thread.start()
+        return thread, results
+
+    def close(self):
+        self.robot.go.set()
+        self.server.close()
+        self.client.close()
+        for executor in self.executors:
+            executor.shutdown(timeout_sec=2)
+        for thread in self.threads:
+            thread.join(5)
+        self.server.destroy_node()
+        self.node.destroy_node()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ros():
+    before = os.environ.get("ROS_DOMAIN_ID")
+    os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO, domain_id=DOMAIN)
+    yield
+    rclpy.try_shutdown()
+    if before is None:
+        del os.environ["ROS_DOMAIN_ID"]
+    else:
+        os.environ["ROS_DOMAIN_ID"] = before
+
+
+@pytest.fixture
+def graph(tmp_path):
+    graph = Graph(tmp_path)
+    yield graph
+    graph.close()
+
+
+def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
+    assert len(graph.client.search()) == 19
+    assert graph.client.search("emergency", limit=1)[0].name == "stop_motion"
+    card = graph.client.describe("pick")
+    assert card["effects"] == "motion" and "object_id" in card["input_schema"]["properties"]
+    look = graph.ok("detect_objects")
+    assert {item["id"] for item in look["objects"]} == {"block_1", "pen_1", "bin_1"}
+    assert graph.ok("pick", object_id="block_1")["lifted"] > 0.05
+    assert graph.robot.held == "block_1"
+    assert graph.ok("place_in", container_id="bin_1")["object_id"] == "block_1"
+    assert graph.ok("check_goal", conditions=[{"object_id": "block_1", "relation": "in", "target_id": "bin_1"}])["satisfied"]
+    start, end = graph.event(event="start", tool="pick"), graph.event(event="end", tool="pick")
+    assert start["id"] == end["id"] and start["arguments"] == {"object_id": "block_1"} and start["caller"] == "test"
+    assert end["data"]["times"].keys() >= {"motion", "planning"} and end["sim_time"] > start["sim_time"]
+    lines, _ = verify(tmp_path / "audit.jsonl")
+    assert lines == 8
+
+
+def test_what_is_wrong_with_a_call_is_told_and_nothing_moves(graph):
+    graph.ok("detect_objects")
+    cases = [
+        ("pik", {}, "unknown_tool", "pick"),
+        ("pick", {"object_id": 5}, "invalid_arguments", "object_id"),
+        ("pick", {"object": "block_1"}, "invalid_arguments", "object_id"),
+        ("place_at", {"x": float("nan"), "y": 0.0}, "invalid_arguments", "x"),
+        ("place_at", {"x": 0.0, "y": 0.0}, "precondition_failed", "holds nothing"),
+        ("pick", {"object_id": "block_7"}, "unknown_object", "block_1"),
+    ]
+    for name, arguments, code, text in cases:
+        result = graph.client.invoke(name, arguments)
+        assert (result.code, text in f"{result.message} {result.hint}") == (code, True), result
+    assert graph.client.invoke("place_at", {"x": 9, "y": 0}).details["problems"][0]["field"] == "x"
+    assert graph.robot.executed == []
+    with pytest.raises(DeskhandError, match="pick") as caught:
+        graph.client.describe("pik")
+    assert caught.value.code == "unknown_tool"
+    with pytest.raises(DeskhandError) as caught:
+        graph.client.search(group="magic")
+    assert caught.value.code == "invalid_input"
+
+
+def test_a_cancel_reaches_the_tool_and_its_outcome_the_caller(graph):
+    stop, heard = threading.Event(), []
+    plan = graph.ok("plan_motion", position=[0.0, 0.1, 0.25])
+    graph.robot.go.clear()
+    thread, results = graph.start("execute_plan", {"plan_id": plan["plan_id"]}, cancelled=stop.is_set, feedback=lambda *news: heard.append(news))
+    assert graph.robot.moving.acquire(timeout=10)
+    busy = graph.client.invoke("move_home", {})
+    assert busy.code == "busy" and "execute_plan" in busy.message
+    assert graph.ok("get_robot_state")["holding"] is None  # reading goes on meanwhile
+    stop.set()
+    thread.join(20)
+    assert results[0].code == "cancelled" and graph.robot.executed == []
+    assert (0.5, "on the way") in heard
+    assert graph.ok("move_home")
+
+
+def test_a_stop_works_while_the_arm_moves(graph):
+    graph.robot.go.clear()
+    plan = graph.ok("plan_motion", position=[0.0, 0.1, 0.25])
+    thread, results = graph.start("execute_plan", {"plan_id": plan["plan_id"]})
+    assert graph.robot.moving.acquire(timeout=10)
+    assert graph.ok("stop_motion", reason="enough")["stopped"]
+    graph.robot.go.set()
+    thread.join(20)
+    assert results[0].code == "safety_stop"
+
+
+def test_many_calls_run_side_by_side(graph):
+    graph.ok("detect_objects")
+    calls = [graph.start("describe_scene", {}) for _ in range(20)]
+    for thread, _ in calls:
+        thread.join(30)
+    assert all(results[0].ok for _, results in calls)
+
+
+def test_the_operator_approves_by_a_service(tmp_path):
+    graph = Graph(tmp_path, approval="motion")
+    try:
+        approve, deny = (graph.node.create_client(Trigger, f"tools/{name}", callback_group=graph.node.reentrant) for name in ("approve", "deny"))
+        assert not call_service(approve, Trigger.Request()).success
+        for client, code in ((deny, "permission_denied"), (approve, "")):
+            graph.events.clear()
+            thread, results = graph.start("open_gripper", {})
+            assert graph.event(event="approval")["tool"] == "open_gripper"
+            assert "open_gripper" in call_service(client, Trigger.Request()).message
+            thread.join(20)
+            assert results[0].code == code
+    finally:
+        graph.close()
+
+
+def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
+    command = [sys.executable, "-m", "deskhand.nodes.tool_server_node", "--ros-args", "-p", f"episode:={tmp_path}"]
+    server = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)})
+    node = DeskhandNode("test_client")
+    executor = MultiThreadedExecutor(num_threads=4)
+    executor.add_node(node)
+    client = RosToolClient(node, wait_for=30.0)
+    threading.Thread(target=executor.spin, daemon=True).start()
+    started = threading.Event()
+    node.create_subscription(String, "tools/events", lambda _: started.set(), 10, callback_group=node.reentrant)
+    try:
+        assert len(client.search()) == 19
+        outcome = []
+
+        def call():
+            try:
+                outcome.append(client.invoke("get_robot_state", {}))  # waits for joint states, which nobody publishes
+            except DeskhandError as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=call, daemon=True)
+        thread.start()
+        assert started.wait(15)
+        server.send_signal(signal.SIGKILL)
+        thread.join(20)
+        assert isinstance(outcome[0], DeskhandError) and outcome[0].code == "node_unavailable"
+        with pytest.raises(DeskhandError) as caught:
+            client.search()
+        assert caught.value.code == "node_unavailable"
+    finally:
+        server.kill()
+        server.wait()
+        client.close()
+        executor.shutdown(timeout_sec=2)
+        node.destroy_node()
