@@ -27,7 +27,7 @@ class DepthSensor:
     near: float = 0.25
     far: float = 2.5
     noise: float = 0.0016
-    step: float = 0.0005
+    step: float = 0.001
     baseline: float = 0.045
     edge: float = 0.02
     grazing: float = 0.009

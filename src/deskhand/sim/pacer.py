@@ -1,0 +1,60 @@
+"""Runs a simulation in a thread, a set number of times faster than the wall clock while something moves."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from deskhand.errors import DeskhandError
+from deskhand.sim.simulation import Simulation
+
+logger = logging.getLogger(__name__)
+CHUNK = 0.01  # [s] simulated at a time
+MAX_DEBT = 0.05  # [s] of wall time that is caught up with after a delay; what is more is dropped
+
+
+class Pacer:
+    """The physics thread.
+
+    Args:
+        simulation: what to step.
+        factor: simulated seconds a wall second while something moves; 1 when all is at rest.
+        after_step: called in the physics thread after every chunk.
+        failed: called once when the physics broke down.
+    """
+
+    def __init__(self, simulation: Simulation, factor: float, after_step: Callable[[], None], failed: Callable[[DeskhandError], None]) -> None:
+        if not factor > 0:
+            raise DeskhandError("config_error", f"realtime_factor must be positive, not {factor}.")
+        self._simulation, self._factor, self._after_step, self._failed = simulation, factor, after_step, failed
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Let time run."""
+        self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let time stand still."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        try:
+            while not self._stop.is_set():
+                self._simulation.step(CHUNK)
+                self._after_step()
+                due += CHUNK / (self._factor if self._simulation.moving() else 1.0)
+                wait = due - time.monotonic()
+                if wait > 0:
+                    self._stop.wait(wait)
+                else:
+                    due = max(due, time.monotonic() - MAX_DEBT)
+        except DeskhandError as error:
+            logger.error("the simulation ended: %s", error)
+            self._failed(error)
