@@ -7,12 +7,13 @@ instruction, the names of the tools offered and the results, nothing else.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 from deskhand.agent.goals import Goal, Goals, make_goals
 from deskhand.agent.language.answers import CAPABILITIES, answer
 from deskhand.agent.language.intents import Act, Ask, Help, Impossible, Instruction, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
 from deskhand.agent.language.parser import parse
-from deskhand.agent.language.resolve import listing, name_of, resolve
+from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
 from deskhand.agent.planner import plan
 from deskhand.agent.prompt import FINISH, SUBMIT_PLAN
 from deskhand.agent.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script
@@ -109,6 +110,7 @@ class Brain:
     def _achieve(self, group: list[Intent]) -> Script:
         if not (yield from self._pursuit.look("I look at what is on the desk.")):
             return
+        group = yield from self._name_held(group)
         kept = frozenset(
             item["id"]
             for task in group
@@ -123,6 +125,25 @@ class Brain:
         goals = yield from self._submit(made)
         self._pursuit.begin(goals, made.free)
         yield from self._pursuit.run()
+
+    def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
+        """Say what "it" is: where nobody was named before, what the gripper holds."""
+        if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
+            return group
+        state = yield Call("get_robot_state", {}, "What do I hold?")
+        holding = str(state.data.get("holding") or "") if state.ok else ""
+        if not holding:
+            self._pursuit.problems.append(("not_understood", "I do not know what 'it' stands for: nothing was named before, and I hold nothing."))
+        elif all(item["id"] != holding for item in self._pursuit.objects):
+            self._pursuit.objects = [*self._pursuit.objects, held_object(holding)]
+        named: list[Intent] = []
+        for task in group:
+            if isinstance(task, Place | Release):
+                things = tuple(replace(ref, id=holding, pronoun=False) if ref.pronoun else ref for ref in task.things if holding or not ref.pronoun)
+                named += [replace(task, things=things)] if things else []
+            else:
+                named.append(task)
+        return named
 
     def _submit(self, made: Goals) -> Generator[Call, Heard, list[Goal]]:
         """Have the plan verified; what is refused is dropped and remembered with its reason."""

@@ -9,7 +9,7 @@ from typing import Any
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.intents import Help
 from deskhand.agent.language.parser import parse
-from deskhand.agent.language.resolve import Seen, name_of
+from deskhand.agent.language.resolve import Seen, held_object, name_of
 from deskhand.agent.planner import plan
 from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
@@ -58,6 +58,8 @@ class Claims:
             if name != "find_objects":
                 self._objects = list(result.data["objects"])
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
+        if name == "get_robot_state" and result.ok and isinstance(result.data, Mapping):
+            self._holding = str(result.data.get("holding") or "")
         if moves:
             self.moved = True
             self._checked = False
@@ -77,6 +79,8 @@ class Claims:
         if not self._looked:
             return ToolResult("precondition_failed", "nobody has looked at the desk yet.", retry=True, hint="Call detect_objects first.")
         goals = [Goal.from_json(item) for item in subgoals]
+        if self._holding and all(item["id"] != self._holding for item in self._objects):
+            self._objects = [*self._objects, held_object(self._holding)]
         problems = verify(goals, self._objects)
         if problems:
             text = " ".join(problem.message for problem in problems)

@@ -51,6 +51,8 @@ class Work:
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     """What a place has verified; things deep in a container are not seen again."""
+    renamed: dict[str, Goal] = field(default_factory=dict)
+    """Lost id -> the goal of the thing under its new id."""
 
 
 class Pursuit:
@@ -103,7 +105,7 @@ class Pursuit:
                 continue
             work.tries[goal.object_id] += 1
             if not (yield from self.fulfil(goal)):
-                queue.append(work.goals.get(goal.object_id, goal))
+                queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}
@@ -116,9 +118,11 @@ class Pursuit:
 
     def fulfil(self, goal: Goal) -> Yes:
         """One thing to its place; False when it did not get there."""
-        held = False
-        picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
-        if picked.code == "already_holding":
+        held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
+        picked = Heard(True)
+        if not held:
+            picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
+        if picked.code in {"already_holding", "precondition_failed"}:
             held = yield from self._holding_already(goal)
             if not held:
                 picked = yield Call("pick", {"object_id": goal.object_id})
@@ -165,6 +169,8 @@ class Pursuit:
         holding = str(state.data.get("holding") or "") if state.ok else ""
         if holding == goal.object_id:
             return True
+        if not holding:
+            return False
         other = self.work.goals.get(holding)
         yield from self._put(other or Goal(holding, "on", TABLE))
         return False
@@ -211,6 +217,7 @@ class Pursuit:
             heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{new.object_id} looks like what was {goal.object_id}.")
             if heard.ok:
                 self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
+                self.work.renamed[goal.object_id] = new
                 self.work.failed.pop(goal.object_id, None)
 
     def _is_open(self, name: str) -> bool:

@@ -12,10 +12,10 @@ from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 SIZES = {
     "block": (0.03, 0.03, 0.03), "ball": (0.035, 0.035, 0.035), "cup": (0.04, 0.04, 0.05), "can": (0.038, 0.038, 0.07), "pen": (0.13, 0.01, 0.01),
     "marker": (0.12, 0.018, 0.018), "box": (0.036, 0.06, 0.042), "eraser": (0.022, 0.045, 0.014), "sponge": (0.04, 0.07, 0.025),
-    "bin": (0.165, 0.17, 0.07), "tray": (0.165, 0.215, 0.035), "open_box": (0.16, 0.19, 0.055),
+    "bin": (0.165, 0.17, 0.07), "tray": (0.165, 0.215, 0.035), "open_box": (0.16, 0.19, 0.055), "box_open": (0.16, 0.19, 0.055),
 }  # fmt: skip
 SHAPES = {"ball": "sphere", "cup": "cylinder", "can": "cylinder", "pen": "cylinder", "marker": "cylinder"}
-CONTAINERS = ("bin", "tray", "open_box")
+CONTAINERS = ("bin", "tray", "open_box", "box_open")
 
 
 def thing(name: str, color: str = "red", label: str = "", position: tuple[float, float] | None = None, scale: float = 1.0, on: str = "table") -> dict[str, Any]:

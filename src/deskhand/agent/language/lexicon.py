@@ -132,7 +132,7 @@ VERBS: dict[tuple[str, ...], str] = {
     **dict.fromkeys(phrases("leave, keep, skip, ignore, touch, spare"), "leave"),
     **dict.fromkeys(phrases("fill, use, load"), "fill"),
     **dict.fromkeys(phrases("empty, unload, empty out"), "empty"),
-    **dict.fromkeys(phrases("release, let go of, put down, set down, lay down"), "release"),
+    **dict.fromkeys(phrases("release, let go of, let go, put down, set down, lay down"), "release"),
 }
 LINKING = _words(
     "go goes going belong belongs be is are should must shall have has to needs need gets get come comes ends end land lands fits fit live lives "

@@ -10,6 +10,8 @@ from deskhand.agent.language.intents import Impossible, Intent, Leave, Pick, Pla
 EVERYTHING = Ref("everything", count=0)
 BIN = Ref("the bin", kinds=frozenset(("bin",)), definite=True)
 TABLE = Ref("the desk", table=True, definite=True)
+HELD = Ref("it", count=0, pronoun=True, definite=True)
+"""Nobody was named: what the gripper holds."""
 
 
 @dataclass
@@ -59,14 +61,12 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         things += context.last if ref.pronoun and context.last else (ref,)
     excepts = tuple(_heads(clause.excepts, None, context))
     things = [replace(ref, excluded=(*ref.excluded, *excepts)) if excepts else ref for ref in things]
-    if things and any(not ref.table for ref in things):
-        context.last = tuple(ref for ref in things if not ref.table)
+    if any(not (ref.table or ref.pronoun) for ref in things):
+        context.last = tuple(ref for ref in things if not (ref.table or ref.pronoun))
     if clause.target is None and clause.fronted is not None:
         clause.relation, clause.target = clause.fronted
     if clause.target is not None and clause.target.bare:
         clause.target = _heads([clause.target], None, context)[0]
-    if any(ref.pronoun for ref in things) and not context.last:
-        return [Unclear(text, "I do not know what 'it' stands for")]
     if clause.negated or clause.verb == "leave":
         return [Leave(tuple(things))] if things or clause.negated else [Unclear(text, "leave what?")]
     result = _by_verb(clause, things, excepts, text, context)
@@ -112,13 +112,13 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     if verb in {"stack", "build"}:
         return _building(clause, objects, text)
     if verb == "release":
-        return [Release(objects)]
+        return [Release(objects or context.last or (HELD,))]
     if verb == "pick" and target is None:
-        return [Pick(ref) for ref in objects] or [Unclear(text, "pick up what?")]
+        return [Pick(ref) for ref in objects if not ref.pronoun] or [Unclear(text, "pick up what?")]
     if verb == "discard":
         return [Place(objects or context.last, relation or "in", _bin(target))] if objects or context.last else [Unclear(text, "throw away what?")]
     if target is not None:
-        objects = objects or (context.last if verb or clause.flags & {"linking"} else ())
+        objects = objects or (context.last or (HELD,) if verb == "put" else ())
         if not objects:
             return [Unclear(text, "put what there?" if verb or clause.fronted else "")]
         return [Place(objects, "on" if target.table else relation, _bin(target))]

@@ -43,6 +43,17 @@ def name_of(item: Seen) -> str:
     return f"{color} {label}" if color and color not in {"unknown", "none"} else label
 
 
+def held_object(name: str) -> Seen:
+    """What is known of a thing in the hand that no look shows."""
+    label = name.rsplit("_", 1)[0]
+    return {"id": name, "label": label, "color": "", "shape": "other", "size": [0.03, 0.03, 0.03], "position": [0.0, 0.0, 0.2], "yaw": 0.0} | {
+        "is_container": False,
+        "support": "gripper",
+        "relation": "held",
+        "confidence": 1.0,
+    }
+
+
 def listing(objects: Iterable[Seen]) -> str:
     """``a red block (block_1), a cup (cup_1)``; ``nothing`` when there is none."""
     return ", ".join(f"{'an' if name_of(item)[0] in 'aeiou' else 'a'} {name_of(item)} ({item['id']})" for item in objects) or "nothing"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall
@@ -15,34 +15,61 @@ from deskhand.errors import DeskhandError
 
 
 class OfflineModel:
-    """Computes its reply from the conversation alone: the script of :class:`Brain` is replayed with the results that the messages hold."""
+    """Computes its reply from the conversation alone: the script of :class:`Brain` is replayed with the results that the messages hold.
+
+    Where the conversation goes on from the one before, the replay goes on too; what comes out is the same.
+    """
 
     name = "offline"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._replay: _Replay | None = None
 
     def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
         """The next call. Raises ``model_failed`` when the conversation is not one that it began."""
         if schema is not None:
             raise DeskhandError("model_failed", "the offline brain answers by tool calls only.", hint="Use a language model where a schema must be filled in.")
         instruction = next((message.content for message in messages if message.role == "user"), "")
-        names = [str(card["name"]) for card in tools]
-        script = Brain(instruction, names).script()
-        call = next(script)
-        for result in _results(messages):
+        names = tuple(str(card["name"]) for card in tools)
+        results = [message.content for message in messages if message.role == "tool"]
+        with self._lock:
+            replay = self._replay
+            if replay is None or not replay.continues(instruction, names, results):
+                replay = self._replay = _Replay(instruction, names)
             try:
-                call = script.send(result)
-            except StopIteration:
-                raise DeskhandError("model_failed", "the task was finished already.") from None
+                call = replay.go_on(results)
+            except DeskhandError:
+                self._replay = None
+                raise
         if call.tool not in names:
             why = f"I need the tool {call.tool} for this, and it is not offered."
             call = Call(FINISH, {"status": "refused", "summary": why, "code": "unknown_tool"})
         return Reply(call.thought, (ToolCall(call.tool, call.arguments),))
 
 
-def _results(messages: Sequence[Message]) -> list[Heard]:
-    return [_heard(message.content) for message in messages if message.role == "tool"]
+class _Replay:
+    """A script and the results that it has been given."""
+
+    def __init__(self, instruction: str, names: tuple[str, ...]) -> None:
+        self._key = instruction, names
+        self._script = Brain(instruction, names).script()
+        self._call = next(self._script)
+        self._given: list[str] = []
+
+    def continues(self, instruction: str, names: tuple[str, ...], results: list[str]) -> bool:
+        return self._key == (instruction, names) and results[: len(self._given)] == self._given
+
+    def go_on(self, results: list[str]) -> Call:
+        for content in results[len(self._given) :]:
+            try:
+                self._call = self._script.send(_heard(content))
+            except StopIteration:
+                raise DeskhandError("model_failed", "the task was finished already.") from None
+            self._given.append(content)
+        return self._call
 
 
-@lru_cache(maxsize=512)
 def _heard(content: str) -> Heard:
     try:
         body = json.loads(content)

@@ -1,0 +1,264 @@
+"""What the offline brain does when tools fail, things move, or nothing helps; always through the same loop."""
+
+from typing import Any
+
+import pytest
+from symbolic_desk import SymbolicDesk, thing
+
+from deskhand.agent.loop import AgentLoop
+from deskhand.agent.models.offline import OfflineModel
+from deskhand.agent.records import TOOL_ERROR, Budgets, TaskOutcome
+from deskhand.errors import DeskhandError
+from deskhand.etp.base import ToolResult
+
+RULES = "put the blocks in the tray and everything else in the bin"
+
+
+def desk(**kwargs: Any) -> SymbolicDesk:
+    return SymbolicDesk(
+        thing("block_1", "red", position=(-0.1, 0.0)),
+        thing("block_2", "blue", position=(0.0, 0.1)),
+        thing("cup_1", "green", position=(0.1, 0.0)),
+        thing("bin_1", position=(0.0, 0.28)),
+        thing("tray_1", position=(0.0, -0.28)),
+        **kwargs,
+    )
+
+
+def run(desk: SymbolicDesk, text: str = RULES, **kwargs: Any) -> TaskOutcome:
+    return AgentLoop(OfflineModel(), desk, **kwargs).run(text)
+
+
+def fail(code: str, times: int = 1, retry: bool = False) -> list[ToolResult]:
+    return [ToolResult(code, f"made to fail with {code}", retry=retry)] * times
+
+
+DONE = {"block_1": "tray_1", "block_2": "tray_1", "cup_1": "bin_1"}
+
+
+@pytest.mark.parametrize("code", ["grasp_failed", "no_grasp", "planning_failed", "timeout", "gripper_failed", "tool_failed"])
+def test_a_failed_pick_is_tried_again_after_the_others(code: str) -> None:
+    robot = desk(faults={"pick:block_1": fail(code)})
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+    assert outcome.errors == (code,)
+    picks = [arguments["object_id"] for name, arguments in robot.calls if name == "pick"]
+    assert picks[0] == picks[-1] == "block_1"
+    assert len(picks) == 4
+    assert outcome.failures == {TOOL_ERROR: 1}
+
+
+def test_a_thing_that_cannot_be_grasped_is_left_and_told_and_the_rest_is_done() -> None:
+    robot = desk(faults={"pick:block_1": fail("grasp_failed", 99)})
+    outcome = run(robot)
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert robot.where() == DONE | {"block_1": "table"}
+    assert "Not done: the red block (block_1)" in outcome.summary
+    assert "made to fail with grasp_failed" in outcome.summary
+    assert sum(name == "pick" and arguments["object_id"] == "block_1" for name, arguments in robot.calls) == 3
+
+
+def test_when_nothing_was_done_the_code_is_that_of_the_failure() -> None:
+    robot = desk(faults={"pick": fail("no_grasp", 99)})
+    outcome = run(robot, "put the cup in the bin")
+    assert (outcome.success, outcome.code) == (False, "no_grasp")
+
+
+def test_a_place_that_fails_with_the_thing_in_hand_is_made_again() -> None:
+    robot = desk(faults={"place_in:tray_1": fail("place_failed")})
+    assert run(robot).success
+    assert robot.where() == DONE
+    assert sum(name == "pick" for name, _ in robot.calls) == 3
+
+
+def test_a_full_container_is_left_for_another_where_nobody_said_which() -> None:
+    robot = desk(faults={"place_in:bin_1": fail("no_free_space", 99)})
+    outcome = run(robot, "clean the desk")
+    assert outcome.success, outcome.summary
+    assert set(robot.where().values()) == {"tray_1"}
+
+
+def test_a_full_container_that_was_asked_for_is_told_and_the_thing_put_back() -> None:
+    robot = desk(faults={"place_in:bin_1": fail("no_free_space", 99)})
+    outcome = run(robot)
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert robot.where() == DONE | {"cup_1": "table"}
+    assert robot.holding == ""
+    assert "cup_1" in outcome.summary
+
+
+def test_a_thing_dropped_on_the_way_is_picked_again() -> None:
+    def drop(robot: SymbolicDesk, name: str) -> None:
+        if name == "place_in" and robot.holding == "cup_1" and not dropped:
+            dropped.append(True)
+            robot._put("table", "on", [0.0, 0.0, 0.02])
+
+    dropped: list[bool] = []
+    robot = desk(before=drop)
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+    assert outcome.errors == ("not_holding",)
+
+
+def test_a_thing_that_somebody_takes_out_again_is_put_back() -> None:
+    def take_out(robot: SymbolicDesk, name: str) -> None:
+        if name == "check_goal" and not taken:
+            taken.append(True)
+            robot.objects["block_1"] |= {"support": "table", "relation": "on"}
+
+    taken: list[bool] = []
+    robot = desk(before=take_out)
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+
+
+def test_who_takes_it_out_every_time_is_not_fought_for_ever() -> None:
+    def take_out(robot: SymbolicDesk, name: str) -> None:
+        if name == "check_goal":
+            robot.objects["block_1"] |= {"support": "table", "relation": "on"}
+
+    outcome = run(desk(before=take_out))
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert "Not done: the red block (block_1)" in outcome.summary
+
+
+def test_an_object_with_a_new_id_is_found_again() -> None:
+    def rename(robot: SymbolicDesk, name: str) -> None:
+        if name == "pick" and "cup_1" in robot.objects:
+            robot.objects["cup_7"] = robot.objects.pop("cup_1") | {"id": "cup_7"}
+
+    robot = desk(before=rename)
+    outcome = run(robot, "put the cup in the bin")
+    assert outcome.success, outcome.summary
+    assert robot.where()["cup_7"] == "bin_1"
+
+
+def test_an_object_that_vanished_is_told() -> None:
+    def vanish(robot: SymbolicDesk, name: str) -> None:
+        if name == "pick":
+            robot.objects.pop("cup_1", None)
+
+    outcome = run(desk(before=vanish), "put the cup in the bin")
+    assert (outcome.success, outcome.code) == (False, "unknown_object")
+
+
+def test_what_lies_on_top_is_cleared_first() -> None:
+    robot = desk()
+    robot.objects["cup_1"] |= {"support": "block_1", "relation": "on"}
+    assert run(robot, "put the red block in the tray").success
+    assert robot.where() == {"block_1": "tray_1", "cup_1": "table", "block_2": "table"}
+    robot = desk()
+    robot.objects["cup_1"] |= {"support": "block_1", "relation": "on"}
+    assert run(robot).success
+    assert robot.where() == DONE
+    assert sum(name == "pick" for name, _ in robot.calls) == 3
+
+
+def test_a_tower_grows_from_the_bottom_also_after_a_failure() -> None:
+    robot = desk(faults={"pick:block_2": fail("grasp_failed")})
+    outcome = run(robot, "put the blue block on the cup and the red block on the blue block")
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"block_2": "cup_1", "block_1": "block_2", "cup_1": "table"}
+
+
+def test_what_is_held_at_the_start_is_put_down_first() -> None:
+    robot = desk()
+    robot.invoke("pick", {"object_id": "cup_1"})
+    outcome = run(robot, "put the red block in the tray")
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"block_1": "tray_1", "cup_1": "table", "block_2": "table"}
+
+
+@pytest.mark.parametrize("code", ["safety_stop", "watchdog", "node_unavailable", "permission_denied"])
+def test_a_stop_or_a_dead_node_ends_the_task_at_once_with_its_code(code: str) -> None:
+    robot = desk(faults={"pick:block_2": fail(code, 99)})
+    outcome = run(robot)
+    assert (outcome.success, outcome.code) == (False, code)
+    assert robot.calls[-1] == ("pick", {"object_id": "block_2"})
+    assert f"Made to fail with {code}" in outcome.summary
+    assert "Done (as each was put down, not checked again since): the red block (block_1) in the red tray (tray_1)" in outcome.summary
+    assert "Not done" in outcome.summary
+
+
+def test_a_tool_server_that_dies_ends_the_task_with_node_unavailable() -> None:
+    def die(robot: SymbolicDesk, name: str) -> None:
+        if name == "place_in":
+            raise DeskhandError("node_unavailable", "the tool server vanished during place_in.")
+
+    outcome = run(desk(before=die))
+    assert (outcome.success, outcome.code) == (False, "node_unavailable")
+    assert "The tool server vanished" in outcome.summary
+
+
+def test_a_blind_camera_is_not_asked_for_ever() -> None:
+    robot = desk(faults={"detect_objects": fail("no_frame", 99)})
+    outcome = run(robot)
+    assert (outcome.success, outcome.code) == (False, "no_frame")
+    assert len(robot.calls) <= 3
+
+
+def test_one_stale_frame_is_survived() -> None:
+    assert run(desk(faults={"detect_objects": fail("stale_data")})).success
+
+
+def test_a_check_that_cannot_be_made_is_no_success() -> None:
+    outcome = run(desk(faults={"check_goal": fail("tool_failed", 99)}))
+    assert not outcome.success
+    assert outcome.code == "tool_failed" or outcome.code == "task_incomplete"
+
+
+def test_tools_that_lie_do_not_make_a_false_success() -> None:
+    robot = desk()
+    robot.lies = {"pick", "place_in"}
+    outcome = run(robot)
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert robot.where() == {"block_1": "table", "block_2": "table", "cup_1": "table"}
+
+
+def test_a_cancel_stops_the_arm_and_tells_what_was_done() -> None:
+    robot = desk()
+
+    def cancelled() -> bool:
+        return sum(name == "place_in" for name, _ in robot.calls) >= 1
+
+    outcome = run(robot, cancelled=cancelled)
+    assert (outcome.success, outcome.code) == (False, "cancelled")
+    assert robot.calls[-1][0] == "stop_motion"
+    assert "Done (as each was put down" in outcome.summary
+
+
+def test_budgets_end_a_task_with_a_code() -> None:
+    outcome = run(desk(), budgets=Budgets(tool_calls=4))
+    assert (outcome.success, outcome.code, outcome.tool_calls) == (False, "budget_exceeded", 4)
+    ticks = iter(range(10_000))
+    outcome = run(desk(), budgets=Budgets(seconds=30), now=lambda: float(next(ticks)))
+    assert (outcome.success, outcome.code) == (False, "budget_exceeded")
+
+
+def test_the_brain_needs_the_tools_it_is_offered() -> None:
+    class Handless(SymbolicDesk):
+        def search(self, *args: Any, **kwargs: Any) -> Any:
+            return [hit for hit in super().search() if hit.name != "pick"]
+
+    robot = Handless(thing("cup_1"), thing("bin_1"))
+    outcome = run(robot, "put the cup in the bin")
+    assert not outcome.success
+    assert "pick" in outcome.summary
+
+
+def test_the_same_conversation_gives_the_same_steps() -> None:
+    first, second = run(desk(faults={"pick:block_1": fail("no_grasp")})), run(desk(faults={"pick:block_1": fail("no_grasp")}))
+    assert [(step.tool, step.arguments, step.code) for step in first.steps] == [(step.tool, step.arguments, step.code) for step in second.steps]
+
+
+def test_steps_are_told_while_they_happen_and_kept() -> None:
+    told = []
+    outcome = run(desk(), on_step=lambda step: told.append((step.index, step.tool, step.finished)))
+    assert told[0] == (1, "detect_objects", False)
+    assert [step.tool for step in outcome.steps][:3] == ["detect_objects", "submit_plan", "pick"]
+    assert outcome.steps[0].used is True
+    assert outcome.to_json()["steps"][2]["arguments"] == {"object_id": "block_1"}
+    assert all(step.finished for step in outcome.steps)
