@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deskhand.agent.models import load_profile
+from deskhand.arms.config import load_arm
 from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
 from deskhand.episode.timeline import calls_from, time_shares
@@ -18,7 +20,7 @@ from deskhand.tasks import load_task
 from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
-MODES = ("tools", "code", "direct")
+MODES = ("tools",)
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,10 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     """The world and what the robot is told.
 
     Raises:
-        DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode.
+        DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode, ``config_error`` for an unknown arm or brain.
     """
+    load_arm(options.arm)
+    load_profile(options.brain)
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():

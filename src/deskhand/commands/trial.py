@@ -22,7 +22,7 @@ def trial(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first.")] = 0,
     arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
     brain: Annotated[str, typer.Option(help="Language model; offline needs none.")] = "offline",
-    mode: Annotated[str, typer.Option(help="tools, code or direct.")] = "tools",
+    mode: Annotated[str, typer.Option(help="How the model acts: tools.")] = "tools",
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")] = False,
     timeout: Annotated[float, typer.Option(help="Wall clock for one trial [s].")] = 900.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results; also after every trial.")] = None,

@@ -58,7 +58,14 @@ def test_an_own_instruction_is_judged_by_the_robots_own_word_and_reports_where_t
 
 @pytest.mark.parametrize(
     ("options", "code"),
-    [({"instruction": "  "}, "empty_instruction"), ({"task": "fly"}, "invalid_input"), ({"mode": "magic"}, "invalid_input"), ({"seed": -1}, "invalid_input")],
+    [
+        ({"instruction": "  "}, "empty_instruction"),
+        ({"task": "fly"}, "invalid_input"),
+        ({"mode": "magic"}, "invalid_input"),
+        ({"seed": -1}, "invalid_input"),
+        ({"arm": "x"}, "config_error"),
+        ({"brain": "x"}, "config_error"),
+    ],
 )
 def test_bad_options_are_refused_before_anything_starts(options, code):
     with pytest.raises(DeskhandError) as error:
