@@ -29,7 +29,8 @@ class NodeSpec:
     """One node as one process.
 
     ``package`` other than "deskhand" is a ROS package of someone else with ``executable``; it exists only where ROS 2 is installed.
-    ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other.
+    ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other; one that works ``once``
+    may end with exit code 0.
     """
 
     name: str
@@ -41,6 +42,7 @@ class NodeSpec:
     remappings: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
     pass_fds: tuple[int, ...] = ()
+    once: bool = False
 
     @property
     def module(self) -> str:
@@ -68,12 +70,16 @@ class NodeSpec:
 
 @dataclass(frozen=True)
 class CameraDriver:
-    """A vendor's camera node: how it is started, and where its topics differ from ours."""
+    """A vendor's camera node, named "camera": how it is started, and where its topics differ from ours.
+
+    ``own_namespace`` when its topics are relative; else they are below the node's name.
+    """
 
     package: str
     executable: str
     parameters: Mapping[str, Value]
     remappings: tuple[tuple[str, str], ...] = ()
+    own_namespace: bool = False
 
 
 CAMERA_DRIVERS = {
@@ -93,6 +99,7 @@ CAMERA_DRIVERS = {
         "orbbec_camera",
         "orbbec_camera_node",
         {
+            "camera_name": "camera",
             "enable_color": True,
             "enable_depth": True,
             "depth_registration": True,
@@ -103,21 +110,29 @@ CAMERA_DRIVERS = {
             "depth_height": 480,
         },
         remappings=(("camera/aligned_depth_to_color/image_raw", "camera/depth/image_raw"),),
+        own_namespace=True,
     ),
 }
 """Camera nodes that a robot's bring-up can start; ``external`` is any camera that already publishes."""
+
+DRIVERS = ("external", "hardware", "mock")
+"""Who serves the arm of a robot: something that already runs, or ros2_control with the hardware or with a mock that echoes commands."""
+
+CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller")
 
 
 @dataclass(frozen=True)
 class StackOptions:
     """What a person chooses at bring-up.
 
-    ``camera`` names a file of ``config/cameras`` on the simulated robot and one of :data:`CAMERA_DRIVERS` or ``external`` on a real one.
-    ``remappings`` apply to every node of the stack.
+    ``camera`` (one of :data:`CAMERA_DRIVERS`, or ``external``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform comes by
+    ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot. ``remappings`` apply to every node of the stack.
     """
 
     arm: str = "wx250s"
-    camera: str = ""
+    camera: str = "external"
+    camera_mount: str = ""
+    driver: str = "external"
     planner: str = "embedded"
     brain: str = "offline"
     namespace: str = ""
@@ -128,6 +143,7 @@ class StackOptions:
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     own: dict[str, dict[str, Value]] = {
+        "perception": {"arm": options.arm, **({"camera": options.camera_mount} if options.camera_mount else {})},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
@@ -164,33 +180,56 @@ def sim_nodes(options: StackOptions, *, task: str = "desk_cleaning", seed: int =
     return [simulation, *_stack(options, use_sim_time=True)]
 
 
-def robot_nodes(options: StackOptions, robot_description: str) -> list[NodeSpec]:
-    """A real robot: robot_state_publisher, the camera's node where it is ours to start, and the stack.
+def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
+    if value not in valid:
+        raise DeskhandError("config_error", f"there is no {what} {value!r}; valid: {', '.join(valid)}.")
 
-    The arm and the gripper are served by their own driver (``arm_controller``, ``gripper_controller``, ``joint_states``).
 
-    Args:
-        options: what runs.
-        robot_description: the expanded URDF.
+def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
+    if options.driver == "external":
+        return []
+    controllers = resource_path(f"config/ros2_control/{arm_name}.yaml")
+    package, namespace = "controller_manager", options.namespace
+    return [
+        NodeSpec(name="controller_manager", executable="ros2_control_node", package=package, namespace=namespace, parameter_files=(controllers,)),
+        NodeSpec(
+            name="spawner",
+            executable="spawner",
+            package=package,
+            namespace=namespace,
+            arguments=(*CONTROLLERS, "--param-file", str(controllers)),
+            once=True,
+        ),
+    ]
+
+
+def robot_nodes(options: StackOptions) -> list[NodeSpec]:
+    """A real robot: robot_state_publisher, the drivers that are ours to start, and the stack.
+
+    An ``external`` driver serves ``arm_controller``, ``gripper_controller`` and ``joint_states`` by itself.
 
     Raises:
-        DeskhandError: ``config_error`` for an unknown camera.
+        DeskhandError: ``config_error`` for an unknown arm, camera or driver.
     """
-    camera = options.camera or "external"
-    if camera != "external" and camera not in CAMERA_DRIVERS:
-        raise DeskhandError("config_error", f"there is no camera {camera!r}; valid: external, {', '.join(CAMERA_DRIVERS)}.")
-    nodes = [
-        NodeSpec(
-            name="robot_state_publisher",
-            executable="robot_state_publisher",
-            package="robot_state_publisher",
-            namespace=options.namespace,
-            parameters={"robot_description": robot_description},
-        )
-    ]
+    from deskhand.arms.config import load_arm
+    from deskhand.arms.description import urdf_text
+
+    _known("camera", options.camera, ("external", *CAMERA_DRIVERS))
+    _known("driver", options.driver, DRIVERS)
+    arm = load_arm(options.arm)
+    urdf = urdf_text(arm, "none" if options.driver == "external" else options.driver)
+    publisher = NodeSpec(
+        name="robot_state_publisher",
+        executable="robot_state_publisher",
+        package="robot_state_publisher",
+        namespace=options.namespace,
+        parameters={"robot_description": urdf},
+    )
+    nodes = [publisher, *_driver_nodes(options, arm.name)]
     remappings: tuple[tuple[str, str], ...] = ()
-    if camera != "external":
-        driver = CAMERA_DRIVERS[camera]
+    if options.camera != "external":
+        driver = CAMERA_DRIVERS[options.camera]
         remappings = driver.remappings
-        nodes.append(NodeSpec(name="camera", executable=driver.executable, package=driver.package, namespace=options.namespace, parameters=driver.parameters))
+        namespace = f"{options.namespace}/camera".strip("/") if driver.own_namespace else options.namespace
+        nodes.append(NodeSpec(name="camera", executable=driver.executable, package=driver.package, namespace=namespace, parameters=driver.parameters))
     return [*nodes, *_stack(options, use_sim_time=False, remappings=remappings)]

@@ -190,7 +190,7 @@ class Supervisor:
         code = child.process.wait()
         self._tell_reaper("drop", child.process.pid)
         with self._changed:
-            child.exit_code = code
+            child.exit_code, child.ready = code, child.ready or (child.spec.once and code == 0)
             self._changed.notify_all()
 
     def _drain(self, child: _Child, stream: Any) -> bool:
@@ -216,7 +216,8 @@ class Supervisor:
             raise DeskhandError("timeout", f"not ready within {timeout:g} s: {', '.join(waiting)}.\n{lines}")
 
     def _dead(self) -> list[Death]:
-        return [Death(name, child.exit_code, tuple(child.lines)[-20:]) for name, child in self._children.items() if child.exit_code is not None]
+        ended = [(name, child, child.exit_code) for name, child in self._children.items() if child.exit_code is not None]
+        return [Death(name, code, tuple(child.lines)[-20:]) for name, child, code in ended if code != 0 or not child.spec.once]
 
     def died(self) -> list[Death]:
         """Nodes that have ended since the start (without :meth:`stop`)."""

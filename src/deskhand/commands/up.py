@@ -35,9 +35,11 @@ def register(app: typer.Typer) -> None:
 
 
 def up(
-    target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one; its arm driver runs already.")],
+    target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one.")],
     arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
     camera: Annotated[str, typer.Option(help="robot: realsense, orbbec, or external for one that publishes already.")] = "external",
+    camera_mount: Annotated[str, typer.Option(help="robot: a name in config/cameras or a YAML file. Default: the transform comes by /tf.")] = "",
+    driver: Annotated[str, typer.Option(help="robot: external (runs already), hardware or mock (ros2_control).")] = "external",
     planner: Annotated[str, typer.Option(help="Motion planner.")] = "embedded",
     brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
@@ -51,11 +53,13 @@ def up(
 
     A node that ends is reported with its last lines, and everything is stopped. The exit code is 0 after Ctrl-C, 1 when a node ended.
     """
-    from deskhand.bringup import StackOptions
+    from deskhand.bringup import StackOptions, robot_nodes
 
     files = tuple(_existing(file) for file in parameters or ())
-    options = StackOptions(arm=arm, camera=camera, planner=planner, brain=brain, namespace=namespace, parameter_files=files)
-    nodes = _sim(options, task, seed, scene) if target is Target.sim else _robot(options)
+    options = StackOptions(
+        arm=arm, camera=camera, camera_mount=camera_mount, driver=driver, planner=planner, brain=brain, namespace=namespace, parameter_files=files
+    )
+    nodes = _sim(options, task, seed, scene) if target is Target.sim else robot_nodes(options)
     run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"))
 
 
@@ -69,14 +73,6 @@ def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> lis
     from deskhand.bringup import sim_nodes
 
     return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
-
-
-def _robot(options: StackOptions) -> list[NodeSpec]:
-    from deskhand.arms.config import load_arm
-    from deskhand.arms.model import RobotModel
-    from deskhand.bringup import robot_nodes
-
-    return robot_nodes(options, RobotModel.load(load_arm(options.arm)).urdf)
 
 
 def run(nodes: list[NodeSpec], log: Path) -> None:

@@ -1,0 +1,29 @@
+"""The simulated robot and the stack: ros2 launch deskhand sim.launch.py seed:=3"""
+
+from pathlib import Path
+
+from deskhand.bringup import StackOptions, sim_nodes
+from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
+
+ARGUMENTS = {
+    **STACK_ARGUMENTS,
+    "task": ("desk_cleaning", "task whose scene is on the desk"),
+    "seed": ("0", "seed of the scene"),
+    "scene": ("", "scene file (YAML) instead of a task's scene"),
+}
+
+
+def make(values):
+    options = StackOptions(
+        arm=values["arm"],
+        planner=values["planner"],
+        brain=values["brain"],
+        namespace=values["namespace"],
+        parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
+    )
+    scene = Path(values["scene"]) if values["scene"] else None
+    return [node_action(spec) for spec in sim_nodes(options, task=values["task"], seed=int(values["seed"]), scene=scene)]
+
+
+def generate_launch_description():
+    return launch_description(ARGUMENTS, make)

@@ -1,0 +1,60 @@
+"""The nodes of bringup.py as launch_ros actions; imported by the launch files alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from launch import LaunchDescription, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable, Shutdown
+from launch.launch_context import LaunchContext
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from deskhand.bringup import NodeSpec
+from deskhand.environment import DDS_PROFILE
+from deskhand.resources import resource_path
+
+STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
+    "arm": ("wx250s", "arm, a name in config/arms or a YAML file"),
+    "planner": ("embedded", "motion planner"),
+    "brain": ("offline", "language model, a profile of config/llm.yaml; offline needs none"),
+    "namespace": ("", "ROS namespace of all nodes"),
+    "parameters": ("", "ROS parameter file, over config/nodes.yaml"),
+}
+"""Launch arguments that every bring-up has: default and description."""
+
+
+def node_action(spec: NodeSpec) -> Node:
+    """One node; when it ends, everything is shut down, as ``deskhand up`` does."""
+    typed = {name: ParameterValue(value, value_type=str) if isinstance(value, str) else value for name, value in spec.parameters.items()}
+    return Node(
+        package=spec.package,
+        executable=spec.executable,
+        name=spec.name,
+        namespace=spec.namespace,
+        parameters=[*map(str, spec.parameter_files), *([typed] if typed else [])],
+        remappings=list(spec.remappings),
+        arguments=list(spec.arguments),
+        output="screen",
+        on_exit=None if spec.once else Shutdown(reason=f"{spec.name} ended"),
+    )
+
+
+def launch_description(
+    arguments: Mapping[str, tuple[str | None, str]],
+    make: Callable[[dict[str, str]], list[LaunchDescriptionEntity]],
+) -> LaunchDescription:
+    """Declare ``arguments`` (None: it must be given) and start what ``make`` returns for their values."""
+
+    def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        return make({name: context.launch_configurations[name] for name in arguments})
+
+    profile = os.environ.get("FASTRTPS_DEFAULT_PROFILES_FILE") or str(resource_path(DDS_PROFILE))
+    return LaunchDescription(
+        [
+            *(DeclareLaunchArgument(name, default_value=default, description=text) for name, (default, text) in arguments.items()),
+            SetEnvironmentVariable("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
+            OpaqueFunction(function=start),
+        ]
+    )
