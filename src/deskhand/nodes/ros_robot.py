@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from control_msgs.action import GripperCommand
-from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_srvs.srv import Trigger
@@ -19,6 +18,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
+from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.node import DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
@@ -44,6 +44,7 @@ from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
 from deskhand_interfaces.srv import CheckState, DetectObjects, GenerateGrasps, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
 SILENT = 1.5  # [s] wall time without a message after which a source counts as gone
+READY = 5.0  # [s] wall time that a server may take to appear
 NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "envelope_violated", "busy"})
 
 
@@ -250,8 +251,8 @@ class RosRobot:
             raise DeskhandError("busy", f"{name} did not accept the goal.", retry=True)
         return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async).result
 
-    def _wait_ready(self, ready: Callable[[], bool], name: str, server: str, timeout: float = 5.0) -> None:
-        end = time.monotonic() + timeout
+    def _wait_ready(self, ready: Callable[[], bool], name: str, server: str) -> None:
+        end = time.monotonic() + READY
         while not ready() or self._peers.dead(server):
             if time.monotonic() > end or self._peers.dead(server):
                 raise DeskhandError("node_unavailable", f"nobody serves {name}.", hint="Its node has died or was not started.")
