@@ -1,5 +1,6 @@
 """What the offline brain does when tools fail, things move, or nothing helps; always through the same loop."""
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -252,6 +253,36 @@ def test_the_brain_needs_the_tools_it_is_offered() -> None:
 def test_the_same_conversation_gives_the_same_steps() -> None:
     first, second = run(desk(faults={"pick:block_1": fail("no_grasp")})), run(desk(faults={"pick:block_1": fail("no_grasp")}))
     assert [(step.tool, step.arguments, step.code) for step in first.steps] == [(step.tool, step.arguments, step.code) for step in second.steps]
+
+
+def test_the_brain_keeps_nothing_that_the_conversation_does_not_hold() -> None:
+    class Forgetful(OfflineModel):
+        def reply(self, *args: Any, **kwargs: Any) -> Any:
+            return OfflineModel().reply(*args, **kwargs)
+
+    remembering, forgetting = (
+        run(desk(faults={"pick:block_1": fail("no_grasp")})),
+        AgentLoop(Forgetful(), desk(faults={"pick:block_1": fail("no_grasp")})).run(RULES),
+    )
+    assert [(step.tool, step.arguments) for step in remembering.steps] == [(step.tool, step.arguments) for step in forgetting.steps]
+
+
+WORDS = (
+    "put stack clean the a all every red blue block blocks cup ball bin tray box desk in on into to of and then ; : , . not except everything else rest it one "
+    "left right biggest two is are what where how many goes belongs from out with for stop home gripper open pick up down away fly -> block_1 leave but which"
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_said_the_task_ends_with_an_answer_a_code_or_a_proof(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(60):
+        text = " ".join(random.choices(WORDS.split(), k=random.randint(1, 14)))
+        robot = desk()
+        outcome = run(robot, text)
+        assert outcome.success or outcome.code, text
+        assert outcome.code not in {"internal_error", "model_failed"}, (text, outcome.summary)
+        assert outcome.summary or not outcome.success, text
 
 
 def test_steps_are_told_while_they_happen_and_kept() -> None:

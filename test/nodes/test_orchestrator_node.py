@@ -1,0 +1,246 @@
+"""The orchestrator over ROS: symbolic tools behind the real interfaces of a tool server."""
+
+import contextlib
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit/agent"))
+import rclpy
+from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
+from symbolic_desk import SymbolicDesk, thing
+
+from deskhand.errors import ERROR_NUMBERS, DeskhandError
+from deskhand.etp.base import ToolResult
+from deskhand.etp.wire import result_to_text
+from deskhand.nodes.node import DeskhandNode, wait_future
+from deskhand.nodes.orchestrator_node import OrchestratorNode
+from deskhand_interfaces.action import InvokeTool, RunTask
+from deskhand_interfaces.msg import ToolSummary
+from deskhand_interfaces.srv import DescribeTool, ListTools
+
+DOMAIN = 81
+RULES = "put the block in the tray and the cup in the bin"
+
+
+class SymbolicServer(DeskhandNode):
+    """tools/list, tools/describe, tools/invoke on a symbolic desk; a pick can be made to wait until it is cancelled or let go."""
+
+    def __init__(self):
+        super().__init__("tool_server")
+        self.desk = SymbolicDesk()
+        self.picking, self.go = threading.Event(), threading.Event()
+        self.stops = 0
+        group = {"callback_group": self.reentrant}
+        self.create_service(ListTools, "tools/list", self._list, **group)
+        self.create_service(DescribeTool, "tools/describe", self._describe, **group)
+        self.create_service(Trigger, "safety/stop", self._stop, **group)
+        self._server = ActionServer(self, InvokeTool, "tools/invoke", self._invoke, cancel_callback=lambda _: CancelResponse.ACCEPT, **group)
+        self.renew()
+
+    def renew(self):
+        things = [thing("block_1", "red", position=(-0.1, 0.0)), thing("cup_1", "green", position=(0.1, 0.0))]
+        self.desk = SymbolicDesk(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+        self.picking.clear()
+        self.go.set()
+        self.stops = 0
+
+    def close(self):
+        self.go.set()
+        self._server.destroy()
+
+    def _list(self, request, response):
+        response.tools = [
+            ToolSummary(name=hit.name, group=hit.group, unit=hit.unit, effects=hit.effects, available=True) for hit in self.desk.search(request.text)
+        ]
+        return response
+
+    def _describe(self, request, response):
+        try:
+            response.card_json = json.dumps(self.desk.describe(request.name))
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+        return response
+
+    def _stop(self, request, response):
+        self.stops += 1
+        response.success = True
+        return response
+
+    def _invoke(self, handle):
+        goal = handle.request
+        cancelled = False
+        if goal.tool == "pick":
+            self.picking.set()
+            while not self.go.wait(0.01) and not cancelled:
+                cancelled = handle.is_cancel_requested
+        result = ToolResult("cancelled", "pick was cancelled.") if cancelled else self.desk.invoke(goal.tool, json.loads(goal.arguments_json))
+        if cancelled:
+            handle.canceled()
+        elif result.ok:
+            handle.succeed()
+        else:
+            handle.abort()
+        return InvokeTool.Result(result_json=result_to_text(result))
+
+
+class Graph:
+    def __init__(self, folder):
+        self.folder = folder
+        self.tools = SymbolicServer()
+        self.orchestrator = OrchestratorNode(parameter_overrides=[Parameter("episode", value=str(folder))])
+        self.client = DeskhandNode("test_client")
+        self.action = ActionClient(self.client, RunTask, "run_task", callback_group=self.client.reentrant)
+        self.executors, self.threads = [], []
+        for node in (self.tools, self.orchestrator, self.client):
+            executor = MultiThreadedExecutor(num_threads=6)
+            executor.add_node(node)
+            self.executors.append(executor)
+            self.threads.append(threading.Thread(target=self._spin, args=(executor,), daemon=True))
+            self.threads[-1].start()
+        assert self.action.wait_for_server(timeout_sec=15)
+
+    def _spin(self, executor):
+        with contextlib.suppress(ExternalShutdownException):
+            executor.spin()
+
+    def send(self, instruction, mode="", feedback=None):
+        goal = RunTask.Goal(instruction=instruction, mode=mode)
+        return wait_future(self.action.send_goal_async(goal, feedback_callback=feedback), 15, "run_task")
+
+    def result(self, handle):
+        return wait_future(handle.get_result_async(), 30, "run_task").result
+
+    def run(self, instruction, mode="", feedback=None):
+        return self.result(self.send(instruction, mode, feedback))
+
+    def close(self):
+        self.tools.go.set()
+        self.orchestrator.close()
+        self.tools.close()
+        self.action.destroy()
+        for executor in self.executors:
+            executor.shutdown(timeout_sec=2)
+        for thread in self.threads:
+            thread.join(5)
+        for node in (self.tools, self.orchestrator, self.client):
+            node.destroy_node()
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    before = os.environ.get("ROS_DOMAIN_ID")
+    os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO, domain_id=DOMAIN)
+    running = Graph(tmp_path_factory.mktemp("episode"))
+    yield running
+    running.close()
+    rclpy.try_shutdown()
+    if before is None:
+        del os.environ["ROS_DOMAIN_ID"]
+    else:
+        os.environ["ROS_DOMAIN_ID"] = before
+
+
+@pytest.fixture(autouse=True)
+def fresh_desk(graph):
+    graph.tools.renew()
+
+
+def test_a_task_is_done_told_and_recorded(graph):
+    told = []
+    result = graph.run(RULES, feedback=lambda message: told.append((message.feedback.step, message.feedback.tool)))
+    assert (result.success, result.error_code, result.error_message) == (True, 0, "")
+    assert graph.tools.desk.where() == {"block_1": "tray_1", "cup_1": "bin_1"}
+    assert result.summary.startswith("Done (checked by a look)")
+    assert (result.tool_calls, list(result.errors), result.episode) == (6, [], str(graph.folder))
+    assert (1, "detect_objects") in told and any(tool == "place_in" for _, tool in told)
+    steps = json.loads((graph.folder / "agent.json").read_text())["steps"]
+    assert [step["tool"] for step in steps] == ["detect_objects", "submit_plan", "pick", "place_in", "pick", "place_in", "finish"]
+
+
+def test_failed_calls_are_in_the_result(graph):
+    graph.tools.desk.faults = {"pick:cup_1": [ToolResult("grasp_failed", "slipped", retry=True)]}
+    result = graph.run(RULES)
+    assert result.success
+    assert list(result.errors) == ["grasp_failed"]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "mode", "code"),
+    [
+        ("", "", "empty_instruction"),
+        ("   ", "tools", "empty_instruction"),
+        ("fly to the moon", "", "impossible"),
+        ("asdf", "", "not_understood"),
+        ("put the banana in the bin", "", "unknown_object"),
+        ("clean the desk", "direct", "invalid_input"),
+        ("clean the desk " * 1000, "", "invalid_input"),
+    ],
+)
+def test_bad_instructions_get_a_code_and_move_nothing(graph, instruction, mode, code):
+    result = graph.run(instruction, mode)
+    assert (result.success, result.error_code) == (False, ERROR_NUMBERS[code]), result.error_message
+    assert result.error_message == result.summary != ""
+    assert {name for name, _ in graph.tools.desk.calls} <= {"detect_objects"}
+
+
+def test_a_second_task_is_refused_with_the_reason_and_the_first_goes_on(graph):
+    graph.tools.go.clear()
+    first = graph.send(RULES)
+    assert graph.tools.picking.wait(15)
+    second = graph.run("clean the desk")
+    assert (second.success, second.error_code) == (False, ERROR_NUMBERS["busy"])
+    assert RULES in second.error_message
+    graph.tools.go.set()
+    assert graph.result(first).success
+
+
+def test_a_cancel_ends_the_call_stops_the_arm_and_tells_the_truth(graph):
+    graph.tools.go.clear()
+    handle = graph.send(RULES)
+    assert graph.tools.picking.wait(15)
+    wait_future(handle.cancel_goal_async(), 15, "cancel")
+    result = graph.result(handle)
+    assert (result.success, result.error_code) == (False, ERROR_NUMBERS["cancelled"])
+    assert graph.tools.desk.calls[-1][0] == "stop_motion"
+    assert "Not done" in result.summary
+    assert graph.tools.desk.where() == {"block_1": "table", "cup_1": "table"}
+
+
+def test_stop_at_any_time_ends_the_running_task(graph):
+    graph.tools.go.clear()
+    running = graph.send(RULES)
+    assert graph.tools.picking.wait(15)
+    stop = graph.run("STOP!")
+    assert stop.success
+    assert "cancelled" in stop.summary
+    assert graph.tools.desk.stopped
+    result = graph.result(running)
+    assert (result.success, result.error_code) == (False, ERROR_NUMBERS["cancelled"])
+
+
+def test_after_a_stop_a_task_says_that_the_arm_is_stopped(graph):
+    assert graph.run("stop").success
+    result = graph.run(RULES)
+    assert (result.success, result.error_code) == (False, ERROR_NUMBERS["safety_stop"])
+
+
+def test_stop_reaches_the_safety_node_when_the_tool_fails(graph):
+    graph.tools.desk.faults = {"stop_motion": [ToolResult("internal_error", "made to fail")]}
+    assert graph.run("stop").success
+    assert graph.tools.stops == 1
+
+
+def test_a_broken_profile_is_a_clear_error(graph):
+    with pytest.raises(DeskhandError, match="no model profile 'brainless'"):
+        OrchestratorNode(parameter_overrides=[Parameter("brain", value="brainless")])
