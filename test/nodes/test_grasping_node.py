@@ -1,3 +1,4 @@
+import contextlib
 import sys
 import threading
 from pathlib import Path
@@ -5,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit/grasping"))
+import rclpy
 from desk_things import desk, one_of_each
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
@@ -47,10 +49,8 @@ def graph():
         executor.add_node(node)
 
     def spin():
-        try:
+        with contextlib.suppress(ExternalShutdownException):
             executor.spin()
-        except ExternalShutdownException:
-            pass
 
     threading.Thread(target=spin, daemon=True).start()
     client = nodes[2].create_client(GenerateGrasps, "grasping/generate_grasps", callback_group=nodes[2].reentrant)

@@ -1,3 +1,4 @@
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
+import rclpy
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
@@ -36,10 +38,8 @@ def robot():
     executor.add_node(node)
 
     def spin():
-        try:
+        with contextlib.suppress(ExternalShutdownException):
             executor.spin()
-        except ExternalShutdownException:
-            pass
 
     thread = threading.Thread(target=spin, daemon=True)
     thread.start()

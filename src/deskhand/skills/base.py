@@ -123,7 +123,7 @@ class SkillContext:
     def go_home(self) -> None:
         """To the home pose, unless there already."""
         if not self.at_home():
-            self.execute(self.plan(MotionGoal(named=HOME)))
+            self.execute(self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
 
     def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3) -> None:
         """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``)."""
