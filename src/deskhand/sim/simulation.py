@@ -18,6 +18,7 @@ from deskhand.types import JointState, Trajectory
 
 AT_REST = 0.01  # [m/s] and, over 0.1, [rad/s]
 FINGER_TICK = 0.00001  # [m]
+OVERLAP = 0.002  # [m] that soft contacts forgive at the start
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,25 @@ class SimSettings:
     start: str = "home"
     settle: float = 4.0
     delay: float = 0.006
+
+
+def check_start(world: WorldSpec) -> None:
+    """See that a world can be built and that nothing overlaps in it.
+
+    Raises:
+        DeskhandError: ``invalid_input`` saying what is wrong.
+    """
+    Simulation(world, SimSettings(settle=0.0))
+
+
+def _check_overlaps(built: Built, data: mujoco.MjData) -> None:
+    """Things that overlap would fly apart."""
+    model, free = built.model, set(built.object_bodies)
+    for contact in data.contact:
+        bodies = [int(model.geom_bodyid[geom]) for geom in (contact.geom1, contact.geom2)]
+        if contact.dist < -OVERLAP and free & set(bodies):
+            names = [model.body(body).name if body else model.geom(geom).name for body, geom in zip(bodies, (contact.geom1, contact.geom2), strict=True)]
+            raise DeskhandError("invalid_input", f"{names[0]} and {names[1]} overlap by {-contact.dist * 1000:.0f} mm at the start; move one of them.")
 
 
 class Simulation:
@@ -60,6 +80,7 @@ class Simulation:
         self._finger_actuator = np.array([self.built.actuator[name] for name in fingers])
         self._follower: Follower | None = None
         self._place_arm()
+        _check_overlaps(self.built, self.data)
         self._settle()
 
     def _place_arm(self) -> None:

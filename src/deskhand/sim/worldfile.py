@@ -1,0 +1,131 @@
+"""Scene files: a world as YAML that anyone can write (docs/scene-files.md), to a WorldSpec and back."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from deskhand.arms.config import list_arms
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, look_at
+from deskhand.sim.fields import Field
+from deskhand.sim.objectfile import object_from, object_to_dict
+from deskhand.sim.spec import CameraSpec, ObjectSpec, WorldSpec
+
+KEYS = ("arm", "table", "camera", "seed", "objects")
+CAMERA_KEYS = ("position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
+MAX_OBJECTS = 60
+
+
+def load_world(path: Path | str, default_arm: str = "wx250s") -> WorldSpec:
+    """The world of a scene file; mesh files are looked for beside it.
+
+    Raises:
+        DeskhandError: ``scene_file_error``, naming the field, for example ``objects[2].size``.
+    """
+    path = Path(path)
+    try:
+        data = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise DeskhandError("scene_file_error", f"the scene file {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DeskhandError("scene_file_error", f"the scene file {path} is not text.") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise DeskhandError("scene_file_error", f"the scene file {path} is not YAML{where}: {getattr(error, 'problem', None) or error}.") from error
+    world = world_from_dict(data, folder=path.parent, default_arm=default_arm, file=str(path))
+    check_world(world, str(path))
+    return world
+
+
+def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "wx250s", file: str = "scene") -> WorldSpec:
+    """The world that plain data says; ``folder`` is where relative mesh files are.
+
+    Raises:
+        DeskhandError: ``scene_file_error``, naming the field.
+    """
+    root = Field(data, "", file)
+    root.mapping(KEYS)
+    arm = root.get("arm").text(default_arm)
+    if arm not in list_arms() and not arm.endswith((".yaml", ".yml")):
+        raise root.get("arm").error(f"there is no arm {arm!r}; valid: {', '.join(list_arms())}")
+    table = root.get("table").numbers((2,), (0.9, 1.1), low=0.3, high=3.0)
+    items = root.get("objects").items()
+    if not items:
+        raise root.get("objects").error("there must be at least one object")
+    if len(items) > MAX_OBJECTS:
+        raise root.get("objects").error(f"at most {MAX_OBJECTS} objects, not {len(items)}")
+    objects: list[ObjectSpec] = []
+    for item in items:
+        spec = object_from(item, objects, folder or Path.cwd())
+        x, y = spec.pose[0, 3], spec.pose[1, 3]
+        if abs(x) > table[0] / 2 or abs(y) > table[1] / 2:
+            raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
+        objects.append(spec)
+    return WorldSpec(tuple(objects), arm=arm, camera=_camera(root.get("camera")), table=(table[0], table[1]), seed=root.get("seed").whole(0))
+
+
+def check_world(world: WorldSpec, file: str = "scene") -> None:
+    """See that the world can be built and nothing overlaps at the start.
+
+    Raises:
+        DeskhandError: ``scene_file_error`` saying which things overlap or what cannot be built.
+    """
+    from deskhand.sim.simulation import check_start
+
+    try:
+        check_start(world)
+    except DeskhandError as error:
+        if error.code != "invalid_input":
+            raise
+        raise DeskhandError("scene_file_error", f"{file}: {error.message}") from error
+
+
+def world_to_dict(world: WorldSpec) -> dict[str, Any]:
+    """Plain data that :func:`world_from_dict` turns into the same world."""
+    camera = world.camera
+    return {
+        "arm": world.arm,
+        "table": list(world.table),
+        "camera": {"pose": camera.world_T_camera.tolist(), "fovy": camera.fovy, "width": camera.width, "height": camera.height},
+        "seed": world.seed,
+        "objects": [object_to_dict(item) for item in world.objects],
+    }
+
+
+def save_world(world: WorldSpec, path: Path | str) -> None:
+    """Write a scene file."""
+    Path(path).write_text(yaml.safe_dump(world_to_dict(world), sort_keys=False, default_flow_style=None))
+
+
+def _camera(field: Field) -> CameraSpec:
+    if field.absent:
+        return CameraSpec()
+    field.mapping(CAMERA_KEYS)
+    default = CameraSpec()
+    fovy = field.get("fovy").number(math.radians(field.get("fovy_deg").number(math.degrees(default.fovy), low=10, high=120)), low=0.17, high=2.1)
+    return CameraSpec(
+        world_T_camera=_camera_pose(field, default),
+        width=field.get("width").whole(default.width, low=64, high=1920),
+        height=field.get("height").whole(default.height, low=64, high=1080),
+        fovy=fovy,
+    )
+
+
+def _camera_pose(field: Field, default: CameraSpec) -> Array:
+    if not field.get("pose").absent:
+        return field.get("pose").matrix()
+    position, target = field.get("position"), field.get("look_at")
+    if position.absent and target.absent:
+        return default.world_T_camera
+    eye = np.array(position.numbers((3,), (0.58, 0.0, 0.62), low=-3, high=3))
+    aim = np.array(target.numbers((3,), (0.03, 0.0, 0.0), low=-3, high=3))
+    if np.linalg.norm(eye - aim) < 0.05:
+        raise position.error("the camera is where it looks at")
+    straight_down = np.linalg.norm((eye - aim)[:2]) < 1e-3
+    return look_at(eye, aim, up=(-1.0, 0.0, 0.0) if straight_down else (0.0, 0.0, 1.0))
