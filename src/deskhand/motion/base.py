@@ -19,6 +19,10 @@ class Backend(Protocol):
 
     name: str
 
+    def close(self) -> None:
+        """Free what was built; the backend can be used no more."""
+        ...
+
     def solve_ik(
         self,
         scene: PlanningScene,

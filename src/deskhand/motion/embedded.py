@@ -70,6 +70,11 @@ class EmbeddedBackend:
         if self.arm.free_roll and tuple(self.arm.approach_axis) != (0, 0, 1):
             raise DeskhandError("config_error", f"the approach axis of {self.arm.name} must be the z axis of its tcp, got {self.arm.approach_axis}.")
 
+    def close(self) -> None:
+        """See the base. roboplan complains at exit of what is not freed before."""
+        with self._lock:
+            self._built.clear()
+
     # ------------------------------------------------------------ inverse kinematics
 
     def solve_ik(

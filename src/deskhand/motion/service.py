@@ -60,6 +60,10 @@ class MotionService:
         self._scene_lock = threading.Lock()
         self._plans = PlanStore()
 
+    def close(self) -> None:
+        """Free the backend."""
+        self.backend.close()
+
     # ------------------------------------------------------------ the planning scene
 
     @property

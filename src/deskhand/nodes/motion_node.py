@@ -57,7 +57,7 @@ class MotionNode(DeskhandNode):
         self._limit = settings.watchdog.status_timeout
         self._heard: tuple[SafetyStatus, float] | None = None
         self._moving = threading.Lock()
-        self._watchdog = Watchdog(["safety"], settings.watchdog.timeout, lambda name, why: self.get_logger().error(f"{name} is dead: {why}"))
+        self._watchdog = Watchdog(["safety"], settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
         self._subscribe()
         self._serve()
         self._watchdog.start()
@@ -65,6 +65,7 @@ class MotionNode(DeskhandNode):
     def close(self) -> None:
         """See base."""
         self._watchdog.close()
+        self._service.close()
 
     def _subscribe(self) -> None:
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -141,6 +142,9 @@ class MotionNode(DeskhandNode):
         self._service.update_scene(conversions.scene_update_from_msg(request))
 
     # ------------------------------------------------------------ safety
+
+    def _on_death(self, name: str, why: str) -> None:
+        self.get_logger().error(f"{name} is dead: {why}")
 
     def _on_status(self, message: SafetyStatusMsg) -> None:
         self._heard = (conversions.safety_status_from_msg(message), time.monotonic())

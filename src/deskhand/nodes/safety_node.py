@@ -50,7 +50,7 @@ class SafetyNode(DeskhandNode):
         parameters = declare_parameters(self, Parameters)
         settings = load_safety(parameters.settings or None)
         self._stop = SafetyStop(self.seconds)
-        self._watchdog = Watchdog(parameters.watch, settings.watchdog.timeout, self._on_death)
+        self._watchdog = Watchdog(parameters.watch, settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
         self._stop.add_cause(lambda: "; ".join(f"{name}: {why}" for name, why in self._watchdog.dead().items()))
         self._stop.listen(self._on_change)
         self._status = self.create_publisher(SafetyStatusMsg, "safety/status", QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE))

@@ -19,10 +19,17 @@ APPROVALS = ("never", "motion", "always")
 
 @dataclass(frozen=True)
 class WatchdogSettings:
-    """``timeout``: silence of another machine's node [s]; ``status_timeout``: age of the safety status at which motion stops [s]; wall clock."""
+    """Wall clock, [s].
+
+    Attributes:
+        timeout: silence of another machine's node.
+        hang_timeout: silence of a node of this machine whose process lives (its death is known at once): it hangs, or the machine is very busy.
+        status_timeout: age of the safety status at which motion stops.
+    """
 
     timeout: float = 1.0
-    status_timeout: float = 0.5
+    hang_timeout: float = 5.0
+    status_timeout: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ def parse_safety(data: Any) -> SafetySettings:
     if approval not in APPROVALS:
         raise DeskhandError("config_error", f"approval is {approval!r}; valid: {', '.join(APPROVALS)}. (YAML reads a bare `off` or `no` as false.)")
     watchdog = _mapping(data.get("watchdog", {}), "watchdog")
-    _only(watchdog, ("timeout", "status_timeout"), "watchdog")
+    _only(watchdog, ("timeout", "hang_timeout", "status_timeout"), "watchdog")
     return SafetySettings(
         lower,
         upper,
@@ -98,7 +105,7 @@ def parse_safety(data: Any) -> SafetySettings:
         _number(data, "max_penetration", 0.001, 0.02),
         _number(data, "check_step", 0.004, 0.05),
         approval,
-        WatchdogSettings(_number(watchdog, "timeout", 1.0, 60.0), _number(watchdog, "status_timeout", 0.5, 60.0)),
+        WatchdogSettings(_number(watchdog, "timeout", 1.0, 60.0), _number(watchdog, "hang_timeout", 5.0, 60.0), _number(watchdog, "status_timeout", 1.0, 60.0)),
     )
 
 

@@ -30,11 +30,12 @@ class Watchdog:
     """Watches the nodes it was told of, from their first heartbeat on. One that was never seen is reported, not held against anyone.
 
     A node that comes back under the same name with another pid is watched anew. A process of this host that is alive but silent
-    (stopped, or its executor blocked) is dead after ``timeout`` as well.
+    (stopped, or its executor blocked) is dead after ``hang_timeout`` as well.
     """
 
-    def __init__(self, watch: Collection[str], timeout: float, died: Died, clock: Callable[[], float] = time.monotonic) -> None:
-        self._watch, self._timeout, self._died, self._clock = frozenset(watch), timeout, died, clock
+    def __init__(self, watch: Collection[str], timeout: float, died: Died, *, hang_timeout: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
+        """``timeout`` [s] of silence; ``hang_timeout`` [s] instead for those whose process is seen to live."""
+        self._watch, self._timeout, self._hang_timeout, self._died, self._clock = frozenset(watch), timeout, hang_timeout, died, clock
         self._host = socket.gethostname()
         self._peers: dict[str, _Peer] = {}
         self._lock = threading.Lock()
@@ -125,7 +126,7 @@ class Watchdog:
                         self._release(peer)
                         peer.dead = f"its process {peer.pid} has ended"
                         news.append((name, peer.dead))
-                    elif not peer.dead and now - peer.seen > self._timeout:
+                    elif not peer.dead and now - peer.seen > (self._timeout if peer.pidfd < 0 else self._hang_timeout):
                         peer.dead = f"no heartbeat for {now - peer.seen:.1f} s (process {peer.pid} on {peer.host})"
                         news.append((name, peer.dead))
             for name, why in news:

@@ -77,7 +77,7 @@ def test_silence_of_another_machine_is_death_and_a_new_beat_is_life() -> None:
 
 def test_a_stopped_process_is_dead_too_and_a_restarted_one_lives(child: "subprocess.Popen[bytes]") -> None:
     deaths = Deaths()
-    watchdog = Watchdog(["arm"], 0.3, deaths)
+    watchdog = Watchdog(["arm"], 30.0, deaths, hang_timeout=0.3)
     watchdog.start()
     try:
         watchdog.beat(f"arm {child.pid} {HOST}")  # and never again

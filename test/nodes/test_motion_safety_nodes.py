@@ -1,0 +1,262 @@
+"""Motion and safety as processes over DDS against the simulated robot: services, execution, stop, and what a kill -9 does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+
+import rclpy
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionClient
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.nodes import conversions
+from deskhand.nodes.node import DeskhandNode, wait_future
+from deskhand.nodes.ros_arm import CONTROLLER
+from deskhand.nodes.ros_robot import RosRobot
+from deskhand.types import MotionGoal, PlanOptions, SceneUpdate
+from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
+
+ARM = load_arm("wx250s")
+MODEL = RobotModel.load(ARM)
+DOMAIN = 51
+SLOW = PlanOptions(speed_scale=0.25)
+
+
+class Graph:
+    """The three processes, a client node in this one, and every joint state that was seen."""
+
+    def __init__(self) -> None:
+        self.environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.seen: list[tuple[float, np.ndarray]] = []
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=DOMAIN)
+        self.node = DeskhandNode("probe", context=self.context, parameter_overrides=[Parameter("use_sim_time", value=True)])
+        self.robot = RosRobot(self.node, ARM)
+        self.node.create_subscription(JointStateMsg, "joint_states", self._on_joints, 10, callback_group=self.node.reentrant)
+        self.executor = MultiThreadedExecutor(num_threads=4, context=self.context)
+        self.executor.add_node(self.node)
+        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
+        self.thread.start()
+
+    def start(self, name: str) -> None:
+        arguments = ["--task", "desk_cleaning", "--seed", "3"] if name == "sim" else []
+        parameters = ["-p", "realtime_factor:=1.0"] if name == "sim" else ["-p", "use_sim_time:=true"]
+        command = [sys.executable, "-m", f"deskhand.nodes.{name}_node", *arguments, "--ros-args", *parameters]
+        self.processes[name] = subprocess.Popen(command, env=self.environment)
+
+    def _on_joints(self, message: JointStateMsg) -> None:
+        state = conversions.joint_state_from_msg(message)
+        self.seen.append((state.stamp, state.of(ARM.joints)))
+
+    def wait(self, ready: Callable[[], bool], limit: float = 40.0) -> None:
+        end = time.monotonic() + limit
+        while True:
+            try:
+                if ready():
+                    return
+            except DeskhandError as error:
+                assert time.monotonic() < end, f"not ready: {error}"
+            assert time.monotonic() < end, "not ready"
+            assert all(process.poll() is None for process in self.processes.values()), "a node has ended"
+            time.sleep(0.05)
+
+    def moving(self) -> bool:
+        return len(self.seen) > 3 and np.abs(self.seen[-1][1] - self.seen[-3][1]).max() > 3e-3
+
+    def last_motion(self) -> float:
+        """Stamp after which no joint has moved by more than a milliradian."""
+        final = self.seen[-1][1]
+        return max((stamp for stamp, joints in self.seen if np.abs(joints - final).max() > 2e-3), default=0.0)
+
+    def settle(self) -> None:
+        self.wait(lambda: len(self.seen) > 30 and np.abs(self.seen[-1][1] - self.seen[-30][1]).max() < 1e-3)
+
+    def close(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self.robot.close()
+        self.executor.shutdown(timeout_sec=1.0)
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[Graph]:
+    graph = Graph()
+    try:
+        for name in ("sim", "safety", "motion"):
+            graph.start(name)
+        graph.wait(lambda: graph.robot.check_state().valid and not graph.robot.safety_status().stopped)
+        yield graph
+    finally:
+        graph.close()
+
+
+def goal(waist: float) -> MotionGoal:
+    return MotionGoal(joints={**MODEL.arm_joints(ARM.named_poses["home"]), "waist": waist})
+
+
+def home(graph: Graph) -> None:
+    if (status := graph.robot.safety_status()).stopped:
+        assert status.code
+        graph.robot.reset_stop()
+    plan = graph.robot.plan_motion(MotionGoal(named="home"))
+    if plan.length > 0.01:
+        assert graph.robot.execute(plan.id).ok
+
+
+def test_a_plan_is_executed_once_and_ends_where_it_said(graph: Graph) -> None:
+    home(graph)
+    plan = graph.robot.plan_motion(goal(0.4))
+    progress: list[float] = []
+    report = graph.robot.execute(plan.id, lambda fraction, _: progress.append(fraction))
+    assert report.ok and report.final_error < 0.02
+    assert progress and progress == sorted(progress)
+    assert graph.robot.joint_state().of(["waist"])[0] == pytest.approx(0.4, abs=0.02)
+    with pytest.raises(DeskhandError) as caught:
+        graph.robot.execute(plan.id)
+    assert caught.value.code == "plan_used"
+
+
+def test_broken_requests_are_answered_with_a_code_and_move_nothing(graph: Graph) -> None:
+    graph.settle()
+    before = graph.seen[-1][1]
+    nan = float("nan")
+    bad_pose = conversions.pose_stamped_to_msg(make_transform(translation=(0, 0, 0.1)))
+    bad_pose.pose.orientation.w = 7.0
+    nan_pose = conversions.pose_stamped_to_msg(make_transform(translation=(0, 0, 0.1)))
+    nan_pose.pose.position.x = nan
+    elsewhere = conversions.pose_stamped_to_msg(make_transform(translation=(0, 0, 0.1)), frame_id="mars")
+    joints = JointStateMsg(name=["nose"], position=[0.1])
+    ragged = JointStateMsg(name=["waist", "elbow"], position=[0.1])
+    requests: list[tuple[Any, str, list[Any]]] = [
+        (SolveIK, "motion/solve_ik", [SolveIK.Request(pose=pose) for pose in (bad_pose, nan_pose, elsewhere)]),
+        (SolveIK, "motion/solve_ik", [SolveIK.Request(pose=conversions.pose_stamped_to_msg(np.eye(4)), seed=seed) for seed in (joints, ragged)]),
+        (PlanMotion, "motion/plan_motion", [PlanMotion.Request(), PlanMotion.Request(named="moon"), PlanMotion.Request(joints=joints)]),
+        (PlanMotion, "motion/plan_motion", [PlanMotion.Request(poses=[nan_pose]), PlanMotion.Request(named="home", poses=[bad_pose])]),
+        (PlanCartesian, "motion/plan_cartesian", [PlanCartesian.Request(), PlanCartesian.Request(waypoints=[nan_pose, elsewhere])]),
+        (CheckState, "motion/check_state", [CheckState.Request(joints=joints), CheckState.Request(joints=ragged)]),
+        (UpdateScene, "motion/update_scene", [UpdateScene.Request(remove=["ghost"]), UpdateScene.Request(attach="ghost"), UpdateScene.Request(detach=True)]),
+    ]
+    for kind, name, cases in requests:
+        client = graph.node.create_client(kind, name, callback_group=graph.node.reentrant)
+        assert client.wait_for_service(timeout_sec=10.0)
+        for request in cases:
+            answer = wait_future(client.call_async(request), 20.0, name)
+            assert answer.error_code and answer.error_message, request
+    with pytest.raises(DeskhandError) as caught:
+        graph.robot.execute("plan_of_nobody")
+    assert caught.value.code == "unknown_plan"
+    assert graph.robot.check_state().valid
+    assert np.abs(graph.seen[-1][1] - before).max() < 5e-3
+
+
+def test_a_second_motion_is_refused_planning_goes_on_and_cancel_halts(graph: Graph) -> None:
+    home(graph)
+    plan, other = graph.robot.plan_motion(goal(1.2), SLOW), graph.robot.plan_motion(goal(-0.5), SLOW)
+    cancel = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        moving = pool.submit(graph.robot.execute, plan.id, None, cancel.is_set)
+        graph.wait(graph.moving)
+        with pytest.raises(DeskhandError) as caught:
+            graph.robot.execute(other.id)
+        assert caught.value.code == "busy"
+        assert graph.robot.solve_ik(make_transform(rotation_rpy(0, np.pi, 0), (0.05, 0.0, 0.15)))
+        cancel.set()
+        report = moving.result(30)
+    assert report.code == "cancelled" and 0.0 < report.progress < 0.95
+    assert "halted at" in report.message
+    graph.settle()
+    graph.robot.update_scene(SceneUpdate(replace=()))
+
+
+def test_a_stop_halts_the_arm_whoever_moves_it_and_stays(graph: Graph) -> None:
+    home(graph)
+    plan = graph.robot.plan_motion(goal(1.2), SLOW)
+    with ThreadPoolExecutor(1) as pool:
+        moving = pool.submit(graph.robot.execute, plan.id)
+        graph.wait(graph.moving)
+        graph.robot.stop("test")
+        stopped_at = graph.robot.safety_status().stamp
+        report = moving.result(30)
+    assert report.code == "safety_stop" and report.progress < 0.95
+    graph.settle()
+    assert graph.last_motion() - stopped_at < 0.5
+    for call in (lambda: graph.robot.plan_motion(goal(0.0)), lambda: graph.robot.execute("any")):
+        with pytest.raises(DeskhandError) as caught:
+            call()
+        assert caught.value.code == "safety_stop"
+    # Somebody who goes to the controller past the motion node is halted as well.
+    before = graph.seen[-1][1].copy()
+    client = ActionClient(graph.node, FollowJointTrajectory, CONTROLLER, callback_group=graph.node.reentrant)
+    assert client.wait_for_server(timeout_sec=10.0)
+    message = FollowJointTrajectory.Goal(trajectory=conversions.trajectory_to_msg(plan.trajectory))
+    message.trajectory.points[0].positions = before.tolist()
+    handle = wait_future(client.send_goal_async(message), 10.0, CONTROLLER)
+    if handle.accepted:
+        wait_future(handle.get_result_async(), 20.0, CONTROLLER)
+    graph.settle()
+    travelled = np.abs(plan.trajectory.positions[-1] - before).max()
+    assert np.abs(graph.seen[-1][1] - before).max() < 0.6 * travelled
+    graph.robot.reset_stop()
+    assert not graph.robot.safety_status().stopped
+
+
+@pytest.mark.parametrize("victim", ["motion", "safety"])
+def test_kill_of_a_node_halts_the_arm_within_half_a_second(graph: Graph, victim: str) -> None:
+    home(graph)
+    plan = graph.robot.plan_motion(goal(1.2), SLOW)
+    with ThreadPoolExecutor(1) as pool:
+        moving = pool.submit(graph.robot.execute, plan.id)
+        graph.wait(graph.moving)
+        killed_at = graph.robot.now()
+        graph.processes[victim].send_signal(signal.SIGKILL)
+        graph.processes.pop(victim).wait()
+        if victim == "motion":
+            with pytest.raises(DeskhandError) as caught:
+                moving.result(30)
+            assert caught.value.code == "node_unavailable"
+        else:
+            assert moving.result(30).code == "watchdog"
+    graph.settle()
+    assert graph.last_motion() - killed_at < 0.5
+    assert abs(graph.seen[-1][1][0] - 1.2) > 0.1, "it was halted, not done"
+    status = graph.robot.safety_status()
+    assert status.stopped and status.code == "watchdog"
+    graph.start(victim)
+    if victim == "motion":
+        assert "motion" in status.reason
+        graph.wait(lambda: _reset(graph))
+    graph.wait(lambda: graph.robot.check_state().valid and not graph.robot.safety_status().stopped)
+
+
+def _reset(graph: Graph) -> bool:
+    """Refused until the node is heard again."""
+    graph.robot.reset_stop()
+    return True
