@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,7 +85,8 @@ class Display:
             outcome = "[green]done[/green]" if trial["success"] else f"[red]{trial['error_code'] or 'not done'}[/red]"
             robot = f"{trial['sim_s']:.1f}" if trial["sim_s"] is not None else "-"
             row = (str(trial["seed"]), outcome, f"{trial['score']:.2f}", str(len(trial["objects"])), f"{trial['wall_s']:.1f}", robot, str(trial["tool_calls"]))
-            table.add_row(*row, ", ".join(trial["errors"]))
+            errors = Counter(trial["errors"])
+            table.add_row(*row, ", ".join(f"{code} {count}" if count > 1 else code for code, count in errors.items()))
         self.console.print(table)
         done = sum(bool(trial["success"]) for trial in summary["trials"])
         self.console.print(

@@ -109,7 +109,10 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def record(event: Mapping[str, Any]) -> None:
             writer.event(event, robot.now())
 
-        with make_session(robot, audit=lambda event: audit.write("tool_call", dict(event)), events=record) as session:
+        def keep(event: Mapping[str, Any]) -> None:
+            audit.write("tool_call", dict(event))
+
+        with make_session(robot, audit=keep, events=record) as session:
             loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
             with Stopwatch(attempt):
                 _run(loop, instruction, attempt, stop)

@@ -1,0 +1,105 @@
+"""What the end-to-end tests share: a stack with a watcher on its joints, run in a thread so that nodes can be killed on the way."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+
+from deskhand.bench.ros import run_task, running_stack
+from deskhand.bench.trial import Attempt, TrialOptions
+from deskhand.environment import apply_workstation_defaults
+from deskhand.errors import DeskhandError
+
+MOVING = 0.25  # [rad/s] of the fastest joint: the arm is on its way
+STILL = 0.03  # [rad/s]
+ARM_JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
+
+
+class JointWatcher:
+    """Joint states as anyone in the ROS domain sees them: (simulated time, speed of the fastest arm joint)."""
+
+    def __init__(self, domain):
+        apply_workstation_defaults()
+        self.samples: list[tuple[float, float]] = []
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=int(domain))
+        self.node = rclpy.create_node("joint_watcher", context=self._context)
+        quality = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.node.create_subscription(JointState, "joint_states", self._on_state, quality)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+
+    def _on_state(self, message):
+        indices = [message.name.index(name) for name in ARM_JOINTS]
+        speed = float(np.abs(np.asarray(message.velocity)[indices]).max())
+        self.samples.append((message.header.stamp.sec + message.header.stamp.nanosec * 1e-9, speed))
+
+    def wait_until_moving(self, timeout):
+        """Simulated time at which the arm was seen moving for a few samples in a row."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if len(self.samples) > 5 and all(speed > MOVING for _, speed in self.samples[-3:]):
+                return self.samples[-1][0]
+            time.sleep(0.002)
+        raise AssertionError(f"the arm did not move within {timeout} s")
+
+    def last_motion(self):
+        """Simulated time at which the arm was last seen moving."""
+        return max((stamp for stamp, speed in self.samples if speed > STILL), default=0.0)
+
+    def close(self):
+        self._executor.shutdown()
+        self._thread.join(2.0)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+
+@dataclass
+class Run:
+    """What came of :func:`kill_during_motion`."""
+
+    attempt: Attempt = field(default_factory=Attempt)
+    killed_at: float = 0.0
+    stopped_at: float = 0.0
+    seen_until: float = 0.0
+    seconds_to_end: float = 0.0
+
+
+@contextlib.contextmanager
+def stack_with_watcher(options, folder):
+    with running_stack(options, folder) as stack:
+        watcher = JointWatcher(stack.environment["ROS_DOMAIN_ID"])
+        try:
+            yield stack, watcher
+        finally:
+            watcher.close()
+
+
+def kill_during_motion(node, folder, seed):
+    """Bring a stack up, give it its task, kill -9 ``node`` while the arm moves, wait for the trial's own end."""
+    options = TrialOptions(seed=seed, timeout=120.0)
+    run = Run()
+    with stack_with_watcher(options, folder) as (stack, watcher):
+        task = threading.Thread(target=run_task, args=(stack, "Put everything into the tray.", options, lambda _: None, run.attempt))
+        task.start()
+        watcher.wait_until_moving(60.0)
+        os.kill(stack.supervisor.pid(node), signal.SIGKILL)
+        run.killed_at, killed = watcher.samples[-1][0], time.monotonic()
+        task.join(30.0)
+        assert not task.is_alive(), "the trial did not end"
+        run.seconds_to_end = time.monotonic() - killed
+        run.stopped_at, run.seen_until = watcher.last_motion(), watcher.samples[-1][0]
+        with contextlib.suppress(DeskhandError):
+            run.attempt.end = stack.truth.get()
+    return run
