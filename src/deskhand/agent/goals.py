@@ -104,7 +104,7 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
     if found.note:
         out.notes.append(found.note)
     if found.missing and ref.anything and ref.count == 0 and ref.where is not None:
-        out.notes.append(f"there is nothing {ref.where[0]} {ref.where[1].words}")
+        out.notes.append(f"there is nothing {ref.where[0].replace('at', 'in')} {ref.where[1].words}")
     elif found.missing and not _general(ref):
         _missing(ref, found, objects, out, forgiven=ref.count == 0 and not alone)
     for item in things:
@@ -122,7 +122,8 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
 
 
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
-    number = f"only {len(found.objects)} of '{ref.words}'" if found.objects else f"no '{ref.words.removeprefix('the ').removeprefix('all ')}'"
+    words = ref.words if ref.where is None else f"{ref.words} {ref.where[0].replace('at', 'in').replace('_', ' ')} {ref.where[1].words}"
+    number = f"only {len(found.objects)} of '{words}'" if found.objects else f"no '{words.removeprefix('the ').removeprefix('all ')}'"
     if forgiven:
         out.notes.append(f"I see {number}")
     else:

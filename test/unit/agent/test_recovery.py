@@ -273,10 +273,10 @@ WORDS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_whatever_is_said_the_task_ends_with_an_answer_a_code_or_a_proof(seed: int) -> None:
     random = Random(seed)
-    for _ in range(60):
+    for _ in range(40):
         text = " ".join(random.choices(WORDS.split(), k=random.randint(1, 14)))
         robot = desk()
         outcome = run(robot, text)

@@ -111,6 +111,10 @@ PLACEMENTS: list[tuple[str, dict[str, str]]] = [
     ("First put the cup in the bin. After that, the pen goes into the tray.", goes((("cup_1",), BIN), (("pen_1",), TRAY))),
     ("put the red block in the tray and the green one", goes((("block_1", "block_3"), TRAY))),
     ("put the small blocks in the tray and the big ones in the bin", goes((("block_1", "block_3"), TRAY), (("block_2",), BIN))),
+    ("put the biggest two blocks in the tray", goes((("block_1", "block_2"), TRAY))),
+    ("put all things that are not red in the bin", goes((others("block_1", "cup_1"), BIN))),
+    ("remove the sponge and put it in the bin", goes((("sponge_1",), BIN))),
+    ("put the block next to the ball in the tray", goes((("block_1",), TRAY))),
     # everything, the rest, exceptions
     ("put everything in the bin", goes((ALL, BIN))),
     ("put everything except the cup into the bin", goes((others("cup_1"), BIN))),
@@ -212,6 +216,15 @@ def test_things_come_out_of_containers() -> None:
     assert desk.where()["ball_1"] == "tray_2"
     assert run(desk, "empty the red tray").success
     assert desk.where()["block_1"] == "table"
+    assert run(desk, "take everything out of the blue tray").success
+    assert desk.where()["ball_1"] == "table"
+
+
+def test_a_part_of_the_desk_is_cleared() -> None:
+    desk = office()
+    assert run(desk, "clear the left side of the desk").success
+    right = {name for name, item in office().objects.items() if item["position"][1] <= 0 and not item["is_container"]}
+    assert {name for name, where in desk.where().items() if where == "table"} == right
 
 
 QUESTIONS = [
@@ -233,6 +246,10 @@ QUESTIONS = [
     ("which is the biggest block?", ["block_2"], ["block_1"]),
     ("is there anything to drink on the desk?", ["Yes", "cup_1", "can_1"], ["block_1"]),
     ("what can you do?", ["stack"], []),
+    ("which objects are blue?", ["block_2", "pen_1"], ["cup_1"]),
+    ("what is to the left of the green block?", ["block_1"], ["block_2"]),
+    ("could you check whether there is a sponge?", ["Yes", "sponge_1"], []),
+    ("is the desk clean?", ["No", "block_1"], ["bin_1"]),
 ]
 
 
@@ -266,6 +283,11 @@ REFUSALS = [
     ("hello", "not_understood", []),
     ("!!!", "not_understood", []),
     ("räum den Tisch auf", "not_understood", []),
+    ("put everything that rolls in the tray", "not_understood", ["roll"]),
+    ("put the block in the box unless it is red", "not_understood", ["unless"]),
+    ("put nothing in the bin", "not_understood", ["nothing"]),
+    ("where should I put my keys?", "not_understood", []),
+    ("bring me the cup", "impossible", []),
     ("put the block", "not_understood", ["where shall the block go"]),
     ("put it in the bin", "not_understood", []),
     ("sort the blocks by colour", "not_understood", ["which of them"]),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.agent.language.intents import Ask, Ref
-from deskhand.agent.language.resolve import Seen, beside, inside, listing, name_of, resolve
+from deskhand.agent.language.resolve import Seen, beside, inside, is_receptacle, listing, name_of, resolve
 
 CAPABILITIES = (
     "I can look at the desk and say what is there, where it is and how many there are; put things into containers, on other things or on the desk; "
@@ -18,6 +18,9 @@ _WORDS = {"left_of": "to the left of", "right_of": "to the right of", "in_front_
 
 def answer(ask: Ask, objects: Sequence[Seen]) -> str:
     """The answer, in one or two sentences."""
+    if ask.kind == "clean":
+        left = [item for item in objects if not is_receptacle(item) and not inside(item, objects)]
+        return f"No, these are not in a container: {listing(left)}." if left else "Yes, nothing lies about."
     if ask.kind == "describe" or ask.about is None:
         return describe(objects)
     found = _about(ask.about, ask, objects)

@@ -22,6 +22,7 @@ class ClauseReader:
         self._placed: tuple[str, Ref] | None = None
         self._clause = Clause()
         self._out: list[Intent] = []
+        self._phrase_end = -1
 
     def remember(self, intents: Sequence[Intent]) -> None:
         """A question names things too ("Is there a cup? Put it in the bin")."""
@@ -31,7 +32,7 @@ class ClauseReader:
 
     def read(self, words: Sequence[str]) -> list[Intent]:
         """The intents of a sentence."""
-        self._clause, self._out, self._placed = Clause(), [], None
+        self._clause, self._out, self._placed, self._phrase_end = Clause(), [], None, -1
         i = 0
         while i < len(words):
             i = self._step(words, i)
@@ -61,6 +62,9 @@ class ClauseReader:
         elif (found := self._preposition(words, i)) is not None or (found := self._verb(words, i)) is not None:
             i = found
         elif phrase := parse_ref(words, i):
+            if phrase[0].noun and i == self._phrase_end:  # "everything that rolls": what follows a noun says something about it
+                clause.unknown.append(phrase[0].noun)
+            self._phrase_end = phrase[1]
             (clause.excepts if clause.in_except else clause.refs).append(phrase[0])
             i = phrase[1]
         else:

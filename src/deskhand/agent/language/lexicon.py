@@ -110,15 +110,16 @@ EXCEPT = phrases("except for, with the exception of, apart from, aside from, oth
 
 # verb -> what it asks for; several words first
 VERBS: dict[tuple[str, ...], str] = {
-    **dict.fromkeys(phrases("throw away, throw out, get rid of, dispose of, discard, chuck out, chuck away"), "discard"),
+    **dict.fromkeys(phrases("throw away, throw out, get rid of, dispose of, discard, chuck out, chuck away, chuck, toss, dump"), "discard"),
     **dict.fromkeys(phrases("pick up, pick, grab, grasp, lift, lift up, take, fetch, get, hold"), "pick"),
     **dict.fromkeys(
         phrases(
-            "put, place, move, drop, lay, set, transfer, bring, carry, deposit, insert, throw, toss, chuck, stick, store, stow, return, dump, pack, "
+            "put, place, move, drop, lay, set, transfer, bring, carry, deposit, insert, throw, stick, store, stow, return, pack, "
             "relocate, position, stash, shift, pop, collect, gather"
         ),
         "put",
     ),
+    **dict.fromkeys(phrases("remove"), "remove"),
     **dict.fromkeys(phrases("stack, pile, pile up, stack up"), "stack"),
     **dict.fromkeys(phrases("build, make, construct, erect, form"), "build"),
     **dict.fromkeys(
@@ -143,15 +144,15 @@ LINKING = _words(
 IMPOSSIBLE_VERBS = _words(
     "fly sing dance walk run drive cook bake swim jump speak talk eat drink write draw paint call phone email buy order sleep sweep wash wipe mop "
     "cut break smash open pour juggle teleport climb play read marry kill hit kick print download hack vacuum iron knit sew hover levitate shoot "
-    "bend burn melt solve translate tell brew push rotate turn spin flip shake stir slide pull balance wave point squeeze press"
+    "bend burn melt solve translate tell brew push give hand pass rotate turn spin flip shake stir slide pull balance wave point squeeze press"
 )
 """Verbs that are understood and that no tool of the robot does."""
 
 FILLERS = _words(
     "please kindly now just also too quickly carefully gently robot hey hi hello ok okay thanks thank you well so once again up over there here "
     "back together first all only that which who whatever for me us i we like want would could can will shall do does am being as of where sure "
-    "see properly neatly nicely respectively instead still directly straight them while at way this following rule rules follows own accordingly "
-    "somewhere right lets the a by every it because when done job kind colour color type"
+    "see properly neatly nicely respectively instead still directly straight them at way this following rule rules follows own accordingly "
+    "somewhere right lets the a by every it done job kind colour color type"
 )
 """Words that say nothing to a robot."""
 

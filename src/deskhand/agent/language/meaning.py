@@ -69,6 +69,8 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         clause.target = _heads([clause.target], None, context)[0]
     if clause.negated or clause.verb == "leave":
         return [Leave(tuple(things))] if things or clause.negated else [Unclear(text, "leave what?")]
+    if clause.unknown and clause.verb != "impossible" and (clause.verb or clause.target):  # half an instruction is another instruction
+        return [Unclear(text, f"I do not know the word{'s' * (len(clause.unknown) > 1)} {', '.join(map(repr, clause.unknown))}")]
     result = _by_verb(clause, things, excepts, text, context)
     for item in result:
         if isinstance(item, Place):
@@ -99,6 +101,12 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     objects = tuple(ref for ref in things if not ref.table)
     if verb == "impossible":
         return [Impossible(text)]
+    if verb == "put" and target is None and "me" in clause.words:
+        return [Impossible(text, "I cannot hand things over.")]
+    if verb == "pick" and clause.words[0] == "take" and target is None and objects and all(ref.where and ref.where[0] == "at" for ref in objects):
+        verb = "remove"
+    if verb == "remove":
+        return _removing(objects, target, relation, text)
     if verb == "put" and "away" in clause.flags and target is None:
         verb = "tidy"
     if verb == "put" and "down" in clause.flags and target is None:
@@ -107,7 +115,9 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
         return [Impossible(text)]
     if verb in {"tidy", "sort"}:
         return _tidying(verb, objects, things, excepts, clause, text)
-    if verb == "empty" and objects:
+    if verb == "empty" and not objects:
+        return [Tidy()]
+    if verb == "empty":
         return [Place((replace(EVERYTHING, where=("in", ref)),), "on", TABLE) for ref in objects]
     if verb in {"stack", "build"}:
         return _building(clause, objects, text)
@@ -131,6 +141,17 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     return [Unclear(text, "")]
 
 
+def _removing(objects: tuple[Ref, ...], target: Ref | None, relation: str, text: str) -> list[Intent]:
+    """Take things out of a container: onto the desk; off the desk: into a container."""
+    if not objects:
+        return [Unclear(text, "remove what?")]
+    if target is not None:
+        return [Place(objects, relation, target)]
+    if all(ref.where is not None and not ref.where[1].table for ref in objects):
+        return [Place(objects, "on", TABLE)]
+    return [Tidy(objects)]
+
+
 def _bin(target: Ref | None) -> Ref:
     """The target; waste words and no target at all mean the bin."""
     return BIN if target is None or target.noun in lex.WASTE_NOUNS else target
@@ -147,8 +168,13 @@ def _tidying(verb: str, objects: tuple[Ref, ...], things: list[Ref], excepts: tu
     if target is not None and (relation in {"in", "on", "auto"}):
         return [Place(objects or (replace(EVERYTHING, excluded=excepts),), relation, _bin(target))]
     left: list[Intent] = [Leave(excepts)] if excepts else []
-    scope = tuple(ref for ref in objects if not (ref.anything and not ref.colors and not ref.shapes and ref.count == 0 and not ref.where))
+    scope = tuple(ref for ref in objects if not _general(ref))
     return [Tidy(scope, strict=verb == "sort"), *left]
+
+
+def _general(ref: Ref) -> bool:
+    """True for "everything", "the things": it restricts nothing."""
+    return ref.anything and ref.count == 0 and not (ref.colors or ref.shapes or ref.size or ref.place or ref.where)
 
 
 def _building(clause: Clause, objects: tuple[Ref, ...], text: str) -> list[Intent]:

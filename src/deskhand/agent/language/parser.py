@@ -45,6 +45,7 @@ _NOISE = re.compile(
     r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|"
     r"be (?:careful|quick|gentle)|well done|great)?$"
 )
+_WONDERS = re.compile(r"^(?:what|which|who|whose|whom|where|when|why|how|is|are|was|were|does|did|has|have)\b(?! is left)")
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 
@@ -102,6 +103,8 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Help()]
     if asked := parse_question(bare, sentence, question):
         return [asked]
+    if _WONDERS.match(bare):
+        return [Unclear(sentence, "a question that I cannot answer by looking at the desk")]
     intents: list[Intent] = []
     for part in _split_acts(bare):
         if _HOME.match(part):
@@ -135,6 +138,8 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     for item in intents:
         if isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
             out[-1] = item
+        elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
+            out[-1] = item  # "take it out of the tray and put it in the bin"
         else:
             out.append(item)
     commands = [item for item in out if not (isinstance(item, Unclear) and not item.why)]

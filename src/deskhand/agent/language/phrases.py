@@ -161,6 +161,10 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
         )
         known = word in lex.COLORS or word in lex.SHAPES or word in lex.SIZES or (word in lex.PLACES and (i > start))
         material = word in lex.MATERIALS and bool(_noun(words, i + 1, False) or at(words, i + 1) in {*lex.COLORS, *lex.SIZES, *lex.SHAPES})
+        if i > head and (word in lex.NUMBERS or word.isdigit()) and "count" not in said:  # "the biggest two"
+            said |= {"count": lex.NUMBERS.get(word) or int(word), "number": True}
+            i += 1
+            continue
         if compound or not (known or material or (word == "most" and i > start) or (word in {"coloured", "colored"} and i > head)):
             break
         described = _adjective(described, word) if known else described
@@ -172,6 +176,9 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             return None
         found = Ref("", bare=True), i, False  # "the red and the blue block"
     noun, end, plural = found
+    if noun.noun in {"side", "half", "part", "corner"} and described.place:  # "the left side of the desk": what lies there
+        end += 3 if tuple(words[end : end + 2]) == ("of", "the") and at(words, end + 2) in lex.TABLE_NOUNS else 0
+        return Ref(" ".join(words[start:end]), place=described.place, count=0), end
     ref = replace(
         noun,
         words=" ".join(words[start:end]),

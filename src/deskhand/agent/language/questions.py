@@ -11,7 +11,7 @@ from deskhand.agent.language.phrases import at, match, parse_ref
 
 _TELL = re.compile(
     r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|"
-    r"do you know|(?:can|could) you (?:tell me|say|see if))\s+(?:if |whether |please )?"
+    r"do you know|(?:can|could) you (?:tell me|say)|(?:(?:can|could) you )?(?:see|check|find out|look) (?=if |whether ))\s*(?:if |whether |please )?"
 )
 _DESCRIBE = re.compile(
     r"^(?:what(?: all)?(?: can| do)? (?:you )?(?:see|have|recogni[sz]e|detect)(?: (?:there|now|here|on|in front of) ?.*)?|"
@@ -20,9 +20,9 @@ _DESCRIBE = re.compile(
     r"(?:describe|list|name|look at|inspect|scan|examine|survey)(?: me)?(?: the| all| all the| every| everything| what you see| your)*"
     r" ?(?:desk|table|scene|objects?|things?|items?|workspace|surroundings|contents)?(?: (?:that )?(?:you )?(?:can )?(?:see|on|in|there|are).*)?|"
     r"(?:which|what) (?:objects?|things?|items?|stuff)(?: (?:do|can) you see| are| is| lie| have).*|look(?: around)?(?: at (?:the )?(?:desk|table))?|"
-    r"everything (?:that )?(?:you )?(?:see|is there|is on the (?:desk|table))|what you (?:can )?see(?: .*)?|"
-    r"(?:is|are) (?:the|my) (?:desk|table) (?:clean|empty|tidy|clear|messy).*)$"
+    r"everything (?:that )?(?:you )?(?:see|is there|is on the (?:desk|table))|what you (?:can )?see(?: .*)?)$"
 )
+_CLEAN = re.compile(r"^is (?:the|my|your) (?:desk|table) (?:clean|empty|tidy|clear|messy|dirty)(?: now| yet| already)?$")
 _HELD = re.compile(
     r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|"
     r"are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$"
@@ -40,6 +40,8 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
     """The question in a sentence (politeness taken off in ``bare``), or None when it is none that can be answered by looking."""
     text = _TELL.sub("", _TELL.sub("", bare))
     told = text != bare
+    if _CLEAN.match(text):
+        return Ask("clean")
     if _HELD.match(text):
         return Ask("held")
     words = re.findall(r"[a-z0-9_]+", text)
@@ -75,6 +77,15 @@ def _specific(words: Sequence[str], marked: bool) -> Ask | None:
 
 
 def _contents(words: Sequence[str], start: int) -> Ask | None:
+    """What is in the bin, what is to the left of the cup, which objects are blue, what is the biggest thing."""
+    if length := match(words, start, tuple(lex.BESIDE)):
+        near = parse_ref(words, start + length)
+        return Ask("exists", Ref("things", count=0), lex.BESIDE[tuple(words[start : start + length])], near[0]) if near and not near[0].table else None
+    if at(words, start) in lex.COLORS:
+        color = lex.COLORS[words[start]]
+        return Ask("exists", Ref(f"{words[start]} things", colors=frozenset((color,)), count=0))
+    if words[:2] == ["what", "is"] and at(words, 2) == "the":
+        return _about("which", words, 2)
     for phrases, relation in ((lex.IN, "in"), (lex.ON, "on")):
         if length := match(words, start, phrases):
             found = parse_ref(words, start + length)
@@ -131,6 +142,9 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     ]
     length, relation = max(options)
     target = parse_ref(words, i + length) if length else None
+    rest = words[target[1] if target else i :]
+    if (target and any(word not in lex.FILLERS for word in rest)) or (not target and any(word not in lex.FILLERS | set(lex.COLORS) for word in rest)):
+        return None
     if target is None and kind == "holds":
         color = lex.COLORS.get(at(words, i))
         return Ask("color", ref, target=Ref(color, colors=frozenset((color,)))) if color else None
