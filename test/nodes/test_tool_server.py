@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,39 @@ def test_many_calls_run_side_by_side(graph):
     for thread, _ in calls:
         thread.join(30)
     assert all(results[0].ok for _, results in calls)
+
+
+class SlowToNote:
+    """A client's handle after which the answer is there before the request is noted."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    def __getattr__(self, name):
+        return getattr(self._handle, name)
+
+    def __enter__(self):
+        return self._handle.__enter__()
+
+    def __exit__(self, *args):
+        return self._handle.__exit__(*args)
+
+    def send_goal_request(self, request):
+        number = self._handle.send_goal_request(request)
+        time.sleep(0.3)
+        return number
+
+    def send_result_request(self, request):
+        number = self._handle.send_result_request(request)
+        time.sleep(0.3)
+        return number
+
+
+def test_an_answer_that_comes_before_the_request_is_noted_is_not_lost(graph):
+    graph.client._invoke._client_handle = SlowToNote(graph.client._invoke._client_handle)
+    thread, results = graph.start("get_robot_state", {})
+    thread.join(15)
+    assert results and results[0].ok
 
 
 def test_the_operator_approves_by_a_service(tmp_path):
