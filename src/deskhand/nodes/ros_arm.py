@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -17,6 +16,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode, wait_future
 from deskhand.types import JointState, Trajectory
 

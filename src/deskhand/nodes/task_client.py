@@ -16,13 +16,13 @@ import time
 from typing import Any
 
 import rclpy
-from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from deskhand.errors import DeskhandError, error_from_number
+from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import wait_future
 from deskhand_interfaces.action import RunTask
 
