@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-import xml.etree.ElementTree as ElementTree
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
-from deskhand.motion.scene import Pairs, PlanningScene, table_object, voxels
-from deskhand.types import CollisionObject, IkSolution, Shape
+from deskhand.motion.roboplan_scene import GROUP, SceneBuilder
+from deskhand.motion.scene import Pairs, PlanningScene
+from deskhand.types import CollisionObject, IkSolution
 
-GROUP = "deskhand_arm"
 STEP = 0.02  # [rad] between checked states of a path
 KEPT_SCENES = 8
 NEAR = 0.5  # [rad] from the seed, in every joint: near enough for who asks for one solution
@@ -59,10 +58,10 @@ class EmbeddedBackend:
         except ImportError as error:
             raise DeskhandError("missing_dependency", f"the embedded planner needs roboplan ({error}).", hint="pip install roboplan") from error
         self._core, self._rrt, self._simple_ik = core, rrt, simple_ik
-        self.model, self.arm, self._fixed = model, model.arm, fixed
+        self.model, self.arm = model, model.arm
+        self._builder = SceneBuilder(core, model, fixed)
         self._lower = np.array([model.limits[name][0] for name in self.arm.joints])
         self._upper = np.array([model.limits[name][1] for name in self.arm.joints])
-        self._joint_T_tcp = _from_moving_joint(model, self.arm.tcp)
         self._lock = threading.RLock()
         self._built: OrderedDict[tuple[Any, ...], _Built] = OrderedDict()
         self._empty = PlanningScene()
@@ -106,6 +105,8 @@ class EmbeddedBackend:
                 if joints is not None and fresh:
                     found.append(self._solution(built, joints, pose, check_collisions))
                 misses = 0 if fresh else misses + 1
+                if max_solutions == 1 and found and np.abs(found[0].joints - seed).max() < NEAR:
+                    break  # hardly a nearer one
         found.sort(key=lambda solution: float(np.linalg.norm(solution.joints - seed)))
         return found[:max_solutions]
 
@@ -126,7 +127,7 @@ class EmbeddedBackend:
                 max_time=key[1],
                 max_restarts=10000,
                 step_size=0.5,
-                max_linear_error_norm=2e-4,
+                max_linear_error_norm=1e-3,
                 max_angular_error_norm=1e-3,
                 check_collisions=check,
             )
@@ -136,7 +137,14 @@ class EmbeddedBackend:
         goal = self._core.CartesianConfiguration(self.model.root, self.arm.tcp, np.asfortranarray(pose))
         out = self._core.JointConfiguration(list(self.arm.joints), start)
         solved = built.ik[key].solveIk(goal, self._core.JointConfiguration(list(self.arm.joints), start), out)
-        return np.array(out.positions) if solved else None
+        return self._polished(built, pose, np.array(out.positions), check) if solved else None
+
+    def _polished(self, built: _Built, pose: Array, joints: Array, check: bool) -> Array:
+        """From within a millimetre to within a few hundredths, where that stays free."""
+        better = self._solve_near(built, pose, joints)
+        if better is None or np.abs(better - joints).max() > 0.05 or (check and built.context.hasCollisions(self._full(built, better))):
+            return joints
+        return better
 
     def _solve_axis(self, built: _Built, pose: Array, start: Array, check: bool, max_time: float) -> Array | None:
         """Position and approach axis; the roll about the axis is free."""
@@ -267,94 +275,13 @@ class EmbeddedBackend:
         key = (id(scene), allow, padding, fingers)  # what is built keeps the scene alive, so that its id stays its own
         built = self._built.get(key)
         if built is None:
-            built = self._build(scene, allow, padding, dict(fingers))
+            made = self._builder.build(scene, allow, padding, dict(fingers))
+            built = _Built(made, scene, self._core.SceneContext(made), {})
             self._built[key] = built
             while len(self._built) > KEPT_SCENES:
                 self._built.popitem(last=False)
         self._built.move_to_end(key)
         return built
-
-    def _build(self, scene: PlanningScene, allow: Pairs, padding: float, others: Mapping[str, float]) -> _Built:
-        built = self._core.Scene(self.arm.name, self._core.loadUrdfSceneDescriptionFromXml(standing_still(self.model, others)))
-        built.addGroup(GROUP, list(self.arm.joints))
-        built.allowAdjacentLinkCollisions()
-        parts: dict[str, list[str]] = {}
-        for item in (table_object(), *self._fixed, *scene.obstacles.values()):
-            pad = padding if item.id in scene.obstacles else 0.0
-            parts[item.id] = [self._add(built, item, index, "universe", pad) for index in range(len(item.shapes))]
-        still = [name for names in parts.values() for name in names]
-        off = [(a, b) for i, a in enumerate(still) for b in still[:i]]
-        off += [(a, b) for a, b in map(tuple, self.model.allowed_collisions())]
-        off += [(self.arm.base_link, name) for item in (table_object(), *self._fixed) for name in parts[item.id]]
-        if scene.held:
-            parts[scene.held.id] = [self._add(built, scene.held, index, self.arm.tcp, 0.0) for index in range(len(scene.held.shapes))]
-            mine = parts[scene.held.id]
-            off += [(a, b) for i, a in enumerate(mine) for b in mine[:i]] + [(link, name) for link in self.arm.gripper.links for name in mine]
-        for a, b in scene.allow | allow:
-            off += [(first, second) for first in parts.get(a, [a]) for second in parts.get(b, [b])]
-        built.setCollisions([p for p in off if self._has_geometry(built, p)], False)
-        return _Built(built, scene, self._core.SceneContext(built), {})
-
-    def _has_geometry(self, built: Any, names: tuple[str, str]) -> bool:
-        return all(name not in self.model.links or name in self.model.shapes for name in names)
-
-    def _add(self, built: Any, item: CollisionObject, index: int, parent: str, pad: float) -> str:
-        name, shape = f"{item.id}/{index}", item.shapes[index]
-        placed = item.pose @ shape.pose
-        # roboplan counts the pose of an attached geometry from the last moving joint before the link, not from the link
-        pose, color = np.asfortranarray(self._joint_T_tcp @ placed if parent == self.arm.tcp else placed), np.ones(4)
-        if shape.kind == "box":
-            built.addBoxGeometry(name, parent, self._core.Box(*(value + 2 * pad for value in shape.size)), pose, color)
-        elif shape.kind == "cylinder":
-            built.addCylinderGeometry(name, parent, self._core.Cylinder(shape.size[0] + pad, shape.size[1] + 2 * pad), pose, color)
-        elif shape.kind == "sphere":
-            built.addSphereGeometry(name, parent, self._core.Sphere(shape.size[0] + pad), pose, color)
-        else:
-            built.addOcTreeGeometry(name, parent, self._octree(shape, pad), pose, color)
-        return name
-
-    def _octree(self, shape: Shape, pad: float) -> Any:
-        """Cubes of the points; padding adds the neighbouring cells, which is at least ``pad``."""
-        centers, edge = voxels(shape)
-        if pad > 0:
-            steps = np.array(np.meshgrid(*[[-1, 0, 1]] * 3)).reshape(3, -1).T * edge
-            cells = np.unique(np.floor((centers[:, None] + steps).reshape(-1, 3) / edge).astype(np.int64), axis=0)
-            centers = (cells + 0.5) * edge
-        rows = np.column_stack([centers, np.full(len(centers), edge), np.ones(len(centers)), np.full(len(centers), 0.5)])
-        return self._core.OcTree(list(rows), edge)
-
-
-def _from_moving_joint(model: RobotModel, link: str) -> Array:
-    """joint_T_link (4, 4) from the frame of the last joint before ``link`` that is not fixed."""
-    parents = {joint.child: joint for joint in model.joints.values()}
-    transform = np.eye(4)
-    while link in parents and parents[link].kind == "fixed":
-        transform = parents[link].origin @ transform
-        link = parents[link].parent
-    return transform
-
-
-def standing_still(model: RobotModel, others: Mapping[str, float]) -> str:
-    """The URDF with every joint but the arm's fixed where it stands (``others``, the rest at 0).
-
-    roboplan's solvers each keep a state of their own for joints outside the group; without such joints there is nothing to disagree on.
-    """
-    root = ElementTree.fromstring(model.urdf)
-    for element in root.findall("joint"):
-        joint = model.joints[element.attrib["name"]]
-        if joint.kind == "fixed" or joint.name in model.arm.joints:
-            continue
-        source, multiplier, offset = joint.mimic or (joint.name, 1.0, 0.0)
-        pose = joint.motion(multiplier * float(others.get(source, 0.0)) + offset)
-        element.set("type", "fixed")
-        for child in list(element):
-            if child.tag in ("origin", "axis", "limit", "mimic", "dynamics", "safety_controller", "calibration"):
-                element.remove(child)
-        x, y, z = pose[:3, 3]
-        roll, pitch = np.arctan2(pose[2, 1], pose[2, 2]), np.arctan2(-pose[2, 0], np.hypot(pose[0, 0], pose[1, 0]))
-        yaw = np.arctan2(pose[1, 0], pose[0, 0])
-        ElementTree.SubElement(element, "origin", xyz=f"{x:.9g} {y:.9g} {z:.9g}", rpy=f"{roll:.9g} {pitch:.9g} {yaw:.9g}")
-    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _rotation_vector(rotation: Array) -> Array:
