@@ -36,11 +36,13 @@ class Stack:
 
     Attributes:
         truth: for the scorer.
+        truth_fd: number of the truth's socket in the simulation's process.
         environment: what another process needs to join, ROS_DOMAIN_ID first.
     """
 
     supervisor: Supervisor
     truth: TruthChannel
+    truth_fd: int
     environment: dict[str, str]
 
 
@@ -61,12 +63,13 @@ def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
     """
     with free_domain() as domain, TruthChannel() as truth:
         own = {"ROS_DOMAIN_ID": str(domain)}
-        supervisor = Supervisor(trial_nodes(options, folder, truth.fd), log_folder=folder / "logs", environment=own)
+        truth_fd = truth.fd
+        supervisor = Supervisor(trial_nodes(options, folder, truth_fd), log_folder=folder / "logs", environment=own)
         try:
             supervisor.start()
             truth.started()
             supervisor.wait_ready(READY_TIMEOUT)
-            yield Stack(supervisor, truth, {**os.environ, **workstation_defaults(os.environ), **own})
+            yield Stack(supervisor, truth, truth_fd, {**os.environ, **workstation_defaults(os.environ), **own})
         finally:
             supervisor.stop()
 

@@ -1,0 +1,154 @@
+"""The robot stack cannot get at the truth: not by import, not over ROS, not through the processes of other nodes."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from harness import stack_with_watcher
+from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from deskhand.bench.ros import run_task
+from deskhand.bench.trial import Attempt, TrialOptions
+from deskhand.bringup import STACK
+from deskhand.nodes.node import call_service
+
+SOURCE = Path(__file__).resolve().parents[2] / "src/deskhand"
+FORBIDDEN = ("deskhand.sim", "deskhand.tasks", "deskhand.bench")
+NOT_THE_STACK = ("sim", "tasks", "bench", "commands")
+SECRET = "zqx"
+"""In the name of every object of the world below, in its file's name, and nowhere else."""
+
+KNOWN_PACKAGES = {"sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "rosgraph_msgs", "rcl_interfaces", "control_msgs", "action_msgs", "deskhand_interfaces"}
+KNOWN_PACKAGES |= {"type_description_interfaces"}
+PARAMETER_SERVICES = {f"{verb}_parameters" for verb in ("get", "set", "list", "describe")} | {
+    "get_parameter_types",
+    "set_parameters_atomically",
+    "get_type_description",
+}
+
+WORLD = f"""
+objects:
+  - {{name: {SECRET}_one, kind: block, color: red, pose: {{x: 0.05, y: 0.05}}}}
+  - {{name: {SECRET}_two, kind: ball, color: blue, pose: {{x: 0.05, y: -0.08}}}}
+  - {{name: {SECRET}_three, kind: tray, pose: {{x: 0.0, y: 0.28}}}}
+"""
+
+
+def stack_files():
+    for path in sorted(SOURCE.rglob("*.py")):
+        relative = path.relative_to(SOURCE)
+        if relative.parts[0] not in NOT_THE_STACK and relative.as_posix() != "nodes/sim_node.py":
+            yield path
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_file_of_the_stack_imports_the_simulation_the_tasks_or_the_scorer():
+    files = list(stack_files())
+    assert len(files) > 60
+    guilty = [f"{path.relative_to(SOURCE)}: {name}" for path in files for name in imported(path) if name.startswith(FORBIDDEN)]
+    assert guilty == []
+
+
+def test_no_node_of_the_stack_has_them_loaded():
+    code = f"import sys, {', '.join(f'deskhand.nodes.{name}_node' for name in STACK)}; print('\\n'.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True).stdout.split()
+    assert "deskhand.nodes.perception_node" in loaded
+    assert [name for name in loaded if name.startswith(FORBIDDEN)] == []
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """A stack on a world with secret names, every topic listened to while the robot does something."""
+    folder = tmp_path_factory.mktemp("isolation")
+    file = folder / f"{SECRET}.yaml"
+    file.write_text(WORLD)
+    options = TrialOptions(scene=file, instruction="Put the block into the tray.", timeout=90.0)
+    with stack_with_watcher(options, folder / "episode") as (stack, watcher):
+        heard = Ears(watcher.node)
+        attempt = Attempt()
+        run_task(stack, "Put the block into the tray.", options, lambda _: heard.listen_to_new_topics(), attempt)
+        assert stack.truth.get().objects, "the scorer does see the truth"
+        yield stack, watcher.node, heard, attempt
+
+
+class Ears:
+    """Subscribes to every topic there is and keeps what is said."""
+
+    def __init__(self, node):
+        self.node, self.said, self._known = node, {}, set()
+        self.listen_to_new_topics()
+
+    def listen_to_new_topics(self):
+        for name, types in self.node.get_topic_names_and_types():
+            if name not in self._known and "/image_raw" not in name:
+                self._known.add(name)
+                quality = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+                package, _, kind = types[0].split("/")
+                message_type = getattr(import_module(f"{package}.msg"), kind)
+                self.node.create_subscription(message_type, name, lambda message, name=name: self._hear(name, message), quality)
+
+    def _hear(self, name, message):
+        said = self.said.setdefault(name, [])
+        if len(said) < 500:
+            said.append(str(message)[:20000])
+
+
+def test_no_topic_tells_the_truth(live):
+    _, _, heard, attempt = live
+    assert attempt.tool_calls >= 2, attempt
+    assert {"/joint_states", "/perception/scene", "/tools/events"} <= heard.said.keys()
+    assert [name for name, messages in heard.said.items() if any(SECRET in text for text in messages)] == []
+
+
+def test_no_service_or_topic_is_there_beyond_those_of_a_real_robot(live):
+    _, node, _, _ = live
+    for name, types in [*node.get_topic_names_and_types(), *node.get_service_names_and_types()]:
+        assert all(kind.split("/")[0] in KNOWN_PACKAGES for kind in types), (name, types)
+        assert "truth" not in name and "score" not in name
+    of_sim = {name for name, _ in node.get_service_names_and_types_by_node("sim", "/")}
+    assert all(name.rpartition("/")[2] in PARAMETER_SERVICES or "/_action/" in name for name in of_sim), of_sim
+
+
+def test_no_parameter_tells_the_world(live):
+    _, node, _, _ = live
+    names = [name for name, _ in node.get_node_names_and_namespaces() if name in ("sim", *STACK)]
+    assert len(set(names)) == len(STACK) + 1
+    for name in set(names):
+        listed = call_service(node.create_client(ListParameters, f"/{name}/list_parameters"), ListParameters.Request(), 10.0).result.names
+        values = call_service(node.create_client(GetParameters, f"/{name}/get_parameters"), GetParameters.Request(names=listed), 10.0).values
+        text = str(list(zip(listed, map(str, values), strict=True)))
+        assert SECRET not in text, (name, text)
+
+
+def test_no_process_of_the_stack_was_given_the_world_or_the_scorers_socket(live):
+    stack = live[0]
+    sim = stack.supervisor.pid("sim")
+    truth = str(Path(f"/proc/{sim}/fd/{stack.truth_fd}").readlink())
+    assert truth.startswith("socket:")
+    for name in STACK:
+        pid = stack.supervisor.pid(name)
+        for file in ("cmdline", "environ"):
+            assert SECRET not in Path(f"/proc/{pid}/{file}").read_text(), (name, file)
+        assert truth not in open_files(pid), name
+
+
+def open_files(pid):
+    links = set()
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            links.add(str(file.readlink()))
+        except FileNotFoundError:  # closed meanwhile
+            continue
+    return links
