@@ -23,7 +23,7 @@ from std_msgs.msg import String
 
 from deskhand.errors import DeskhandError
 
-HEARTBEAT_PERIOD = 0.1  # [s] wall clock
+HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
 
 
 class DeskhandNode(Node):

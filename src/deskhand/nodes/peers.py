@@ -13,7 +13,7 @@ from std_msgs.msg import String
 
 from deskhand.nodes.node import HEARTBEAT_PERIOD, DeskhandNode
 
-SILENT = 20 * HEARTBEAT_PERIOD  # [s] wall time after which a node of another machine counts as dead
+SILENT = 6 * HEARTBEAT_PERIOD  # [s] wall time after which a node of another machine counts as dead
 
 
 class _Peer:

@@ -52,7 +52,7 @@ class SimParameters:
     realtime_factor: float = 8.0
     camera_rate: float = 10.0  # [Hz] of simulated time, at most
     state_period: float = 0.02  # [s] of simulated time between joint states
-    max_state_rate: float = 150.0  # [Hz] of wall time, at most, for joint states and clock
+    max_state_rate: float = 60.0  # [Hz] of wall time, at most, for joint states and clock
 
 
 class SimNode(DeskhandNode):
