@@ -21,7 +21,7 @@ def annotate(frame: Frame, scene: Scene) -> Image:
     taken: list[tuple[int, int, int, int]] = []
     for item, color in sorted(drawn, key=lambda pair: float(pair[0].position[0])):
         _caption(picture, frame, item, color, taken)
-    return picture
+    return np.asarray(picture, dtype=np.uint8)
 
 
 def _box(picture: Image, frame: Frame, item: SceneObject, color: tuple[int, int, int]) -> None:

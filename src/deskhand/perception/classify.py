@@ -109,7 +109,7 @@ def _vagueness(form: Form) -> float:
         width *= (log(form.height[1] / form.height[0]) + 0.15) / (log(_ANY[1] / _ANY[0]))
     if form.ratio is not None:
         width *= min(1.0, (log(form.ratio[1] / form.ratio[0]) + 0.15) / 1.5)
-    return width**0.5
+    return float(width**0.5)
 
 
 def load_classifier(file: str | Path | None = None) -> Classifier:

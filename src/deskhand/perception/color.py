@@ -12,15 +12,20 @@ _UPRIGHT_GAIN = 1.6  # rooms are lit from above: an upright surface is about thi
 def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """RGB (3,) 0..255 of a thing as its level surfaces show it, from its pixels (N, 3) and which of them are level (N,).
 
-    Medians, so that highlights and shadows do not count.
+    The median of the brighter ones, so that highlights and shadows do not count.
     """
     if level.sum() >= max(12, 0.08 * len(pixels)):
-        return np.asarray(np.median(pixels[level], axis=0), dtype=float)
+        return _median_between(pixels[level], 0.4, 0.95)
+    color = _median_between(pixels, 0.4, 0.95)
+    return np.asarray(color * min(_UPRIGHT_GAIN, 255.0 / max(1.0, color.max())))
+
+
+def _median_between(pixels: npt.NDArray[np.uint8], low: float, high: float) -> npt.NDArray[np.float64]:
+    """Median colour of the pixels whose lightness is between two quantiles."""
     data = pixels.astype(float)
     light = data.sum(axis=1)
-    low, high = np.quantile(light, [0.4, 0.95])
-    color = np.median(data[(light >= low) & (light <= high)], axis=0)
-    return np.asarray(color * min(_UPRIGHT_GAIN, 255.0 / max(1.0, color.max())))
+    darkest, brightest = np.quantile(light, [low, high])
+    return np.asarray(np.median(data[(light >= darkest) & (light <= brightest)], axis=0))
 
 
 def name_color(rgb: npt.NDArray[np.float64]) -> str:

@@ -10,11 +10,12 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
-from deskhand.perception.segmentation import Indices, Segment, components, make_segment, segments_of
+from deskhand.perception.segmentation import Segment, components, make_segment, segments_of
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.view import View
+from deskhand.perception.view import Indices, Mask, View
 
 _MIN_SIDE = 0.024
+_MIN_PIECE = 60  # [px]
 _SAME_CHROMA = 0.05
 _SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
 _SORTING_ROUND = 0.09
@@ -45,7 +46,7 @@ class Hollow:
         """True when it is wide enough for things to be put in."""
         return float(self.rim.size.min()) >= (_SORTING_ROUND if self.round else _SORTING_SIDE)
 
-    def holds(self, points: Array, margin: float = 0.0) -> Array:
+    def holds(self, points: Array, margin: float = 0.0) -> Mask:
         """Which points (N, 3) are within the rim's outline, seen from above."""
         if self.round:
             return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
@@ -55,24 +56,36 @@ class Hollow:
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings) -> tuple[list[Hollow], list[Segment]]:
     """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour."""
     left = list(segments)
+    pieces = [item for item in segments if len(item) >= _MIN_PIECE]
     hollows: list[Hollow] = []
-    for group in _groups(segments):
-        members = [item for item in group if any(item is other for other in left)]
-        for size in range(len(members), 0, -1):
-            found = next((h for c in combinations(members, size) if (h := _try(view, list(c))) is not None), None)
-            if found is not None:
-                hollow, used = found
-                left = [item for item in left if not any(item is other for other in used)]
-                hollows.append(hollow)
-                break
-            if len(members) > 6:
-                break
+    for group in _groups(pieces):
+        members = group[:6]
+        while (found := _best_hollow(view, members)) is not None:
+            hollow, used = found
+            members, left = _without(members, used), _without(left, used)
+            hollows.append(hollow)
     return _take_apart(view, hollows, left, settings)
+
+
+def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
+    """The hollow thing with the most complete rim that some of ``members`` make together, with those that it takes."""
+    sizes = range(len(members), 0, -1) if len(members) < 4 else (len(members), 2, 1)
+    found = [result for size in sizes for chosen in combinations(members, size) if (result := _try(view, list(chosen))) is not None]
+    if not found:
+        return None
+    # A neighbour at the height of the rim stretches the outline and leaves gaps in it; a piece that is missing does so, too.
+    _, hollow, used = max(found, key=lambda result: result[0] + 0.01 * len(result[2]))
+    return hollow, used
+
+
+def _without(items: list[Segment], used: list[Segment]) -> list[Segment]:
+    return [item for item in items if not any(item is other for other in used)]
 
 
 def _groups(segments: list[Segment]) -> list[list[Segment]]:
     """Segments of one colour that are near each other, as what may be pieces of one hollow thing."""
     trees = [cKDTree(item.points[:: max(1, len(item) // 150)]) for item in segments]
+    tops = [float(np.quantile(item.points[:, 2], 0.98)) for item in segments]
     parent = list(range(len(segments)))
 
     def root(i: int) -> int:
@@ -83,7 +96,9 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
     for i, j in combinations(range(len(segments)), 2):
         if np.linalg.norm(segments[i].chroma - segments[j].chroma) > _SAME_CHROMA:
             continue
-        reach = 0.03
+        # Of a bin seen from low down the near and the far walls may be all there is, their rims at one height.
+        one_rim = min(len(segments[i]), len(segments[j])) > 300 and abs(tops[i] - tops[j]) < 0.008
+        reach = 0.16 if one_rim else 0.03
         if trees[i].count_neighbors(trees[j], reach):
             parent[root(j)] = root(i)
     groups: dict[int, list[Segment]] = {}
@@ -92,8 +107,8 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
     return list(groups.values())
 
 
-def _try(view: View, group: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
-    """The hollow thing that ``group`` makes together, or None."""
+def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]] | None:
+    """The hollow thing that ``group`` makes together, and how much of its rim is seen, or None."""
     points = np.concatenate([item.points for item in group])
     height = float(np.quantile(points[:, 2], 0.98))
     band = max(0.005, min(0.012, 0.09 * height))
@@ -110,8 +125,8 @@ def _try(view: View, group: list[Segment]) -> tuple[Hollow, list[Segment]] | Non
         rim = rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
     else:
         rim = _rim_rectangle(rim_points, box)
-    seen = _seen_around(view, group)
-    if not _is_open(rim, is_round, height, seen, rim_points, band, view.eye):
+    seen, every = _seen_around(view, group)
+    if not _is_open(rim, is_round, height, seen, points[::every], rim_points, band, view.eye):
         return None
     wall = _wall(rim_points, rim) if not is_round else 0.003
     inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
@@ -119,17 +134,20 @@ def _try(view: View, group: list[Segment]) -> tuple[Hollow, list[Segment]] | Non
     floor = float(np.clip(np.quantile(low[:, 2], 0.1) if len(low) > 20 else wall, 0.0, 0.3 * height))
     floor = floor if floor < 0.012 else wall
     whole = make_segment(view, np.concatenate([item.pixels for item in group]))
-    return Hollow(whole, rim, is_round, height, wall, floor), group
+    hollow = Hollow(whole, rim, is_round, height, wall, floor)
+    belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group)
+    return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
 
 
-def _seen_around(view: View, group: list[Segment]) -> Array:
-    """All measured points (N, 3) in the part of the picture that a group covers."""
+def _seen_around(view: View, group: list[Segment]) -> tuple[Array, int]:
+    """Measured points (N, 3) in the part of the picture that a group covers, and that every how many-th were taken."""
     height, width = view.valid.shape
     pixels = np.concatenate([item.pixels for item in group])
     v, u = pixels // width, pixels % width
     part = slice(max(0, v.min() - 3), min(height, v.max() + 4)), slice(max(0, u.min() - 3), min(width, u.max() + 4))
     points = view.points[part][view.valid[part]]
-    return points[:: 1 + len(points) // 12000].astype(float)
+    every = 1 + len(points) // 12000
+    return points[::every].astype(float), every
 
 
 def _without_strays(points: Array) -> Array:
@@ -157,15 +175,27 @@ def _rim_rectangle(points: Array, box: Rectangle) -> Rectangle:
     return rectangle(box.centre + box.rotation @ ((low + high) / 2), high - low, box.yaw)
 
 
-def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, rim_points: Array, band: float, eye: Array) -> bool:
-    """True when the rim goes round and what is seen within it lies lower."""
+def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, own: Array, rim_points: Array, band: float, eye: Array) -> bool:
+    """True when the rim goes round and its own surface does not close it at the top.
+
+    Args:
+        rim: outline of the rim.
+        is_round: whether it is a circle.
+        height: of the rim [m].
+        seen: every measured point around (N, 3).
+        own: those of the thing itself (M, 3); what lies in it may reach up to the rim.
+        rim_points: (K, 2)
+        band: [m] around ``height`` that counts as level with the rim.
+        eye: position of the camera.
+    """
     if _coverage(rim, is_round, rim_points) < 0.62:
         return False
     drop = max(0.007, 0.2 * height)
     if not is_round:
         inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
-        z = seen[rim.inside(seen[:, :2], inset), 2]
-        return len(z) >= 12 and float(np.mean(z < height - drop)) > 0.45 and float(np.mean(np.abs(z - height) < band)) < 0.25
+        z, own_z = seen[rim.inside(seen[:, :2], inset), 2], own[rim.inside(own[:, :2], inset), 2]
+        lid = float(np.count_nonzero(np.abs(own_z - height) < band)) / max(1, len(z))
+        return len(z) >= 12 and float(np.mean(z < height - drop)) > (0.45 if float(rim.size.min()) < _SORTING_SIDE else 0.12) and lid < 0.2
     # Of a narrow cup only the far inner wall is seen; of a closed can nothing is seen there below the top.
     radius, offset = rim.size[0] / 2, seen[:, :2] - rim.centre
     near = np.linalg.norm(offset, axis=1) < radius + 0.001

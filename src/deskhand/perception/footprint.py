@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.view import Mask
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Rectangle:
         """(N, 2) in the rectangle's axes, from its centre."""
         return np.asarray((points - self.centre) @ self.rotation)
 
-    def inside(self, points: Array, margin: float = 0.0) -> Array:
+    def inside(self, points: Array, margin: float = 0.0) -> Mask:
         """Which points are inside by at least ``margin`` [m] (negative: outside by at most)."""
         return np.asarray((np.abs(self.local(points)) < self.size / 2 - margin).all(axis=1))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from deskhand.geometry import Array
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, fit_solid, surface_distance
@@ -15,6 +17,7 @@ from deskhand.perception.view import View
 _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
 _SURFACE = 0.0035  # [m]
+_LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
 def merge_parts(view: View, segments: list[Segment], settings: PerceptionSettings) -> list[Segment]:
@@ -36,6 +39,7 @@ def merge_parts(view: View, segments: list[Segment], settings: PerceptionSetting
             if _is_lid(pieces[i], pieces[j], view) or (j < i and _is_part(pieces[i], pieces[j], main)):
                 owner[i] = j
                 break
+    _join_cut_through(pieces, owner)
     result = []
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
@@ -43,6 +47,42 @@ def merge_parts(view: View, segments: list[Segment], settings: PerceptionSetting
         parts = [pieces[i] for i in range(len(pieces)) if i != j and _root(owner, i) == j]
         result.append(_union(main_piece, parts))
     return [item for item in result if len(item) >= settings.min_pixels]
+
+
+def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
+    """Long thin things that something else lies across are seen as two pieces in line."""
+    lines = [_line(item) if owner[i] == i else None for i, item in enumerate(pieces)]
+    for i, j in combinations(range(len(pieces)), 2):
+        a, b = lines[i], lines[j]
+        if a is None or b is None or owner[j] != j or np.linalg.norm(pieces[i].chroma - pieces[j].chroma) > 0.05:
+            continue
+        gap = b.middle - a.middle
+        distance = float(np.linalg.norm(gap))
+        if distance + (a.length + b.length) / 2 > _LONGEST or abs(a.middle[2] - b.middle[2]) > 0.012:
+            continue
+        long = a if a.length > b.length else b
+        off_line = float(np.linalg.norm(gap - long.axis * (gap @ long.axis)))
+        parallel = min(a.length, b.length) < 3 * max(a.width, b.width) or abs(a.axis @ b.axis) > 0.95
+        if off_line < 0.007 and parallel and distance > (a.length + b.length) / 2 - 0.005:
+            owner[j] = i
+
+
+@dataclass(frozen=True)
+class _Line:
+    middle: Array
+    axis: Array
+    length: float
+    width: float
+
+
+def _line(item: Segment) -> _Line | None:
+    """Where a thin piece runs, None for pieces that are not thin."""
+    middle = item.points.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov((item.points - middle).T))
+    axis = vectors[:, int(np.argmax(values))]
+    along, across = (item.points - middle) @ axis, np.sqrt(max(1e-12, float(values[1])))
+    length = float(np.ptp(np.quantile(along, [0.03, 0.97])))
+    return _Line(middle, axis, length, 4 * float(across)) if across < 0.006 and length > 0.012 else None
 
 
 def _root(owner: list[int], i: int) -> int:

@@ -97,7 +97,10 @@ class Perception:
     def _detection(self, view: View, item: Placed) -> Detection:
         pixels = item.segment.pixels
         paint = item.segment.paint if item.hollow is None else np.concatenate([item.segment.paint, _floor_pixels(view, item.hollow)])
-        rgb = lit_color(view.frame.color.reshape(-1, 3)[paint], level_share(view, paint))
+        level = level_share(view, paint)
+        if _has_lid(item) and (~level).sum() > 40:
+            paint, level = paint[~level], np.zeros(int((~level).sum()), bool)  # lids of cans are metal: the side tells the colour
+        rgb = lit_color(view.frame.color.reshape(-1, 3)[paint], level)
         cut_share = occluded_share(view, pixels)
         cut = cut_share > _CUT or item.relation == "held"
         color = name_color(rgb)
@@ -119,6 +122,12 @@ class Perception:
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
         )
         return Detection(thing, rgb, cut)
+
+
+def _has_lid(item: Placed) -> bool:
+    """True for standing closed cylinders that are higher than wide."""
+    solid = item.solid
+    return item.hollow is None and solid.shape == "cylinder" and not solid.lying and bool(solid.size[2] > 1.2 * solid.size[0])
 
 
 def _floor_pixels(view: View, hollow: Hollow) -> Indices:

@@ -34,7 +34,7 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
             centre = world_T_shape[:3, 3]
             close = np.nonzero(~hit & (squared - points @ (2 * centre) < reach**2 - centre @ centre))[0]
             if len(close):
-                hit[close] = _inside((points[close] - centre) @ world_T_shape[:3, :3], shape, low, high, grow)
+                hit[close] = _inside(((points[close] - centre) @ world_T_shape[:3, :3]).astype(np.float32), shape, low, high, grow)
     return hit
 
 

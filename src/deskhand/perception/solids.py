@@ -11,6 +11,7 @@ from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hu
 from deskhand.perception.view import Mask
 
 _MAX_POINTS = 900
+_OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline counts as
 
 
 @dataclass(frozen=True)
@@ -166,12 +167,16 @@ def _prism(points: Array, plateau: Array, top: float, support: float, eye: Array
     share = min(1.0, hull_area(ground) / max(1e-9, hull_area(points[:, :2])))
     box = tight_rectangle(ground)
     roundness = hull_area(ground) / max(1e-9, float(np.prod(box.size)))
-    if roundness < 0.88 and box.size[1] / box.size[0] > 0.72 and box.size[0] < 0.12:
-        centre, radius = _disc(points, ground, top, eye)
-        return _upright(points, centre, np.array([2 * radius, 2 * radius]), 0.0, top, support, "cylinder", share)
     filled = filled_rectangle(ground)
     centre, size = _near_sides(points, filled.centre, filled.size, filled.yaw, top, eye)
-    return _upright(points, centre, size, filled.yaw, top, support, "box", share)
+    as_box = _upright(points, centre, size, filled.yaw, top, support, "box", share)
+    if roundness > 0.96 or box.size[1] / box.size[0] < 0.72 or box.size[0] > 0.12:
+        return as_box
+    centre, radius = _disc(points, ground, top, eye)
+    as_cylinder = _upright(points, centre, np.array([2 * radius, 2 * radius]), 0.0, top, support, "cylinder", share)
+    # The top's outline is pi / 4 of its rectangle for a disc and all of it for a box; holes at its corners make less of it.
+    doubt_box, doubt_cylinder = max(0.0, 0.88 - roundness), max(0.0, roundness - 0.88)
+    return as_box if as_box.error + _OUTLINE_WEIGHT * doubt_box <= as_cylinder.error + _OUTLINE_WEIGHT * doubt_cylinder else as_cylinder
 
 
 def _upright(points: Array, centre: Array, size: Array, yaw: float, top: float, support: float, shape: str, share: float) -> Solid:

@@ -124,7 +124,7 @@ class Tracker:
 
 def _weight(detection: Detection) -> float:
     """How much a look counts: half for things that are partly hidden; a bare ``object`` says little."""
-    weight = max(0.05, detection.item.confidence) * (0.35 if detection.cut else 1.0)
+    weight = max(0.05, detection.item.confidence) * (0.35 if detection.cut or detection.item.relation == "in" else 1.0)
     return weight * (0.2 if detection.item.label == "object" else 1.0)
 
 
@@ -132,7 +132,7 @@ def _unlike(track: Track, detection: Detection) -> float:
     """0 for the same looks; about 1 for another label or another colour."""
     item = detection.item
     label = max(track.votes, key=lambda k: track.votes[k])
-    cut = detection.cut or track.cut
+    cut = detection.cut or track.cut or item.relation == "in"  # what lies in a container is tilted and half hidden
     cost = 0.0
     if label != item.label:
         cost += 0.35 if cut or "object" in (label, item.label) else 0.7
