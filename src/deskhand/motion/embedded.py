@@ -92,7 +92,7 @@ class EmbeddedBackend:
         """See the base. Without ``check_collisions`` solutions that collide are among them, marked as such."""
         with self._lock:
             built = self._scene(scene, allow, padding, others)
-            end = time.monotonic() + max_time
+            began, end = time.thread_time(), time.monotonic() + max_time
             found: list[IkSolution] = []
             start, misses = self._clamp(seed), 0
             # More than asked for, so that the nearest is near; given up after a few tries that bring nothing new.
@@ -100,7 +100,10 @@ class EmbeddedBackend:
                 joints = self._solve(built, pose, start, check_collisions, MORE_TIME if found else max_time)
                 start = self._random.uniform(self._lower, self._upper)
                 if joints is None and not found:
-                    break  # the solver has restarted by itself until its time was over
+                    # The solver restarts by itself until its wall time is over; on a busy machine it may have computed for a part of that only.
+                    if time.thread_time() - began > 0.5 * max_time or time.monotonic() > end + 10 * max_time:
+                        break
+                    continue
                 fresh = joints is not None and all(np.abs(joints - other.joints).max() > DIFFERENT for other in found)
                 if joints is not None and fresh:
                     found.append(self._solution(built, joints, pose, check_collisions))
