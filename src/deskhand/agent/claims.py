@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from deskhand.agent.expectations import Expectations
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.intents import Help
 from deskhand.agent.language.parser import parse
@@ -46,6 +47,7 @@ class Claims:
         self.moved = False
         self.rejected = 0
         understood = parse(instruction)
+        self._expected = Expectations(understood)
         self.question = understood.question
         self._help = any(isinstance(item, Help) for item in understood.intents)
 
@@ -57,6 +59,7 @@ class Claims:
             self._looked = True
             if name != "find_objects":
                 self._objects = list(result.data["objects"])
+                self._expected.looked(self._objects)
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
         if name == "get_robot_state" and result.ok and isinstance(result.data, Mapping):
             self._holding = str(result.data.get("holding") or "")
@@ -123,7 +126,7 @@ class Claims:
         if self._acts:
             return self._judge_acts(summary)
         if self._planned and self._looked:
-            return Verdict(True, True, "", summary)
+            return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
         if self.question:
             return self._judge_answer(summary)
         return self._reject("precondition_failed", "nothing was done: there are no sub-goals and no motion.")
@@ -144,7 +147,18 @@ class Claims:
             return self._reject(
                 "task_incomplete", "; ".join(f"{item['object_id']} is not {item['relation']} {item['target_id']}: {item['reason']}" for item in unmet), unmet
             )
-        return Verdict(True, True, "", self.facts(summary))
+        last = self._call("find_objects", {})  # what the check has seen, also things that nobody had planned for
+        seen = list(last.data["objects"]) if last.ok and isinstance(last.data, Mapping) else self._objects
+        return self._reject_overlooked(seen) or Verdict(True, True, "", self.facts(summary))
+
+    def _reject_overlooked(self, objects: list[Seen]) -> Verdict | None:
+        overlooked = self._expected.overlooked(self._all().values(), objects)
+        if not overlooked:
+            return None
+        self._objects = objects
+        unmet = [{**goal.to_json(), "reason": "the instruction asks for it, and no sub-goal says so"} for goal in overlooked]
+        text = "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in overlooked)
+        return self._reject("task_incomplete", f"the instruction also asks for: {text}", unmet)
 
     def _judge_acts(self, summary: str) -> Verdict:
         failed = {name: result for name, result in self._acts.items() if not result.ok}

@@ -264,8 +264,8 @@ class AgentLoop:
             raise _End("budget_exceeded", f"{self._budgets.tokens} tokens were not enough.")
 
     def _ended(self, code: str, why: str) -> TaskOutcome:
-        """The run was cut off: stop the arm where somebody asked for it or nobody watches it, and say what had been done."""
-        if code in {"cancelled", "budget_exceeded"} and self._claims.moved and "stop_motion" in self._names and code == "cancelled":
+        """The run was cut off: stop the arm where somebody asked for it, and say what had been done."""
+        if code == "cancelled" and self._claims.moved and "stop_motion" in self._names:
             try:
                 self._tools.invoke("stop_motion", {"reason": why}, caller=self._caller)
             except DeskhandError as error:

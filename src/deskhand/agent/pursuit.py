@@ -226,6 +226,13 @@ class Pursuit:
 
     def take_up(self, unmet: Sequence[dict[str, Any]]) -> Script:
         """A check has denied these sub-goals: try them again, or give them up with the reason it gave."""
+        new = [Goal.from_json(item) for item in unmet if item["object_id"] not in self.work.goals]
+        if new:
+            heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in new]}, "These came to light later.")
+            if heard.ok:
+                self.work.goals |= {goal.object_id: goal for goal in new}
+            else:
+                self.problems.append((heard.code, heard.message))
         self.work.done -= {str(item["object_id"]) for item in unmet}
         tries = {str(item["object_id"]): self.work.tries[str(item["object_id"])] for item in unmet}
         if all(count >= ATTEMPTS for count in tries.values()):

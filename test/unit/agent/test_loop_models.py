@@ -39,15 +39,15 @@ def test_a_good_model_succeeds_and_is_checked() -> None:
     robot = desk()
     outcome = run([LOOK, SUBMIT, PICK, PLACE, finish()], robot=robot)
     assert outcome.success
-    assert robot.calls[-1] == ("check_goal", {"conditions": PLAN})
+    assert robot.calls[-2:] == [("check_goal", {"conditions": PLAN}), ("find_objects", {})]
     assert outcome.summary.startswith("Done (checked by a look): the red cup (cup_1) in the")
-    assert (outcome.tokens, outcome.tool_calls, outcome.failures) == (550, 4, {})
+    assert (outcome.tokens, outcome.tool_calls, outcome.failures) == (550, 5, {})
 
 
 def test_without_a_plan_the_placements_are_checked() -> None:
     robot = desk()
     assert run([LOOK, PICK, PLACE, finish()], robot=robot).success
-    assert robot.calls[-1] == ("check_goal", {"conditions": PLAN})
+    assert ("check_goal", {"conditions": PLAN}) in robot.calls
 
 
 def test_several_calls_in_one_reply_are_made_in_order() -> None:
@@ -69,6 +69,16 @@ def test_a_claim_that_a_look_denies_goes_back_with_what_is_unmet() -> None:
     assert outcome.success
     assert '"unmet":[{"object_id":"cup_1"' in model.conversations[3][-1].content
     assert outcome.failures == {IGNORED_OUTPUT: 1}
+
+
+def test_a_plan_that_leaves_out_what_was_asked_for_is_no_success() -> None:
+    trivial = say("submit_plan", subgoals=[{"object_id": "block_1", "relation": "on", "target_id": "table"}])
+    model = ScriptedModel([LOOK, trivial, *[finish(summary=f"done {n}") for n in range(9)]])
+    outcome = AgentLoop(model, desk()).run("put the cup in the bin")
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert "the instruction also asks for: cup_1 in bin_1" in model.conversations[3][-1].content
+    half = run([LOOK, SUBMIT, PICK, PLACE, *[finish(summary=f"done {n}") for n in range(9)]], "put everything in the bin")
+    assert (half.success, half.code) == (False, "task_incomplete")
 
 
 def test_claiming_on_and_on_ends() -> None:

@@ -126,6 +126,29 @@ def test_who_takes_it_out_every_time_is_not_fought_for_ever() -> None:
     assert "Not done: the red block (block_1)" in outcome.summary
 
 
+def test_a_thing_that_comes_to_light_late_is_taken_up_too() -> None:
+    def reveal(robot: SymbolicDesk, name: str) -> None:
+        if robot.objects["block_1"]["support"] != "table":
+            robot.objects["ball_1"]["hidden"] = False
+
+    robot = desk(before=reveal)
+    robot.objects["ball_1"] = thing("ball_1", "yellow", position=(0.05, 0.05)) | {"hidden": True}
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE | {"ball_1": "bin_1"}
+
+
+def test_a_thing_that_nobody_asked_for_is_left_when_it_comes_to_light() -> None:
+    def reveal(robot: SymbolicDesk, name: str) -> None:
+        if name == "place_in":
+            robot.objects["cup_2"]["hidden"] = False
+
+    robot = desk(before=reveal)
+    robot.objects["cup_2"] = thing("cup_2", "yellow", position=(0.05, 0.05)) | {"hidden": True}
+    assert run(robot, "put the cup in the bin").success
+    assert robot.where()["cup_2"] == "table"
+
+
 def test_an_object_with_a_new_id_is_found_again() -> None:
     def rename(robot: SymbolicDesk, name: str) -> None:
         if name == "pick" and "cup_1" in robot.objects:
