@@ -38,8 +38,9 @@ def has(name):
         return True
     except Exception:
         return False
-print(json.dumps({"executable": sys.executable, "version": sys.version_info[:2], "pip": has("ensurepip"), "ros": has("rclpy"),
-    "headers": os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))}))
+base = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+headers = os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))
+print(json.dumps({"executable": base, "version": sys.version_info[:2], "pip": has("ensurepip"), "ros": has("rclpy"), "headers": headers}))
 """
 
 
@@ -188,7 +189,7 @@ class Setup:
 
     def make_venv(self) -> None:
         """Create .venv, again when its Python is broken, another version, or was made for the other way of having ROS."""
-        mark = repr((self.python["executable"], self.python["version"], self.with_ros, str(VENV)))
+        mark = repr((self.python["version"], self.with_ros, str(VENV)))
         if self.fresh("venv", mark) and probe(str(VENV / "bin/python")):
             return
         free = shutil.disk_usage(ROOT).free / 1e9
@@ -269,7 +270,7 @@ class Setup:
 
     def interfaces_mark(self) -> str:
         """Hash of all that a build of the interfaces depends on."""
-        return fingerprint([*self.interface_packages(), CMAKE_INCLUDE, ROOT / "requirements/ros.txt"], self.python, self.numpy(), self.with_ros)
+        return fingerprint([*self.interface_packages(), CMAKE_INCLUDE, ROOT / "requirements/ros.txt"], self.python["version"], self.numpy()[0], self.with_ros)
 
     def build_interfaces(self) -> tuple[subprocess.Popen[bytes], Path]:
         """Start colcon, which installs into .venv itself: its Python, its libraries and its ament index are on every path already.
@@ -349,13 +350,20 @@ def find_pythons(with_ros: bool) -> list[dict]:
     return [found for found in map(probe, paths) if found]
 
 
+def current_python(with_ros: bool) -> dict | None:
+    """The interpreter that an existing .venv is made of, so that another Python on the path does not make it anew."""
+    found = probe(str(VENV / "bin/python")) if (STATE / "venv").exists() else None
+    usable = found and OLDEST <= tuple(found["version"]) <= NEWEST and (found["ros"] or not with_ros)
+    return found if usable else None
+
+
 def run() -> None:
     """All steps."""
     with_ros = ros_sourced(dict(os.environ))
     if not with_ros and platform.machine() != "x86_64":
         advice = "install ROS 2 Jazzy, `source /opt/ros/jazzy/setup.bash`, and `make setup` again."
         raise SetupError(f"on {platform.machine()} ROS 2 comes from apt, not from wheels: {advice}")
-    python = choose_python(find_pythons(with_ros), with_ros)
+    python = current_python(with_ros) or choose_python(find_pythons(with_ros), with_ros)
     if missing := missing_packages(python):
         install_system_packages(missing)
         python = choose_python(find_pythons(with_ros), with_ros)

@@ -1,0 +1,124 @@
+"""The node specs against what is there: modules, parameters, ROS arguments."""
+
+from __future__ import annotations
+
+import ast
+import socket
+from pathlib import Path
+
+import pytest
+import yaml
+
+from deskhand.bringup import CAMERA_DRIVERS, PARAMETERS, STACK, NodeSpec, StackOptions, robot_nodes, sim_nodes
+from deskhand.environment import workstation_defaults
+from deskhand.errors import DeskhandError
+from deskhand.resources import resource_path
+
+NODES = Path(__file__).resolve().parents[3] / "src/deskhand/nodes"
+
+
+def declared(name: str) -> set[str]:
+    """Names that the node's parameter dataclass declares, read from the source: no ROS is needed."""
+    tree = ast.parse((NODES / f"{name}_node.py").read_text())
+    kinds = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.endswith("Parameters")]
+    fields = [item.target for kind in kinds for item in kind.body if isinstance(item, ast.AnnAssign)]
+    return {"use_sim_time", *(field.id for field in fields if isinstance(field, ast.Name))}
+
+
+def all_specs() -> list[NodeSpec]:
+    robot = robot_nodes(StackOptions(camera="realsense", camera_mount="fixed", driver="mock", episodes="/data"))
+    return [*sim_nodes(StackOptions()), *(spec for spec in robot if spec.package == "deskhand")]
+
+
+def test_every_node_has_its_module_with_a_main() -> None:
+    for spec in all_specs():
+        tree = ast.parse((NODES / f"{spec.executable}.py").read_text())
+        assert any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body), spec.name
+
+
+def test_every_parameter_is_one_that_its_node_declares() -> None:
+    for spec in all_specs():
+        assert set(spec.parameters) <= declared(spec.name), spec.name
+
+
+def test_the_parameter_file_speaks_of_nodes_and_parameters_that_exist() -> None:
+    for key, value in yaml.safe_load(resource_path(PARAMETERS).read_text()).items():
+        name = key.removeprefix("/**/")
+        assert name in (*STACK, "sim")
+        assert set(value["ros__parameters"]) <= declared(name)
+
+
+def test_simulation_and_robot_run_the_same_stack() -> None:
+    simulated = {spec.name: spec for spec in sim_nodes(StackOptions())}
+    real = {spec.name: spec for spec in robot_nodes(StackOptions())}
+    assert set(simulated) - {"sim"} == set(STACK) == set(real) - {"robot_state_publisher"}
+    for name in STACK:
+        assert simulated[name].parameters["use_sim_time"] is True
+        assert real[name].parameters["use_sim_time"] is False
+
+
+def test_the_world_is_told_to_the_simulation_alone(tmp_path: Path) -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        specs = sim_nodes(StackOptions(), scene=tmp_path / "desk.yaml", truth_fd=one.fileno())
+        simulation, stack = specs[0], specs[1:]
+        assert simulation.arguments == ("--scene", str(tmp_path / "desk.yaml"), "--truth-fd", str(one.fileno()))
+        assert simulation.pass_fds == (one.fileno(),)
+        for spec in stack:
+            assert not spec.pass_fds
+            assert not any("desk.yaml" in part or "truth" in part or "seed" in part for part in spec.command())
+
+
+def test_ros_arguments_keep_types_and_place() -> None:
+    spec = NodeSpec(
+        "motion", "motion_node", namespace="/left/", parameters={"text": "1", "flag": True, "rate": 2.0, "names": ["a", "b"]}, remappings=(("a", "b"),)
+    )
+    assert spec.ros_arguments() == [
+        *("--ros-args", "-r", "__node:=motion", "-r", "__ns:=/left", "-r", "a:=b"),
+        *("-p", 'text:="1"', "-p", "flag:=true", "-p", "rate:=2.0", "-p", 'names:=["a", "b"]'),
+    ]
+
+
+def test_a_camera_whose_topics_differ_is_remapped_for_the_stack() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="orbbec"))}
+    assert ("camera/aligned_depth_to_color/image_raw", "camera/depth/image_raw") in specs["perception"].remappings
+    assert specs["camera"].package == "orbbec_camera" and specs["camera"].namespace == "camera"
+    assert not {spec.name for spec in robot_nodes(StackOptions(camera="external"))} & {"camera"}
+
+
+def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(driver="mock"))}
+    controllers = yaml.safe_load(specs["controller_manager"].parameter_files[0].read_text())
+    manager = controllers["/**/controller_manager"]["ros__parameters"]
+    started = [argument for argument in specs["spawner"].arguments if argument in manager]
+    assert started == ["joint_state_broadcaster", "arm_controller", "gripper_controller"]
+    assert specs["spawner"].once
+    assert "mock_components/GenericSystem" in str(specs["robot_state_publisher"].parameters["robot_description"])
+    assert "ros2_control" not in str(robot_nodes(StackOptions())[0].parameters["robot_description"]).replace("ros2_control_mode", "")
+
+
+def test_the_controllers_move_the_joints_of_the_arm() -> None:
+    from deskhand.arms.config import load_arm
+
+    for file in resource_path("config/ros2_control").glob("*.yaml"):
+        arm, controllers = load_arm(file.stem), yaml.safe_load(file.read_text())
+        assert tuple(controllers["/**/arm_controller"]["ros__parameters"]["joints"]) == tuple(arm.joints)
+        assert controllers["/**/gripper_controller"]["ros__parameters"]["joint"] == arm.gripper.joint
+
+
+@pytest.mark.parametrize("options", [StackOptions(camera="kinect"), StackOptions(driver="magic"), StackOptions(arm="no_such_arm")])
+def test_an_unknown_choice_is_a_clear_error(options: StackOptions) -> None:
+    with pytest.raises(DeskhandError) as caught:
+        robot_nodes(options)
+    assert caught.value.code == "config_error"
+    if options.camera == "kinect":
+        assert all(name in str(caught.value) for name in ("external", *CAMERA_DRIVERS))
+
+
+def test_a_sourced_ros_keeps_its_own_ways() -> None:
+    assert workstation_defaults({"ROS_DISTRO": "jazzy"}) == {}
+    defaults = workstation_defaults({"MUJOCO_GL": "glfw"})
+    assert "MUJOCO_GL" not in defaults
+    assert defaults["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+    assert Path(defaults["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
+    assert "ROS_AUTOMATIC_DISCOVERY_RANGE" not in workstation_defaults({"ROS_LOCALHOST_ONLY": "1"})

@@ -1,0 +1,86 @@
+"""package.xml, setup.py and requirements/ say the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ROOT / "src/deskhand"
+
+# distribution: (import name, rosdep key or None where there is none)
+LIBRARIES = {
+    "numpy": ("numpy", "python3-numpy"),
+    "scipy": ("scipy", "python3-scipy"),
+    "opencv-python-headless": ("cv2", "python3-opencv"),
+    "transforms3d": ("transforms3d", "python3-transforms3d"),
+    "pyyaml": ("yaml", "python3-yaml"),
+    "xacro": ("xacro", "xacro"),
+    "roboplan": ("roboplan", None),
+    "pydantic": ("pydantic", "python3-pydantic"),
+    "typing-extensions": ("typing_extensions", "python3-typing-extensions"),
+    "jsonschema": ("jsonschema", "python3-jsonschema"),
+    "openai": ("openai", None),
+    "mcap": ("mcap", None),
+    "mcap-ros2-support": ("mcap_ros2", None),
+    "jinja2": ("jinja2", "python3-jinja2"),
+    "typer": ("typer", "python3-typer"),
+    "rich": ("rich", "python3-rich"),
+}
+COMES_ALONG = {"pydantic_core", "click", "launch", "launch_ros", "mujoco"}  # with one of the above; on a robot; extra sim
+
+
+def requirements(name: str) -> dict[str, str]:
+    lines = (ROOT / f"requirements/{name}.txt").read_text().splitlines()
+    return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
+
+
+def imported() -> set[str]:
+    names = set()
+    for file in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                names.add(node.module.partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"deskhand"}
+
+
+def manifest() -> ElementTree.Element:
+    return ElementTree.parse(ROOT / "package.xml").getroot()
+
+
+def test_requirements_name_what_is_imported_and_nothing_else() -> None:
+    assert set(requirements("core")) == set(LIBRARIES)
+    modules = {module for module, _ in LIBRARIES.values()}
+    messages = {element.text for element in manifest().iter("depend")}
+    assert modules <= imported()
+    assert imported() - modules - COMES_ALONG <= messages
+
+
+def test_the_manifest_names_every_library_that_has_a_rosdep_key_and_the_rest_is_in_robot_txt() -> None:
+    keys = {element.text for element in manifest().iter("exec_depend")}
+    assert {key for _, key in LIBRARIES.values() if key} <= keys
+    without = {name for name, (_, key) in LIBRARIES.items() if key is None}
+    robot, core = requirements("robot"), requirements("core")
+    assert robot == {name: core[name] for name in without}
+
+
+def test_setup_py_takes_name_version_and_licence_from_the_manifest() -> None:
+    done = subprocess.run([sys.executable, "setup.py", "--name", "--version", "--license"], cwd=ROOT, capture_output=True, text=True, check=True)
+    root = manifest()
+    assert done.stdout.split()[-3:] == [root.findtext("name"), root.findtext("version"), root.findtext("license")]
+
+
+def test_every_interface_package_that_nodes_import_is_a_dependency() -> None:
+    declared = {element.text for element in manifest().iter("depend")}
+    packages = {name for name in imported() if name.endswith(("_msgs", "_srvs", "_interfaces"))} | {"rclpy"}
+    assert packages <= declared
+
+
+def test_colcon_of_a_robot_does_not_see_our_stand_ins() -> None:
+    assert (ROOT / "src/ros_compat/COLCON_IGNORE").exists()
