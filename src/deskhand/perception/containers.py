@@ -73,8 +73,10 @@ def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segme
     found = [result for size in sizes for chosen in combinations(members, size) if (result := _try(view, list(chosen))) is not None]
     if not found:
         return None
-    # A neighbour at the height of the rim stretches the outline and leaves gaps in it; a piece that is missing does so, too.
-    _, hollow, used = max(found, key=lambda result: result[0] + 0.01 * len(result[2]))
+    # A neighbour at the height of the rim stretches the outline and leaves gaps in it; so does a piece that is missing, which
+    # also leaves much of the group unexplained.
+    total = sum(map(len, members))
+    _, hollow, used = max(found, key=lambda result: result[0] + 0.4 * sum(map(len, result[2])) / total)
     return hollow, used
 
 
