@@ -21,6 +21,7 @@ from deskhand.errors import DeskhandError
 
 MOVING = 0.25  # [rad/s] of the fastest joint: the arm is on its way
 STILL = 0.03  # [rad/s]
+WATCH = 1.0  # [s] of simulated time that the arm is watched after a kill
 ARM_JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
 
 
@@ -54,6 +55,13 @@ class JointWatcher:
             time.sleep(0.002)
         raise AssertionError(f"the arm did not move within {timeout} s")
 
+    def wait_until(self, stamp, timeout):
+        """Go on listening until simulated time has reached ``stamp``."""
+        end = time.monotonic() + timeout
+        while self.samples[-1][0] < stamp:
+            assert time.monotonic() < end, f"simulated time stands at {self.samples[-1][0]}"
+            time.sleep(0.01)
+
     def last_motion(self):
         """Simulated time at which the arm was last seen moving."""
         return max((stamp for stamp, speed in self.samples if speed > STILL), default=0.0)
@@ -72,7 +80,6 @@ class Run:
     attempt: Attempt = field(default_factory=Attempt)
     killed_at: float = 0.0
     stopped_at: float = 0.0
-    seen_until: float = 0.0
     seconds_to_end: float = 0.0
 
 
@@ -99,7 +106,9 @@ def kill_during_motion(node, folder, seed):
         task.join(30.0)
         assert not task.is_alive(), "the trial did not end"
         run.seconds_to_end = time.monotonic() - killed
-        run.stopped_at, run.seen_until = watcher.last_motion(), watcher.samples[-1][0]
+        if node != "sim":
+            watcher.wait_until(run.killed_at + WATCH, 20.0)
+        run.stopped_at = watcher.last_motion()
         with contextlib.suppress(DeskhandError):
             run.attempt.end = stack.truth.get()
     return run

@@ -18,7 +18,6 @@ def test_a_killed_node_stops_the_arm_and_ends_the_trial_clearly(node, tmp_path):
     assert run.seconds_to_end < 5.0
     if node != "sim":  # without the simulation there is no arm left
         assert run.stopped_at - run.killed_at < STOP_LIMIT, f"moved for {run.stopped_at - run.killed_at:.2f} s after the kill"
-        assert run.seen_until - run.killed_at > STOP_LIMIT, "seen long enough to tell"
     episode = read_episode(tmp_path)
     assert episode.complete is (node != "recorder")
     assert any(event["event"] == "start" and event["tool"] == "pick" for event in episode.events)
