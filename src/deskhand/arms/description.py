@@ -5,6 +5,7 @@ from __future__ import annotations
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rpy_from_rotation
+from deskhand.resources import resource_path
 
 MODES = ("none", "mock", "hardware", "gazebo")
 
@@ -27,6 +28,7 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
         "mount_xyz": _numbers(arm.world_T_base[:3, 3]),
         "mount_rpy": _numbers(rpy_from_rotation(arm.world_T_base)),
         "ros2_control_mode": ros2_control_mode,
+        "controllers": str(resource_path("config") / "gazebo" / "controllers.yaml"),
         **(extra or {}),
     }
     try:

@@ -95,7 +95,7 @@ def _arm(spec: mujoco.MjSpec, robot: RobotModel) -> None:
     for geom in spec.geoms:
         if geom.contype or geom.conaffinity:
             geom.group = HIDDEN_GROUP
-            geom.condim, geom.solref = 4, [0.01, 1]
+            geom.condim, geom.solref = 4, [0.005, 1]
             pad = geom.parent.name in gripper.links and geom.parent.name.endswith("finger_link")
             geom.friction = [PAD_FRICTION if pad else 0.4, 0.005, 0.0001]
         else:

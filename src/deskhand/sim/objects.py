@@ -26,7 +26,7 @@ class Surface:
     slide: float = 0.6
     torsion: float = 0.005
     roll: float = 0.0001
-    softness: float = 0.01
+    softness: float = 0.005
     condim: int = 4
 
 
@@ -36,7 +36,7 @@ SURFACES = {
     "can": _ROUND,
     "pen": _ROUND,
     "marker": _ROUND,
-    "sponge": Surface(slide=0.8, softness=0.02),
+    "sponge": Surface(slide=0.8, softness=0.01),
     "eraser": Surface(slide=0.8),
 }
 

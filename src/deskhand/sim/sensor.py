@@ -63,7 +63,7 @@ class DepthSensor:
     def _shadow(self, depth: npt.NDArray[np.float32], focal: float) -> npt.NDArray[np.bool_]:
         """What the projector, to the right of the camera, does not see: its columns must rise from left to right."""
         columns = np.arange(depth.shape[1], dtype=np.float32)
-        seen_at = columns + np.float32(focal * self.baseline) / np.clip(depth, 0.05, None)
+        seen_at = columns - np.float32(focal * self.baseline) / np.clip(depth, 0.05, None)
         nearest = np.minimum.accumulate(seen_at[:, ::-1], axis=1)[:, ::-1]
         return np.asarray(seen_at > nearest + 0.5)
 

@@ -10,6 +10,8 @@ from deskhand.geometry import Array
 
 TICK = 2 * np.pi / 4096  # [rad] Dynamixel X: 0.088 degrees
 VELOCITY_TICK = 0.229 * 2 * np.pi / 60  # [rad/s] unit of their speed reading
+PROFILE_ACCELERATION = 150.0  # [rad/s^2]
+SMOOTHING = 0.8  # of the speed, a step
 FEED_FORWARD = 0.8  # of the speed: the rest is the lag that real servos show on a ramp
 
 
@@ -26,23 +28,25 @@ class Servos:
     def __init__(self, limits: Array, velocity: Array, lag: Array, timestep: float, delay: int, start: Array) -> None:
         self._low, self._high = limits[:, 0], limits[:, 1]
         self._reach = velocity * timestep
+        self._push = PROFILE_ACCELERATION * timestep**2
         self._gain = FEED_FORWARD * lag / timestep
         self._late: deque[Array] = deque([start.copy() for _ in range(delay)])
         self.goal = start.copy()
+        self._change = np.zeros_like(start)
+        self._speed = np.zeros_like(start)
 
     def step(self, wished: Array) -> Array:
         """What to command now (n,) when ``wished`` (n,) [rad] is sent now."""
         self._late.append(np.clip(wished, self._low, self._high))
         ticks = np.round(self._late.popleft() / TICK) * TICK
-        before = self.goal
-        # the slew limit is what the servo's own velocity profile does
-        self.goal = before + np.clip(ticks - before, -self._reach, self._reach)
-        return np.asarray(self.goal + self._gain * self._smooth(self.goal - before))
-
-    def _smooth(self, change: Array) -> Array:
-        """The speed over the last steps: goals in ticks would make the feed-forward rattle."""
-        self._change = 0.8 * getattr(self, "_change", np.zeros_like(change)) + 0.2 * change
-        return np.asarray(self._change)
+        wanted = ticks - self.goal
+        # the servo's own trapezoidal profile: no faster than its limit, nor than it can still stop from
+        fastest = np.minimum(self._reach, np.sqrt(2 * self._push * np.abs(wanted)))
+        self._change = np.clip(np.clip(wanted, -fastest, fastest), self._change - self._push, self._change + self._push)
+        self.goal = self.goal + self._change
+        # goals in ticks would make the feed-forward rattle
+        self._speed = SMOOTHING * self._speed + (1 - SMOOTHING) * self._change
+        return np.asarray(self.goal + self._gain * self._speed)
 
 
 def read_positions(positions: Array) -> Array:

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+
+import mujoco
+import numpy as np
+import pytest
+
+from deskhand.arms.config import load_arm
+from deskhand.arms.description import MODES, srdf_text, urdf_text
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import identity, rotation_rpy, rpy_from_rotation
+
+ARM = load_arm("wx250s")
+ROBOT = RobotModel.load(ARM)
+
+# Trossen's table of the WidowX 250s: joint range [degrees]; effort [N m] as its public description has it
+DATASHEET = {
+    "waist": (-180, 180, 10),
+    "shoulder": (-108, 114, 20),
+    "elbow": (-123, 92, 15),
+    "forearm_roll": (-180, 180, 2),
+    "wrist_angle": (-100, 123, 5),
+    "wrist_rotate": (-180, 180, 1),
+}
+
+
+def compiled() -> mujoco.MjModel:
+    urdf = ROBOT.urdf.replace('<link name="world"/>', '<mujoco><compiler fusestatic="false"/></mujoco><link name="world"/>')
+    spec = mujoco.MjSpec.from_string(urdf)
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+    return spec.compile()
+
+
+def random_joints(rng: np.random.Generator) -> dict[str, float]:
+    joints = {name: rng.uniform(low, high) for name, (low, high, _, _) in ROBOT.limits.items()}
+    return joints | {"right_finger": joints["left_finger"]}
+
+
+def set_joints(model: mujoco.MjModel, data: mujoco.MjData, joints: dict[str, float]) -> None:
+    for name, position in joints.items():
+        data.qpos[model.joint(name).qposadr[0]] = position
+
+
+def touching(model: mujoco.MjModel, data: mujoco.MjData) -> set[frozenset[str]]:
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    of = model.geom_bodyid
+    return {frozenset(model.body(of[geom]).name for geom in contact.geom) for contact in data.contact if contact.dist < 0}
+
+
+@pytest.mark.parametrize("joint", DATASHEET)
+def test_limits_are_those_of_the_datasheet(joint: str) -> None:
+    low, high, effort = DATASHEET[joint]
+    lower, upper, velocity, torque = ROBOT.limits[joint]
+    assert lower == pytest.approx(math.radians(low), abs=2e-5)
+    assert upper == pytest.approx(math.radians(high), abs=2e-5)
+    assert (velocity, torque) == (pytest.approx(math.pi), effort)
+
+
+def test_the_hand_stands_where_the_vendor_measured_it() -> None:
+    poses = ROBOT.forward({})
+    base = poses["base_link"][:3, 3]
+    # sums of the vendor's joint origins with all joints at 0, and tcp 35 mm beyond its fingers_link; z: 72 + 38.65 + 250 mm
+    assert poses["tcp"][:3, 3] - base == pytest.approx([0.04975 + 0.175 + 0.075 + 0.065 + 0.043 + 0.023 + 0.035, 0, 0.36065])
+    assert poses["tcp"][:3, 2] == pytest.approx([1, 0, 0])  # z forward out of the gripper
+    assert poses["tcp"][:3, 1] == pytest.approx([0, 1, 0])  # y along the closing direction
+
+
+def test_the_mass_is_that_of_the_vendors_links() -> None:
+    total = sum(float(mass.attrib["value"]) for mass in ElementTree.fromstring(ROBOT.urdf).iter("mass"))
+    assert total == pytest.approx(0.538736 + 0.480879 + 0.430811 + 0.234589 + 0.220991 + 0.084957 + 0.072885 + 0.00434 + 0.034199 + 2 * 0.016246, abs=1e-5)
+
+
+@pytest.mark.parametrize("width", [0.005, 0.02, 0.049])
+def test_the_gap_between_the_pads_is_the_width_of_the_configuration(width: float) -> None:
+    position = ARM.gripper.position_of(width)
+    poses = ROBOT.forward({"left_finger": position})
+    faces = []
+    for side, sign in (("left", -1), ("right", 1)):
+        pad = ROBOT.shapes[f"{side}_finger_link"][1]
+        middle = (poses["tcp"][:3, :3].T @ ((poses[f"{side}_finger_link"] @ pad.pose)[:3, 3] - poses["tcp"][:3, 3]))[1]
+        faces.append(middle + sign * pad.size[1] / 2)
+    assert faces[0] - faces[1] == pytest.approx(width, abs=1e-6)
+    assert ARM.gripper.width_of(position) == pytest.approx(width)
+
+
+def test_fingers_reach_beyond_the_tcp_by_the_depth_of_the_configuration() -> None:
+    poses = ROBOT.forward({"left_finger": 0.03})
+    pad = ROBOT.shapes["left_finger_link"][1]
+    tip = (np.linalg.inv(poses["tcp"]) @ poses["left_finger_link"] @ pad.pose)[2, 3] + pad.size[0] / 2
+    assert tip == pytest.approx(ARM.gripper.finger_depth, abs=5e-4)
+
+
+def test_forward_kinematics_agree_with_mujoco() -> None:
+    model, rng = compiled(), np.random.default_rng(0)
+    data = mujoco.MjData(model)
+    for _ in range(100):
+        joints = random_joints(rng)
+        set_joints(model, data, joints)
+        mujoco.mj_kinematics(model, data)
+        for link, pose in ROBOT.forward(joints).items():
+            assert np.abs(pose[:3, 3] - data.body(link).xpos).max() < 1e-6
+            assert np.abs(pose[:3, :3] - data.body(link).xmat.reshape(3, 3)).max() < 1e-6
+
+
+def test_pairs_that_are_never_checked_never_touch() -> None:
+    model, rng = compiled(), np.random.default_rng(1)
+    data = mujoco.MjData(model)
+    pairs = ElementTree.fromstring(ROBOT.srdf).findall("disable_collisions")
+    never = {frozenset((pair.attrib["link1"], pair.attrib["link2"])) for pair in pairs if pair.attrib["reason"] == "Never"}
+    seen: set[frozenset[str]] = set()
+    for _ in range(3000):
+        set_joints(model, data, random_joints(rng))
+        seen |= touching(model, data)
+    assert not never & seen
+    adjacent = {frozenset((joint.parent, joint.child)) for joint in ROBOT.joints.values()}
+    assert {frozenset((pair.attrib["link1"], pair.attrib["link2"])) for pair in pairs if pair.attrib["reason"] == "Adjacent"} <= adjacent
+    assert seen - adjacent, "random states of this arm do touch, or the test sees nothing"
+
+
+@pytest.mark.parametrize("name", ["home", "sleep", "upright"])
+def test_named_poses_are_free_of_collision_and_agree_with_the_srdf(name: str) -> None:
+    joints = ROBOT.arm_joints(ARM.named_poses[name]) | {"left_finger": 0.037, "right_finger": 0.037}
+    model = compiled()
+    data = mujoco.MjData(model)
+    set_joints(model, data, joints)
+    assert not touching(model, data) - ROBOT.allowed_collisions()
+    state = next(item for item in ElementTree.fromstring(srdf_text(ARM)).findall("group_state") if item.attrib["name"] == name)
+    assert {item.attrib["name"]: float(item.attrib["value"]) for item in state} == ROBOT.arm_joints(ARM.named_poses[name])
+    assert all(low <= joints[joint] <= high for joint, (low, high, _, _) in ROBOT.limits.items())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ros2_control_commands_every_driven_joint(mode: str) -> None:
+    system = ElementTree.fromstring(urdf_text(ARM, mode)).find("ros2_control")
+    if mode == "none":
+        assert system is None
+        return
+    assert system is not None
+    assert {joint.attrib["name"] for joint in system.findall("joint")} == {*ARM.joints, ARM.gripper.joint}
+    assert all(joint.find("command_interface") is not None for joint in system.findall("joint"))
+
+
+def test_an_unknown_ros2_control_mode_is_refused() -> None:
+    with pytest.raises(DeskhandError, match="mock, hardware, gazebo") as caught:
+        urdf_text(ARM, "real")
+    assert caught.value.code == "config_error"
+
+
+def test_roll_pitch_yaw_survive_the_way_through_a_matrix() -> None:
+    rng = np.random.default_rng(2)
+    for angles in [*rng.uniform(-1.5, 1.5, (50, 3)), np.array([0.3, math.pi / 2, 0.2])]:
+        rotation = identity()
+        rotation[:3, :3] = rotation_rpy(*angles)
+        assert rotation_rpy(*rpy_from_rotation(rotation)) == pytest.approx(rotation[:3, :3], abs=1e-9)

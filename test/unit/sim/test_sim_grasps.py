@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sim_hand import SimHand, grasp_pose
+
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.worldfile import world_from_dict
+
+# height of the tcp above the desk at the grasp [m], width of what is grasped [m]
+GRASPS = {
+    "block": (0.018, 0.035),
+    "ball": (0.020, 0.040),
+    "cup": (0.030, 0.042),
+    "can": (0.040, 0.038),
+    "pen": (0.0095, 0.011),
+    "marker": (0.010, 0.018),
+    "box": (0.025, 0.032),
+    "eraser": (0.0095, 0.022),
+    "sponge": (0.014, 0.038),
+}
+PLACE = (0.03, 0.02)
+
+
+def world_with(kind: str, **more: object) -> Simulation:
+    return Simulation(world_from_dict({"objects": [{"kind": kind, "name": "thing", "pose": list(PLACE), **more}]}))
+
+
+def lift(simulation: Simulation, height: float, force: float | None = None) -> tuple[SimHand, float]:
+    hand = SimHand(simulation)
+    hand.move(grasp_pose(*PLACE, 0.12), 1.0)
+    hand.move(grasp_pose(*PLACE, height), 0.7)
+    width = hand.grip(0.005, force)
+    hand.move(grasp_pose(*PLACE, 0.15), 0.8)
+    return hand, width
+
+
+@pytest.mark.parametrize("kind", GRASPS)
+def test_a_friction_grasp_lifts_and_holds(kind: str) -> None:
+    simulation = world_with(kind)
+    hand, width = lift(simulation, GRASPS[kind][0])
+    simulation.step(0.3)
+    before = hand.tcp_T_object("thing")
+    simulation.step(5.0)
+    after = hand.tcp_T_object("thing")
+    truth = simulation.truth()
+    assert truth.in_hand == ("thing",)
+    assert truth.get("thing").pose[2, 3] > 0.12
+    assert np.linalg.norm(before[:3, 3] - after[:3, 3]) < 0.001
+    assert width == pytest.approx(GRASPS[kind][1], abs=0.0025)
+
+
+def test_an_opened_hand_drops_what_it_held() -> None:
+    simulation = world_with("block")
+    hand, _ = lift(simulation, 0.018)
+    hand.grip(0.049)
+    simulation.step(1.0)
+    assert simulation.truth().in_hand == ()
+    assert simulation.truth().get("thing").pose[2, 3] < 0.03
+
+
+def test_what_is_too_heavy_for_the_force_slips_out_of_the_hand() -> None:
+    simulation = world_with("block", mass=1.0)
+    lift(simulation, 0.018, force=2.0)
+    assert simulation.truth().get("thing").pose[2, 3] < 0.05
+
+
+def test_a_hand_that_closes_on_nothing_reaches_its_goal() -> None:
+    simulation = world_with("block")
+    hand = SimHand(simulation)
+    assert hand.grip(0.005) == pytest.approx(0.005, abs=0.0015)
+    command = simulation.grip(simulation.arm.gripper.position_of(0.049))
+    while not command.done:
+        simulation.step(0.01)
+    assert command.reached
+    assert not command.stalled
+
+
+def test_the_fingers_press_with_no_more_than_the_force_asked_for() -> None:
+    simulation = world_with("block")
+    hand = SimHand(simulation)
+    hand.move(grasp_pose(*PLACE, 0.12), 1.0)
+    hand.move(grasp_pose(*PLACE, 0.018), 0.7)
+    command = simulation.grip(simulation.arm.gripper.position_of(0.005), 3.0)
+    strongest = 0.0
+    while not command.done:
+        simulation.step(0.01)
+        strongest = max(strongest, abs(simulation.finger_force()))
+    assert command.stalled
+    assert not command.reached
+    assert strongest <= 3.0 + 1e-9
+    assert simulation.finger_force() == pytest.approx(3.0, abs=0.2)
