@@ -1,7 +1,4 @@
-"""Environment variables that deskhand's processes need where no ROS 2 is sourced (the wheels of ``make setup``).
-
-A sourced ROS 2 says itself how it talks; there nothing is changed.
-"""
+"""Environment variables that deskhand's processes need, where nobody has set them."""
 
 from __future__ import annotations
 
@@ -15,20 +12,16 @@ DDS_PROFILE = "config/dds/fastdds.xml"
 
 
 def workstation_defaults(environment: Mapping[str, str]) -> dict[str, str]:
-    """What is missing in ``environment`` for ROS from wheels: DDS on this machine only, images through shared memory, rendering by EGL.
+    """What is missing in ``environment``: pictures through shared memory, rendering without a screen.
 
-    Empty when a ROS 2 is sourced (``ROS_DISTRO``).
+    Where no ROS 2 is sourced (the wheels of ``make setup``) also the RMW, the ament index, and DDS on this machine only; a sourced ROS 2 says itself how
+    it talks.
     """
-    if environment.get("ROS_DISTRO"):
-        return {}
-    wanted = {
-        "AMENT_PREFIX_PATH": sys.prefix,
-        "FASTRTPS_DEFAULT_PROFILES_FILE": str(resource_path(DDS_PROFILE)),
-        "MUJOCO_GL": "egl",
-        "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp",
-    }
-    if "ROS_LOCALHOST_ONLY" not in environment:
-        wanted["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    wanted = {"FASTRTPS_DEFAULT_PROFILES_FILE": str(resource_path(DDS_PROFILE)), "MUJOCO_GL": "egl"}
+    if not environment.get("ROS_DISTRO"):
+        wanted |= {"AMENT_PREFIX_PATH": sys.prefix, "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"}
+        if "ROS_LOCALHOST_ONLY" not in environment:
+            wanted["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     return {name: value for name, value in wanted.items() if name not in environment}
 
 

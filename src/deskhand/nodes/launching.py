@@ -12,8 +12,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from deskhand.bringup import NodeSpec
-from deskhand.environment import DDS_PROFILE
-from deskhand.resources import resource_path
+from deskhand.environment import workstation_defaults
 
 STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "arm": ("wx250s", "arm, a name in config/arms or a YAML file"),
@@ -50,11 +49,10 @@ def launch_description(
     def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         return make({name: context.launch_configurations[name] for name in arguments})
 
-    profile = os.environ.get("FASTRTPS_DEFAULT_PROFILES_FILE") or str(resource_path(DDS_PROFILE))
     return LaunchDescription(
         [
             *(DeclareLaunchArgument(name, default_value=default, description=text) for name, (default, text) in arguments.items()),
-            SetEnvironmentVariable("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
+            *(SetEnvironmentVariable(name, value) for name, value in workstation_defaults(os.environ).items()),
             OpaqueFunction(function=start),
         ]
     )

@@ -115,10 +115,13 @@ def test_an_unknown_choice_is_a_clear_error(options: StackOptions) -> None:
         assert all(name in str(caught.value) for name in ("external", *CAMERA_DRIVERS))
 
 
-def test_a_sourced_ros_keeps_its_own_ways() -> None:
-    assert workstation_defaults({"ROS_DISTRO": "jazzy"}) == {}
-    defaults = workstation_defaults({"MUJOCO_GL": "glfw"})
-    assert "MUJOCO_GL" not in defaults
+def test_a_sourced_ros_says_itself_how_it_talks() -> None:
+    assert set(workstation_defaults({"ROS_DISTRO": "jazzy"})) == {"FASTRTPS_DEFAULT_PROFILES_FILE", "MUJOCO_GL"}
+    assert workstation_defaults({"ROS_DISTRO": "jazzy", "FASTRTPS_DEFAULT_PROFILES_FILE": "mine.xml", "MUJOCO_GL": "glfw"}) == {}
+
+
+def test_without_ros_dds_stays_on_this_machine() -> None:
+    defaults = workstation_defaults({})
     assert defaults["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
     assert Path(defaults["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
     assert "ROS_AUTOMATIC_DISCOVERY_RANGE" not in workstation_defaults({"ROS_LOCALHOST_ONLY": "1"})
