@@ -24,6 +24,9 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
+HALTED = frozenset({"tracking_error", "stalled", "controller_failed"})
+"""Codes of a motion that was halted on its way."""
+FREE_TRIES = 3
 PHASES = ("perception", "grasping", "planning", "motion")
 
 
@@ -112,7 +115,7 @@ class SkillContext:
         with self.timed("motion"):
             report = self.robot.execute(plan.id, None, self.cancelled)
         if not report.ok:
-            raise DeskhandError(report.code, report.message, retry=report.code in ("tracking_error", "stalled"))
+            raise DeskhandError(report.code, report.message, retry=report.code in HALTED)
         return report
 
     def at_home(self) -> bool:
@@ -122,14 +125,32 @@ class SkillContext:
 
     def go_home(self) -> None:
         """To the home pose, unless there already."""
-        if not self.at_home():
-            self.execute(self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
+        self._free_move(lambda: None if self.at_home() else self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
 
     def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3) -> None:
         """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``)."""
-        pose = self.robot.tcp_pose().copy()
-        pose[2, 3] += height
-        self.execute(self.plan_line((pose,), PlanOptions(allow=allow, min_fraction=least)))
+        top = self.robot.tcp_pose().copy()
+        top[2, 3] += height
+
+        def remaining() -> Plan | None:
+            short = float(top[2, 3] - self.robot.tcp_pose()[2, 3])
+            return self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least)) if short > (1 - least) * height else None
+
+        self._free_move(remaining)
+
+    def _free_move(self, plan: Callable[[], Plan | None]) -> None:
+        """Execute what ``plan`` gives (None: there already); nothing is in the way here, so a motion that was halted is taken up again."""
+        for attempt in range(FREE_TRIES):
+            planned = plan()
+            if planned is None:
+                return
+            try:
+                self.execute(planned)
+                return
+            except DeskhandError as error:
+                if error.code not in HALTED or attempt == FREE_TRIES - 1:
+                    raise
+                log.info("taken up again after %s: %s", error.code, error)
 
     def attach(self, object_id: str) -> None:
         """Tell the planner that the hand holds this obstacle."""

@@ -12,7 +12,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_angle
 from deskhand.grasping.collision import opening
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
-from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.second_look import same_object, seen_at_place
 from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
 
@@ -25,7 +25,7 @@ LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
-AGAIN = UNPLANNED | {"grasp_failed", "tracking_error", "stalled", "controller_failed", "plan_expired", "start_in_collision"}
+AGAIN = UNPLANNED | HALTED | {"grasp_failed", "plan_expired", "start_in_collision"}
 """Failures after which another grasp, from a new look, may do."""
 
 

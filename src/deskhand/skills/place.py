@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.collision import opening
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE
-from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.second_look import disturbed, inside_container, same_object
 from deskhand.skills.spots import Spot, spots_at, spots_in
@@ -27,7 +27,6 @@ CLOSE_ENOUGH = 0.03  # [m] between where a thing was put and where it is seen
 LOST = 0.010  # [m] that the fingers may have closed since the pick
 MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
-HIT = frozenset({"tracking_error", "stalled", "controller_failed"})
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 
 
@@ -146,7 +145,7 @@ def _carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], m
                 last = error
                 if error.code in UNREACHED:
                     break
-                if error.code not in HIT:
+                if error.code not in HALTED:
                     raise
                 continue
             return spot
@@ -162,7 +161,7 @@ def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[
     try:
         ctx.execute(down)
     except DeskhandError as error:
-        if error.code in HIT:
+        if error.code in HALTED:
             log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
             failed.append(spot.position)
             ctx.rise(RISE, allow, least=0.1)

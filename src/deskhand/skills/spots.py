@@ -45,7 +45,7 @@ class Spot:
     inside: bool = True
 
 
-def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 8) -> list[Spot]:
+def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5) -> list[Spot]:
     """Best first: low above the floor or the contents, the object within the walls, the hand clear of them.
 
     Where the hand does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the hand away from ``base``.
@@ -84,7 +84,7 @@ def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperC
     return spots[:limit]
 
 
-def spots_at(scene: Scene, place: Array, height: float, held: Held, gripper: GripperConfig, ignore: tuple[str, ...] = (), limit: int = 8) -> list[Spot]:
+def spots_at(scene: Scene, place: Array, height: float, held: Held, gripper: GripperConfig, ignore: tuple[str, ...] = (), limit: int = 5) -> list[Spot]:
     """Ways to put the object down with its centre at ``place`` (x, y) on something that is ``height`` [m] high; empty when that is not free."""
     ground = HeightMap(scene, place, leave_out=(held.object.id, *ignore), margin=0.005)
     thing, hand = _held_points(held), _hand_points(held, gripper)

@@ -15,7 +15,7 @@ from deskhand.skills.gripper import close_gripper, open_gripper
 from deskhand.skills.move import home, look
 from deskhand.skills.pick import pick
 from deskhand.skills.place import free_place, place_at, place_in, place_on
-from deskhand.types import moved
+from deskhand.types import ExecutionReport, moved
 
 KINDS = [item.id for item in one_of_each() if not item.is_container]
 
@@ -262,3 +262,37 @@ def test_hand_and_home():
     assert pick(context(robot, belief), "block_1").ok
     assert home(context(robot, belief)).ok
     assert np.allclose(robot.joints, HOME) and robot.held == "block_1"
+
+
+def test_a_free_motion_that_was_halted_is_taken_up_again():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    true_execute, halted = robot.execute, []
+
+    def execute(plan_id, progress=None, cancelled=None):
+        if len(halted) < 1 and np.allclose(robot.plans[plan_id].trajectory.positions[-1], HOME):
+            halted.append(plan_id)
+            return ExecutionReport("stalled", "joint states came late", 0.9, 0.0, 0.1, 1.0)
+        return true_execute(plan_id, progress, cancelled)
+
+    robot.execute = execute
+    assert pick(context(robot, belief), "block_1").ok
+    assert place_in(context(robot, belief), "bin_1").ok
+    assert halted and np.allclose(robot.joints, HOME)
+
+
+def test_a_place_that_is_hit_on_the_way_down_is_given_up_for_another():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    true_execute, hit = robot.execute, []
+
+    def execute(plan_id, progress=None, cancelled=None):
+        path = robot.plans[plan_id].trajectory.positions
+        if not hit and path[-1][2] < path[0][2] - 0.01:
+            hit.append(path[-1][:2].copy())
+            return ExecutionReport("stalled", "something is in the way", 0.5, 0.0, 0.1, 1.0)
+        return true_execute(plan_id, progress, cancelled)
+
+    robot.execute = execute
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.ok, result.message
+    assert np.linalg.norm(robot.things["block_1"].position[:2] - hit[0]) > 0.015
