@@ -1,0 +1,261 @@
+"""The simulated robot as a process over DDS: what a controller, a gripper and a camera driver owe, and that it gives nothing away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from tf2_msgs.msg import TFMessage
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from deskhand.arms.config import load_arm
+from deskhand.nodes import conversions
+from deskhand.nodes.node import wait_future
+from deskhand.sim.truth import TruthClient
+from deskhand.sim.worldfile import load_world
+
+DOMAIN = 37
+ARM = load_arm("wx250s")
+HOME = np.array(ARM.named_poses["home"])
+NAMES = {"secret_block": "block", "secret_bin": "bin"}
+
+
+class Bench:
+    """The node as a process, a client in this one, the newest message of every topic."""
+
+    def __init__(self, scene: Path) -> None:
+        self.world = load_world(scene)
+        ours, theirs = socket.socketpair()
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
+        command = [sys.executable, "-m", "deskhand.nodes.sim_node", "--scene", str(scene), "--truth-fd", str(theirs.fileno())]
+        self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
+        theirs.close()
+        self.truth = TruthClient(ours)
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=DOMAIN)
+        self.node = Node("probe", context=self.context)
+        self.newest: dict[str, Any] = {}
+        self.subscribe(JointState, "joint_states")
+        self.subscribe(Clock, "/clock")
+        self.arm = ActionClient(self.node, FollowJointTrajectory, "arm_controller/follow_joint_trajectory")
+        self.gripper = ActionClient(self.node, GripperCommand, "gripper_controller/gripper_cmd")
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
+        self.thread.start()
+
+    def subscribe(self, kind: Any, topic: str, qos: Any = 5) -> Any:
+        return self.node.create_subscription(kind, topic, lambda message: self.newest.__setitem__(topic, message), qos)
+
+    def until(self, condition: Callable[[], Any], what: str, limit: float = 20.0) -> Any:
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            if found := condition():
+                return found
+            assert self.process.poll() is None, "the simulation has died"
+            time.sleep(0.01)
+        raise AssertionError(f"no {what} within {limit} s")
+
+    def joints(self) -> np.ndarray:
+        self.newest.pop("joint_states", None)
+        return conversions.joint_state_from_msg(self.until(lambda: self.newest.get("joint_states"), "joint state")).of(ARM.joints)
+
+    def send(self, goal: FollowJointTrajectory.Goal, feedback: Callable[[Any], None] | None = None) -> Any:
+        return wait_future(self.arm.send_goal_async(goal, feedback_callback=feedback), 10, "goal")
+
+    def close(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(10) == 0
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+        self.thread.join(2)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    scene = tmp_path_factory.mktemp("scene") / "scene.yaml"
+    objects = [{"name": name, "kind": kind, "pose": [0.1, 0.2 * index]} for index, (name, kind) in enumerate(NAMES.items())]
+    scene.write_text(yaml.safe_dump({"objects": objects}))
+    bench = Bench(scene)
+    try:
+        bench.until(lambda: bench.arm.server_is_ready() and bench.gripper.server_is_ready() and "joint_states" in bench.newest, "simulation", 30)
+        yield bench
+    finally:
+        bench.close()
+
+
+def goal_to(*positions: np.ndarray, seconds: float = 1.5) -> FollowJointTrajectory.Goal:
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory = JointTrajectory(joint_names=list(ARM.joints))
+    for index, position in enumerate(positions, 1):
+        time_from_start = conversions.duration_to_msg(seconds * index)
+        goal.trajectory.points.append(JointTrajectoryPoint(positions=position.tolist(), time_from_start=time_from_start))
+    return goal
+
+
+def turned(angle: float) -> np.ndarray:
+    return HOME + angle * np.eye(6)[0]
+
+
+def test_a_trajectory_is_executed_with_feedback_and_time_runs_faster_meanwhile(bench: Bench) -> None:
+    told: list[Any] = []
+    handle = bench.send(goal_to(turned(0.5), turned(-0.5), HOME), told.append)
+    assert handle.accepted
+    result = wait_future(handle.get_result_async(), 30, "result")
+    assert result.status == GoalStatus.STATUS_SUCCEEDED
+    assert result.result.error_code == FollowJointTrajectory.Result.SUCCESSFUL
+    assert bench.joints() == pytest.approx(HOME, abs=0.02)
+    assert told
+    assert list(told[-1].feedback.joint_names) == list(ARM.joints)
+    assert max(abs(item.feedback.actual.positions[0]) for item in told) > 0.2
+
+
+def test_cancel_stops_the_arm(bench: Bench) -> None:
+    handle = bench.send(goal_to(turned(1.5), HOME, seconds=4.0))
+    bench.until(lambda: bench.joints()[0] > 0.2, "motion")
+    wait_future(handle.cancel_goal_async(), 10, "cancel")
+    assert wait_future(handle.get_result_async(), 10, "result").status == GoalStatus.STATUS_CANCELED
+    stopped = bench.joints()
+    assert 0.15 < stopped[0] < 1.45
+    time.sleep(0.3)
+    assert bench.joints() == pytest.approx(stopped, abs=0.05)
+
+
+def test_a_newer_goal_takes_over(bench: Bench) -> None:
+    first = bench.send(goal_to(turned(1.0), seconds=4.0))
+    second = bench.send(goal_to(HOME, seconds=2.0))
+    assert wait_future(first.get_result_async(), 10, "result").status == GoalStatus.STATUS_ABORTED
+    assert wait_future(second.get_result_async(), 20, "result").status == GoalStatus.STATUS_SUCCEEDED
+    assert bench.joints() == pytest.approx(HOME, abs=0.02)
+
+
+def spoiled(how: str) -> FollowJointTrajectory.Goal:
+    goal = goal_to(turned(0.3), HOME)
+    points = goal.trajectory.points
+    if how == "unknown joint":
+        goal.trajectory.joint_names[0] = "hip"
+    elif how == "not a number":
+        points[0].positions[0] = float("nan")
+    elif how == "times go back":
+        points[1].time_from_start = Duration(sec=0)
+    elif how == "ragged":
+        points[0].positions = points[0].positions[:4]
+    elif how == "empty":
+        goal.trajectory.points = []
+    return goal
+
+
+@pytest.mark.parametrize("how", ["unknown joint", "not a number", "times go back", "ragged", "empty"])
+def test_bad_goals_are_rejected_and_nothing_moves(bench: Bench, how: str) -> None:
+    before = bench.joints()
+    assert not bench.send(spoiled(how)).accepted
+    assert bench.joints() == pytest.approx(before, abs=0.005)
+
+
+@pytest.mark.parametrize(("position", "effort"), [(float("nan"), 1.0), (0.02, -1.0)])
+def test_bad_gripper_commands_are_rejected(bench: Bench, position: float, effort: float) -> None:
+    goal = GripperCommand.Goal()
+    goal.command.position, goal.command.max_effort = position, effort
+    assert not wait_future(bench.gripper.send_goal_async(goal), 10, "goal").accepted
+
+
+def test_the_gripper_goes_to_the_position_of_its_finger_joint(bench: Bench) -> None:
+    goal = GripperCommand.Goal()
+    goal.command.position, goal.command.max_effort = 0.02, 3.0
+    handle = wait_future(bench.gripper.send_goal_async(goal), 10, "goal")
+    result = wait_future(handle.get_result_async(), 20, "result").result
+    assert result.reached_goal
+    assert not result.stalled
+    assert result.position == pytest.approx(0.02, abs=0.001)
+
+
+def test_the_camera_sends_aligned_pictures_of_one_exposure_with_its_pose(bench: Bench) -> None:
+    topics = {"camera/color/image_raw": Image, "camera/aligned_depth_to_color/image_raw": Image, "camera/color/camera_info": CameraInfo}
+    subscriptions = [bench.subscribe(kind, topic) for topic, kind in topics.items()]
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    subscriptions.append(bench.subscribe(TFMessage, "/tf_static", latched))
+    bench.until(lambda: {*topics, "/tf_static"} <= set(bench.newest), "pictures")
+    bench.until(lambda: len({conversions.time_from_msg(bench.newest[topic].header.stamp) for topic in topics}) == 1, "pictures of one exposure")
+    for subscription in subscriptions:
+        bench.node.destroy_subscription(subscription)
+    color, depth, info = (bench.newest[topic] for topic in topics)
+    assert (color.encoding, depth.encoding) == ("rgb8", "16UC1")
+    pose = next(item for item in bench.newest["/tf_static"].transforms if item.child_frame_id == "camera_color_optical_frame")
+    assert pose.header.frame_id == "world"
+    frame = conversions.frame_from_msg(color, depth, info, bench.world.camera.world_T_camera)
+    position = pose.transform.translation
+    assert (position.x, position.y, position.z) == pytest.approx(tuple(frame.world_T_camera[:3, 3]))
+    top = bench.truth.get().get("secret_block").pose[:3, 3] + np.array([0, 0, 0.0175])
+    u, v = np.round(frame.project(top[None])[0]).astype(int)
+    patch = frame.points()[v - 2 : v + 3, u - 2 : u + 3].reshape(-1, 3)
+    assert np.nanmedian(patch, axis=0) == pytest.approx(top, abs=0.008)
+
+
+def test_nothing_on_the_graph_carries_the_truth(bench: Bench) -> None:
+    """Every topic, service and parameter of the node is a standard one of a robot, and no name of an object is among them."""
+    node = bench.node
+    ours = {name for name, _ in node.get_publisher_names_and_types_by_node("sim", "/")}
+    allowed = {"/clock", "/joint_states", "/tf", "/tf_static", "/heartbeat", "/rosout", "/parameter_events"}
+    allowed |= {"/camera/color/image_raw", "/camera/aligned_depth_to_color/image_raw", "/camera/color/camera_info"}
+    actions = ("/arm_controller/follow_joint_trajectory/_action/", "/gripper_controller/gripper_cmd/_action/")
+    assert {name for name in ours if not name.startswith(actions)} == allowed
+    services = {name for name, _ in node.get_service_names_and_types_by_node("sim", "/") if not name.startswith(actions)}
+    assert all(name.startswith("/sim/") and ("parameter" in name or "type_description" in name) for name in services)
+    from rclpy.parameter_client import AsyncParameterClient
+
+    client = AsyncParameterClient(node, "sim")
+    names = wait_future(client.list_parameters(), 10, "parameters").result.names
+    assert set(names) <= {"arm", "realtime_factor", "camera_rate", "state_period", "max_state_rate", "use_sim_time", "start_type_description_service"} | {
+        name for name in names if name.startswith("qos_overrides")
+    }
+    said = str(wait_future(client.get_parameters(names), 10, "values"))
+    assert not any(secret in said for secret in NAMES)
+
+
+def test_the_scorer_is_told_the_truth_over_its_own_socket(bench: Bench) -> None:
+    truth = bench.truth.get()
+    assert {item.name: item.kind for item in truth.objects} == NAMES
+    assert truth.get("secret_block").pose[:3, 3] == pytest.approx([0.1, 0.0, 0.0175], abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--scene", "nowhere.yaml"], "scene_file_error"),
+        (["--task", "desk_cleaning", "--truth-fd", "997"], "config_error"),
+        (["--task", "desk_cleaning", "--seed", "0", "--ros-args", "-p", "realtime_factor:=0.0"], "config_error"),
+    ],
+)
+def test_a_bad_start_is_one_clear_line(arguments: list[str], said: str) -> None:
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN + 1), "ROS_LOCALHOST_ONLY": "1"}
+    command = [sys.executable, "-m", "deskhand.nodes.sim_node", *arguments]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
