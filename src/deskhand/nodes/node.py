@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -106,7 +107,7 @@ def wait_future(future: Any, timeout: float, what: str, cancelled: Callable[[], 
 
 
 def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
-    """Spin a node until SIGINT or SIGTERM; returns the exit code. A bad configuration is one clear line, not a trace."""
+    """Spin a node until SIGINT or SIGTERM; returns the exit code: 1 when a callback raised. A bad configuration is one clear line, not a trace."""
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -120,11 +121,17 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
     executor = MultiThreadedExecutor(num_threads=threads)
     executor.add_node(node)
 
+    crashed = threading.Event()
+
     def spin() -> None:
         try:
             executor.spin()
         except ExternalShutdownException:
             pass
+        except Exception:
+            if not stop.is_set():  # else the executor only misses what is being shut down
+                traceback.print_exc()
+                crashed.set()
         finally:
             stop.set()
 
@@ -139,4 +146,4 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
         executor.shutdown(timeout_sec=1.0)
         node.destroy_node()
         rclpy.try_shutdown()
-    return 0
+    return 1 if crashed.is_set() else 0
