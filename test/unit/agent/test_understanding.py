@@ -1,11 +1,14 @@
 """Wordings -> where things end up, or which sub-goals come of them, on several symbolic desks."""
 
+import math
+
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import TaskOutcome
+from deskhand.tasks.desk_cleaning import DeskCleaning, settings
 from deskhand.tasks.wording import Rule, phrase
 
 
@@ -115,6 +118,7 @@ PLACEMENTS: list[tuple[str, dict[str, str]]] = [
     ("put all things that are not red in the bin", goes((others("block_1", "cup_1"), BIN))),
     ("remove the sponge and put it in the bin", goes((("sponge_1",), BIN))),
     ("put the block next to the ball in the tray", goes((("block_1",), TRAY))),
+    ("put the green, yellow and red things in the box", goes((("block_3", "can_1", "ball_1", "sponge_1", "block_1", "cup_1"), BOX))),
     # everything, the rest, exceptions
     ("put everything in the bin", goes((ALL, BIN))),
     ("put everything except the cup into the bin", goes((others("cup_1"), BIN))),
@@ -373,6 +377,22 @@ def _wordings() -> list[str]:
     ]
     things = [Named(name) for name in ("block", "box")]
     return [phrase(wording, rules, things) for wording in config["wordings"]]
+
+
+@pytest.mark.parametrize("seed", range(400, 430))
+def test_instructions_of_desk_cleaning_are_followed_on_their_own_desks(seed: int) -> None:
+    setting = DeskCleaning().setting(seed)
+    colors = {name: tuple(rgb) for name, rgb in settings()["colors"].items()}
+    names: dict[str, str] = {}
+    things = []
+    for item in setting.world.objects:
+        names[item.name] = f"{item.kind}_{sum(name.startswith(item.kind + '_') for name in names.values()) + 1}"
+        color = next((color for color, rgb in colors.items() if math.dist(rgb, item.rgb) < 0.25), "gray")
+        things.append(thing(names[item.name], color, label=item.kind, position=(item.pose[0, 3], item.pose[1, 3])))
+    desk = SymbolicDesk(*things)
+    outcome = run(desk, setting.instruction)
+    assert outcome.success, outcome.summary
+    assert desk.where() == {names[name]: names[target] for name, target in setting.goal.items()}, setting.instruction
 
 
 class Named:

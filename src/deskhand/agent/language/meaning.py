@@ -88,7 +88,7 @@ def _heads(refs: list[Ref], target: Ref | None, context: Context) -> list[Ref]:
             earlier = next((other for other in reversed(out) if not other.pronoun), None)
             head = later or earlier or context.noun
             if head is not None and not (head.table or head.rest):
-                count = 0 if later is not None and later.count == 0 and not ref.definite else ref.count
+                count = 0 if later is not None and later.count == 0 else ref.count
                 ref = replace(ref, kinds=head.kinds, noun=head.noun, container=head.container, count=count)
         if not ref.pronoun and not ref.table:
             context.noun = ref
