@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -57,8 +58,8 @@ class Parameters(PerceptionSettings):
 class PerceptionNode(DeskhandNode):
     """Node ``perception``."""
 
-    def __init__(self) -> None:
-        super().__init__("perception")
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("perception", **kwargs)
         self.parameters = declare_parameters(self, Parameters)
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
         self._perception = Perception(settings, self.parameters.objects_file or None)

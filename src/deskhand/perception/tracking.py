@@ -88,7 +88,7 @@ class Tracker:
         distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
         height = abs(track.item.bottom - item.bottom)
         unlike = _unlike(track, detection)
-        if distance > reach or height > 0.025 or unlike > 1.6:
+        if distance > reach or height > 0.025 or unlike > 1.2:
             return _NEVER
         return distance / reach + unlike
 

@@ -1,0 +1,192 @@
+"""The perception node between a camera, an arm's joint states and a client; all of the test's own DDS domain."""
+
+import contextlib
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit/perception"))
+import rclpy
+from geometry_msgs.msg import TransformStamped
+from looked_at import CONTAINER_KINDS, found_at, look, thing
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from tf2_msgs.msg import TFMessage
+
+from deskhand.errors import error_from_number
+from deskhand.nodes import conversions
+from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.nodes.perception_node import PerceptionNode
+from deskhand.types import JointState as Joints
+from deskhand_interfaces.msg import SceneObjects
+from deskhand_interfaces.srv import DetectObjects
+
+DOMAIN = 47
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+COLOR, DEPTH, INFO = "camera/color/image_raw", "camera/aligned_depth_to_color/image_raw", "camera/color/camera_info"
+
+
+class Robot(DeskhandNode):
+    """Publishes one frame over and over, as a camera does, and where the joints are."""
+
+    def __init__(self, one, encoding="32FC1"):
+        super().__init__("robot")
+        self.one, self.encoding = one, encoding
+        self.with_pictures = self.with_joints = True
+        self.late = 0.0
+        self.color, self.depth = (self.create_publisher(Image, topic, 2) for topic in (COLOR, DEPTH))
+        self.info = self.create_publisher(CameraInfo, INFO, 2)
+        self.joints = self.create_publisher(JointState, "joint_states", 5)
+        self.tf = self.create_publisher(TFMessage, "/tf_static", LATCHED)
+        pose = conversions.pose_to_msg(one.frame.world_T_camera)
+        transform = TransformStamped(header=conversions.header(0.0, "world"), child_frame_id=one.frame.intrinsics.frame_id)
+        transform.transform.rotation = pose.orientation
+        p, t = pose.position, transform.transform.translation
+        t.x, t.y, t.z = p.x, p.y, p.z
+        self.tf.publish(TFMessage(transforms=[transform]))
+        self.create_timer(0.1, self._expose, callback_group=self.reentrant)
+        self.create_timer(0.02, self._tell_joints, callback_group=self.reentrant)
+
+    def _expose(self):
+        if not self.with_pictures or not self.color.get_subscription_count():
+            return
+        stamp, frame = self.seconds() - self.late, self.one.frame
+        depth = frame.depth if self.encoding == "32FC1" else np.nan_to_num(np.round(frame.depth * 1000)).astype(np.uint16)
+        self.info.publish(conversions.camera_info_to_msg(frame.intrinsics, stamp))
+        self.color.publish(conversions.image_to_msg(frame.color, stamp, frame.intrinsics.frame_id))
+        self.depth.publish(conversions.image_to_msg(depth, stamp, frame.intrinsics.frame_id))
+
+    def _tell_joints(self):
+        if self.with_joints:
+            state = self.one.joints
+            empty = np.zeros(0)
+            self.joints.publish(conversions.joint_state_to_msg(Joints(state.names, state.positions, empty, empty, self.seconds())))
+
+
+class Graph:
+    def __init__(self, one, encoding="32FC1"):
+        rclpy.init(domain_id=DOMAIN)
+        self.robot = Robot(one, encoding)
+        self.perception = PerceptionNode(parameter_overrides=[Parameter("timeout", value=2.0)])
+        self.node = DeskhandNode("test_client")
+        self.client = self.node.create_client(DetectObjects, "perception/detect_objects", callback_group=self.node.reentrant)
+        self.executor = MultiThreadedExecutor(num_threads=8)
+        for node in (self.robot, self.perception, self.node):
+            self.executor.add_node(node)
+        self.thread = threading.Thread(target=self._spin, daemon=True)
+        self.thread.start()
+
+    def _spin(self):
+        with contextlib.suppress(ExternalShutdownException):
+            self.executor.spin()
+
+    def look(self):
+        """Scene, or raises what the node answered."""
+        answer = call_service(self.client, DetectObjects.Request())
+        if answer.error_code:
+            raise error_from_number(answer.error_code, answer.error_message)
+        return conversions.scene_from_msg(answer.scene)
+
+    def close(self):
+        self.executor.shutdown(timeout_sec=2.0)
+        for node in (self.robot, self.perception, self.node):
+            node.destroy_node()
+        rclpy.try_shutdown()
+        self.thread.join(timeout=2.0)
+
+
+@pytest.fixture(scope="module")
+def one():
+    return look(
+        thing("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4),
+        thing("cup", "blue", (0.04, 0.04, 0.055), 0.05, -0.08),
+        thing("bin", "white", (0.18, 0.14, 0.10), 0.0, 0.29),
+    )
+
+
+@pytest.fixture(scope="module")
+def graph(one):
+    graph = Graph(one, "16UC1")
+    yield graph
+    graph.close()
+
+
+def until(condition, limit=5.0):
+    end = time.monotonic() + limit
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_a_look_finds_what_the_camera_shows(graph, one):
+    before = graph.node.seconds()
+    scene = graph.look()
+    assert scene.stamp > before
+    assert len(scene.objects) == len(one.world.objects)
+    for item in one.world.objects:
+        found = found_at(scene, item)
+        assert found.label == item.kind
+        assert found.is_container == (item.kind in CONTAINER_KINDS)
+        assert np.linalg.norm(found.position - item.pose[:3, 3]) < 0.008
+
+
+def test_ids_stay_from_look_to_look(graph):
+    looks = [sorted(item.id for item in graph.look().objects) for _ in range(3)]
+    assert looks[0] == looks[1] == looks[2] == ["bin_1", "block_1", "cup_1"]
+
+
+def test_scene_and_picture_are_there_for_late_listeners(graph):
+    scene = graph.look()
+    came = {}
+    kinds = {"perception/scene": SceneObjects, "perception/annotated": Image}
+    for topic, kind in kinds.items():
+        graph.node.create_subscription(kind, topic, lambda m, topic=topic: came.update({topic: m}), LATCHED, callback_group=graph.node.reentrant)
+    assert until(lambda: len(came) == 2)
+    assert [item.id for item in conversions.scene_from_msg(came["perception/scene"]).objects] == [item.id for item in scene.objects]
+    picture = conversions.image_from_msg(came["perception/annotated"])
+    assert picture.shape == graph.robot.one.frame.color.shape
+    assert (picture != graph.robot.one.frame.color).any()
+
+
+def test_the_camera_is_left_alone_between_looks(graph):
+    graph.look()
+    assert until(lambda: graph.robot.color.get_subscription_count() == 0 and graph.robot.depth.get_subscription_count() == 0)
+
+
+def test_a_silent_camera_is_an_error_that_names_the_topics(graph):
+    graph.robot.with_pictures = False
+    try:
+        with pytest.raises(Exception, match=COLOR) as caught:
+            graph.look()
+        assert caught.value.code == "no_frame"
+    finally:
+        graph.robot.with_pictures = True
+    assert graph.look().objects
+
+
+def test_old_pictures_are_no_answer(graph):
+    graph.robot.late = 30.0
+    try:
+        with pytest.raises(Exception, match="old") as caught:
+            graph.look()
+        assert caught.value.code in ("no_frame", "stale_data")
+    finally:
+        graph.robot.late = 0.0
+
+
+def test_without_joint_states_nothing_is_claimed(graph):
+    graph.robot.with_joints = False
+    try:
+        with pytest.raises(Exception, match="joint_states") as caught:
+            graph.look()
+        assert caught.value.code == "stale_data"
+    finally:
+        graph.robot.with_joints = True

@@ -1,0 +1,78 @@
+"""Ids: the same thing keeps its own, another never gets it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deskhand.geometry import make_transform
+from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.tracking import Detection, Tracker
+from deskhand.types import SceneObject
+
+RGB = {"red": (200, 30, 30), "blue": (30, 60, 190), "green": (30, 150, 50)}
+
+
+def seen(label, color, x, y, size=(0.035, 0.035, 0.035), relation="on", cut=False, z=None):
+    pose = make_transform(None, (x, y, size[2] / 2 if z is None else z))
+    item = SceneObject("", label, color, "box", np.array(size), pose, np.zeros((0, 3), np.float32), 0.9, relation=relation)
+    item = replace(item, is_container=label == "bin")
+    return Detection(item, np.array(RGB[color], float), cut)
+
+
+@pytest.fixture
+def tracker():
+    return Tracker(PerceptionSettings())
+
+
+def test_what_stays_keeps_its_id_in_whatever_order_it_is_seen(tracker):
+    things = [seen("block", "red", 0.0, 0.0), seen("block", "red", 0.1, 0.0), seen("cup", "blue", 0.0, 0.1)]
+    first = tracker.update(things)
+    assert sorted(first) == ["block_1", "block_2", "cup_1"]
+    assert tracker.update(things[::-1]) == first[::-1]
+
+
+def test_a_moved_thing_keeps_its_id_and_its_neighbours_theirs(tracker):
+    first = tracker.update([seen("block", "red", 0.0, 0.0), seen("block", "green", 0.1, 0.0), seen("bin", "blue", 0.0, 0.3, (0.2, 0.15, 0.1))])
+    again = tracker.update([seen("block", "green", 0.1, 0.0), seen("bin", "blue", 0.0, 0.3, (0.2, 0.15, 0.1)), seen("block", "red", 0.02, 0.31)])
+    assert again == [first[1], first[2], first[0]]
+
+
+def test_two_alike_things_are_told_apart_by_their_places(tracker):
+    first = tracker.update([seen("block", "red", 0.0, 0.0), seen("block", "red", 0.06, 0.0)])
+    again = tracker.update([seen("block", "red", 0.06, 0.001), seen("block", "red", -0.10, 0.2)])
+    assert again == [first[1], first[0]]
+
+
+def test_a_hidden_thing_gets_its_id_back(tracker):
+    first = tracker.update([seen("can", "red", 0.0, 0.0), seen("pen", "blue", 0.1, 0.1)])
+    assert tracker.update([seen("pen", "blue", 0.1, 0.1)]) == [first[1]]
+    assert tracker.update([seen("can", "red", 0.0, 0.0), seen("pen", "blue", 0.1, 0.1)]) == first
+
+
+def test_a_new_thing_never_gets_the_id_of_another(tracker):
+    first = tracker.update([seen("block", "red", 0.0, 0.0)])
+    other = tracker.update([seen("block", "blue", 0.0, 0.0)])
+    assert other != first
+    assert tracker.update([seen("ball", "red", 0.2, 0.0), seen("block", "blue", 0.0, 0.0)])[0] not in (*first, *other)
+
+
+def test_a_container_is_never_taken_for_a_thing(tracker):
+    (thing,) = tracker.update([seen("block", "blue", 0.0, 0.0)])
+    (container,) = tracker.update([seen("bin", "blue", 0.0, 0.0)])
+    assert thing != container
+
+
+def test_one_poor_look_does_not_change_the_name(tracker):
+    (first,) = tracker.update([seen("sponge", "green", 0.0, 0.0, (0.08, 0.04, 0.025))])
+    (again,) = tracker.update([seen("eraser", "green", 0.005, 0.0, (0.06, 0.03, 0.025), cut=True)])
+    assert again == first
+    assert tracker.best(again) == ("sponge", "green")
+
+
+def test_a_held_thing_that_is_put_down_elsewhere_keeps_its_id(tracker):
+    first = tracker.update([seen("block", "red", 0.0, 0.0), seen("block", "green", 0.1, 0.1)])
+    lifted = tracker.update([seen("block", "red", 0.0, 0.05, relation="held", z=0.2), seen("block", "green", 0.1, 0.1)])
+    placed = tracker.update([seen("block", "green", 0.1, 0.1), seen("block", "red", -0.1, -0.2)])
+    assert lifted == first
+    assert placed == first[::-1]
