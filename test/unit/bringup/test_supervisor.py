@@ -18,7 +18,8 @@ from deskhand.bringup import NodeSpec
 from deskhand.errors import DeskhandError
 from deskhand.supervisor import Supervisor
 
-GOOD = "print('ready good', flush=True); import signal; signal.sigwait([signal.SIGINT])"
+WAIT = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); "
+GOOD = WAIT + "print('ready good', flush=True); signal.sigwait([signal.SIGINT])"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from test_supervisor import eventually, gone
+from test_supervisor import WAIT, eventually, gone
 
 HOST = """
     import sys
@@ -24,7 +24,7 @@ HOST = """
     cli.app = app
     cli.main()
 """
-STAYS = "print('ready other', flush=True); print('working', flush=True); import signal; signal.sigwait([signal.SIGINT])"
+STAYS = WAIT + "print('ready other', flush=True); print('working', flush=True); signal.sigwait([signal.SIGINT])"
 FAILS = "import sys, time; print('ready other', flush=True); time.sleep(0.5); print('servo 3 does not answer', flush=True); sys.exit(4)"
 
 
