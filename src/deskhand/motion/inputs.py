@@ -12,6 +12,7 @@ from deskhand.geometry import Array, check_pose, matrix_from_quaternion, quatern
 from deskhand.types import MotionGoal, PlanOptions
 
 START_SLACK = 0.03  # [rad] that measured joints may be beyond their limits
+FARTHEST = 1e3  # [m]; beyond it squares overflow
 MOST_POSES = 200
 MOST_WAYPOINTS = 200
 
@@ -97,6 +98,8 @@ def check_goal(model: RobotModel, goal: MotionGoal) -> MotionGoal:
 def check_rigid(pose: Array, name: str) -> Array:
     """As ``geometry.check_pose``, with its rotation made exactly orthonormal."""
     try:
+        if np.abs(np.nan_to_num(np.asarray(pose, dtype=float))).max(initial=0.0) > FARTHEST:
+            raise DeskhandError("invalid_input", f"{name} has values beyond {FARTHEST:g} m.")
         matrix: Array = check_pose(pose, name).copy()
     except (TypeError, ValueError) as error:
         raise DeskhandError("invalid_input", f"{name} must be a 4x4 matrix of numbers ({error}).") from error

@@ -30,6 +30,7 @@ from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
 from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
 FEEDBACK_PERIOD = 0.05  # [s] wall time
+FIRST_STATUS = 3.0  # [s] wall time that the safety node may take to be found after a start
 PLANNERS = ("auto", "embedded")
 
 
@@ -56,6 +57,7 @@ class MotionNode(DeskhandNode):
         self._executor = Executor(driver, clock, RobotModel.load(arm), self._safety, Tolerances(stale_wall=0.3))
         self._limit = settings.watchdog.status_timeout
         self._heard: tuple[SafetyStatus, float] | None = None
+        self._met = threading.Event()
         self._moving = threading.Lock()
         self._watchdog = Watchdog(["safety"], settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
         self._subscribe()
@@ -148,6 +150,7 @@ class MotionNode(DeskhandNode):
 
     def _on_status(self, message: SafetyStatusMsg) -> None:
         self._heard = (conversions.safety_status_from_msg(message), time.monotonic())
+        self._met.set()
 
     def _safety(self) -> SafetyStatus:
         """The safety node's word; its silence is a stop."""
@@ -163,6 +166,7 @@ class MotionNode(DeskhandNode):
         return heard[0]
 
     def _require_running(self) -> None:
+        self._met.wait(FIRST_STATUS)  # nodes find each other in any order
         status = self._safety()
         if status.stopped:
             raise DeskhandError(status.code or "safety_stop", f"the robot is stopped: {status.reason}.", hint="Remove the cause, then call safety/reset.")
