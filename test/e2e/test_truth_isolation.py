@@ -95,14 +95,21 @@ class Ears:
             if name not in self._known and "/image_raw" not in name:
                 self._known.add(name)
                 quality = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-                package, _, kind = types[0].split("/")
-                message_type = getattr(import_module(f"{package}.msg"), kind)
+                message_type = type_named(types[0])
                 self.node.create_subscription(message_type, name, lambda message, name=name: self._hear(name, message), quality)
 
     def _hear(self, name, message):
         said = self.said.setdefault(name, [])
         if len(said) < 500:
             said.append(str(message)[:20000])
+
+
+def type_named(text):
+    package, folder, kind = text.split("/")
+    module = import_module(f"{package}.{folder}")
+    if folder == "action":
+        return getattr(module, kind.removesuffix("_FeedbackMessage")).Impl.FeedbackMessage
+    return getattr(module, kind)
 
 
 def test_no_topic_tells_the_truth(live):
