@@ -37,12 +37,13 @@ class Servos:
 
     def step(self, wished: Array) -> Array:
         """What to command now (n,) when ``wished`` (n,) [rad] is sent now."""
-        self._late.append(np.clip(wished, self._low, self._high))
+        self._late.append(np.minimum(np.maximum(wished, self._low), self._high))
         ticks = np.round(self._late.popleft() / TICK) * TICK
         wanted = ticks - self.goal
         # the servo's own trapezoidal profile: no faster than its limit, nor than it can still stop from
         fastest = np.minimum(self._reach, np.sqrt(2 * self._push * np.abs(wanted)))
-        self._change = np.clip(np.clip(wanted, -fastest, fastest), self._change - self._push, self._change + self._push)
+        wanted = np.minimum(np.maximum(wanted, -fastest), fastest)
+        self._change = np.minimum(np.maximum(wanted, self._change - self._push), self._change + self._push)
         self.goal = self.goal + self._change
         # goals in ticks would make the feed-forward rattle
         self._speed = SMOOTHING * self._speed + (1 - SMOOTHING) * self._change

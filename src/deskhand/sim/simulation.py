@@ -131,8 +131,8 @@ class Simulation:
         if self._follower is not None:
             self._wished = self._follower.step(data.time, data.qpos[self._qpos])
         data.ctrl[self._actuator] = self._servos.step(self._wished)
-        position = float(data.qpos[self._finger_qpos].mean())
-        data.ctrl[self._finger_actuator] = self._hand.step(position, float(data.qvel[self._finger_dof].mean()))
+        left, right = self._finger_dof
+        data.ctrl[self._finger_actuator] = self._hand.step(self.finger_position(), float(data.qvel[left] + data.qvel[right]) / 2)
         mujoco.mj_step(self.model, data)
 
     # ------------------------------------------------------------ what the robot offers
@@ -180,7 +180,8 @@ class Simulation:
 
     def finger_position(self) -> float:
         """Mean of both fingers [m]."""
-        return float(self.data.qpos[self._finger_qpos].mean())
+        left, right = self._finger_qpos
+        return float(self.data.qpos[left] + self.data.qpos[right]) / 2
 
     def finger_force(self) -> float:
         """Mean force of the finger drives [N], positive when they close."""
