@@ -32,10 +32,10 @@ def random_goal(rng: np.random.Generator) -> np.ndarray:
 def test_plans_in_clutter_touch_nothing_and_keep_all_limits() -> None:
     rng, made = np.random.default_rng(4), 0
     desk = make_desk()
-    for _ in range(4):
+    for _ in range(3):
         desk.service.update_scene(SceneUpdate(replace=clutter(rng)))
         desk.arm.joints = np.array(ARM.named_poses["home"], dtype=float)
-        for _ in range(6):
+        for _ in range(5):
             try:
                 plan = desk.service.plan_motion(MotionGoal(poses=(random_goal(rng),)))
             except DeskhandError as error:
@@ -46,7 +46,7 @@ def test_plans_in_clutter_touch_nothing_and_keep_all_limits() -> None:
             velocity, acceleration = differences(plan.trajectory)
             assert (velocity <= ARM.max_velocity * 1.01).all() and (acceleration <= ARM.max_acceleration * 1.01).all()
             desk.move_to(plan)
-    assert made >= 12
+    assert made >= 8
 
 
 def test_any_of_several_poses_is_taken_and_named() -> None:
