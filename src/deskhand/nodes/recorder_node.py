@@ -43,14 +43,14 @@ class RecorderNode(DeskhandNode):
 
     def __init__(self) -> None:
         super().__init__("recorder")
-        self._parameters = declare_parameters(self, RecorderParameters)
+        self._settings = declare_parameters(self, RecorderParameters)
         self._writer: EpisodeWriter | None = None
         self._last_joints = -1.0
         self._last_safety: tuple[bool, str, str] | None = None
         self._transforms: list[TFMessage] = []
         self._info: CameraInfo | None = None
-        if self._parameters.episode:
-            self._open(Path(self._parameters.episode))
+        if self._settings.episode:
+            self._open(Path(self._settings.episode))
         reliable = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
         self.create_subscription(String, "tools/events", self._on_event, reliable)
         self.create_subscription(Image, "perception/annotated", self._on_picture, QoSProfile(depth=5))
@@ -76,7 +76,7 @@ class RecorderNode(DeskhandNode):
         return self._writer
 
     def _on_event(self, message: String) -> None:
-        writer = self._writer or self._open(Path(self._parameters.folder) / time.strftime("%Y-%m-%d_%H-%M-%S"))
+        writer = self._writer or self._open(Path(self._settings.folder) / time.strftime("%Y-%m-%d_%H-%M-%S"))
         writer.event_text(message.data, self.seconds())
 
     def _on_picture(self, message: Image) -> None:
@@ -90,7 +90,7 @@ class RecorderNode(DeskhandNode):
     def _on_joints(self, message: JointState) -> None:
         stamp = time_from_msg(message.header.stamp)
         # Time that jumps back is another simulation: begin again.
-        if self._writer is None or 0.0 <= stamp - self._last_joints < 0.999 / self._parameters.joint_rate:
+        if self._writer is None or 0.0 <= stamp - self._last_joints < 0.999 / self._settings.joint_rate:
             return
         self._last_joints = stamp
         self._writer.write(messages.JOINTS, messages.JOINT_STATE, message, stamp)
