@@ -21,8 +21,8 @@ from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
 
 TAIL = 200  # lines kept of each node
-INTERRUPT_GRACE = 1.2  # [s] after SIGINT
-TERMINATE_GRACE = 0.6  # [s] after SIGTERM, then SIGKILL
+INTERRUPT_GRACE = 1.7  # [s] after SIGINT
+TERMINATE_GRACE = 0.5  # [s] after SIGTERM, then SIGKILL
 
 READY = "ready"
 """A node prints "ready NAME" when it spins (nodes/node.py)."""

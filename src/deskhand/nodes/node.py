@@ -144,6 +144,7 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
     finally:
         node.close()
         executor.shutdown(timeout_sec=1.0)
+        spinner.join(timeout=1.0)
         node.destroy_node()
         rclpy.try_shutdown()
     return 1 if crashed.is_set() else 0
