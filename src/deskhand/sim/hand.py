@@ -8,6 +8,7 @@ from deskhand.arms.config import GripperConfig
 
 STALL_SPEED = 0.002  # [m/s] of a finger
 STALL_TIME = 0.15  # [s] of standing still before it counts
+STILL = STALL_SPEED * STALL_TIME  # [m] that a finger may shake meanwhile: what it presses on may give
 REACHED = 0.0006  # [m] of a finger
 
 
@@ -22,6 +23,7 @@ class HandCommand:
     reached: bool = False
     cancelled: bool = False
     still: float = 0.0
+    anchor: float = float("inf")
 
 
 class Hand:
@@ -58,7 +60,9 @@ class Hand:
         self.goal += min(max(command.position - self.goal, -reach), reach)
         if not command.done:
             command.reached = abs(command.position - measured) < REACHED and abs(speed) < 10 * STALL_SPEED
-            command.still = command.still + self._timestep if abs(speed) < STALL_SPEED and self.goal == command.position else 0.0
+            if abs(measured - command.anchor) > STILL or self.goal != command.position:
+                command.anchor, command.still = measured, 0.0
+            command.still += self._timestep
             command.stalled = not command.reached and command.still > STALL_TIME
             command.done = command.reached or command.stalled
         return self.goal
