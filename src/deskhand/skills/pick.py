@@ -25,7 +25,7 @@ LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
-AGAIN = UNPLANNED | HALTED | {"grasp_failed", "plan_expired", "start_in_collision"}
+AGAIN = UNPLANNED | HALTED | {"grasp_failed", "gripper_failed", "plan_expired", "start_in_collision"}
 """Failures after which another grasp, from a new look, may do."""
 
 
