@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models import make_model
-from deskhand.agent.records import Budgets, Step
+from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
@@ -115,24 +116,24 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         with make_session(robot, audit=keep, events=record) as session:
             loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
             with Stopwatch(attempt):
-                _run(loop, instruction, attempt, stop)
+                outcome = _run(loop, instruction, stop)
+            _take(outcome, attempt)
+            steps = {"instruction": instruction, "brain": options.brain, "model": model.name, **outcome.to_json()}
+            (folder / "agent.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
         attempt.end = simulation.truth()
 
 
-def _run(loop: AgentLoop, instruction: str, attempt: Attempt, stop: threading.Event) -> None:
-    failure: list[BaseException] = []
+def _run(loop: AgentLoop, instruction: str, stop: threading.Event) -> TaskOutcome:
+    outcomes: list[TaskOutcome] = []
+    failures: list[Exception] = []
 
     def work() -> None:
         try:
-            outcome = loop.run(instruction)
-        except Exception as error:
-            failure.append(error)
-            return
-        attempt.success, attempt.code, attempt.summary = outcome.success, outcome.code, outcome.summary
-        attempt.message = outcome.summary if outcome.code else ""
-        attempt.tool_calls, attempt.errors = outcome.tool_calls, tuple(outcome.errors)
+            outcomes.append(loop.run(instruction))
+        except Exception as error:  # handed to the caller's thread
+            failures.append(error)
 
     thread = threading.Thread(target=work, name="agent", daemon=True)
     thread.start()
@@ -142,10 +143,16 @@ def _run(loop: AgentLoop, instruction: str, attempt: Attempt, stop: threading.Ev
     finally:
         stop.set()
         thread.join(2.0)
-    if failure:
-        if isinstance(failure[0], DeskhandError):
-            raise failure[0]
-        raise DeskhandError("internal_error", f"the agent failed: {failure[0]!r}") from failure[0]
+    if failures:
+        error = failures[0]
+        raise error if isinstance(error, DeskhandError) else DeskhandError("internal_error", f"the agent failed: {error!r}") from error
+    return outcomes[0]
+
+
+def _take(outcome: TaskOutcome, attempt: Attempt) -> None:
+    attempt.success, attempt.code, attempt.summary = outcome.success, outcome.code, outcome.summary
+    attempt.message = outcome.summary if outcome.code else ""
+    attempt.tool_calls, attempt.errors = outcome.tool_calls, tuple(outcome.errors)
 
 
 def _reporter(progress: ProgressCallback) -> Any:

@@ -113,6 +113,7 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
         KeyboardInterrupt: after everything was stopped and the record written.
     """
     world, instruction = prepare(options)
+    options = replace(options, arm=world.arm)  # a scene file may name its own
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     attempt = Attempt()
@@ -158,7 +159,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "scene": str(options.scene) if options.scene else "",
         "seed": None if options.scene else options.seed,
         "instruction": instruction,
-        "arm": world.arm,
+        "arm": options.arm,
         "brain": options.brain,
         "mode": options.mode,
         "local": options.local,

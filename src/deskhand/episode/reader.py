@@ -55,12 +55,15 @@ class Episode:
     Attributes:
         complete: False when the file ends without its index, as when the recorder was killed.
         messages: (topic, time [s], decoded message) in the order in which they were written.
+        result: ``result.json``, empty while there is none.
+        steps: what the agent decided, from ``agent.json``.
     """
 
     folder: Path
     complete: bool = False
     messages: list[tuple[str, float, Any]] = field(default_factory=list)
     result: dict[str, Any] = field(default_factory=dict)
+    steps: list[dict[str, Any]] = field(default_factory=list)
 
     def on(self, topic: str) -> list[tuple[float, Any]]:
         """(time [s], message) of one topic."""
@@ -125,6 +128,9 @@ def read_episode(folder: Path) -> Episode:
     result = folder / "result.json"
     if result.is_file():
         episode.result = json.loads(result.read_text())
+    agent = folder / "agent.json"
+    if agent.is_file():
+        episode.steps = json.loads(agent.read_text()).get("steps", [])
     with path.open("rb") as stream:
         if stream.read(5) != b"\x89MCAP":
             raise DeskhandError("invalid_input", f"{path} is not an MCAP file.")

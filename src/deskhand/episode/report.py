@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,8 @@ def page(episode: Episode) -> dict[str, Any]:
         "looks": looks,
         "shares": [{"name": name, "seconds": shares.get(name, 0.0), "percent": 100 * shares.get(name, 0.0) / total} for name in PHASES],
         "bars": _bars(calls),
-        "calls": [_shown(number, call) for number, call in enumerate(calls, 1)],
+        "plan": next((step["text"] for step in episode.steps if step["tool"] == "submit_plan" and step["text"]), ""),
+        "calls": [_shown(number, call, thought) for number, (call, thought) in enumerate(zip(calls, _thoughts(calls, episode.steps), strict=True), 1)],
         "failed": sum(not call.ok for call in calls),
         "safety": _safety(episode),
     }
@@ -126,7 +128,20 @@ def _brief(arguments: dict[str, Any]) -> str:
     return ", ".join(str(value) if isinstance(value, str | int | float) else "…" for value in arguments.values())[:60]
 
 
-def _shown(number: int, call: Call) -> dict[str, Any]:
+def _thoughts(calls: list[Call], steps: list[dict[str, Any]]) -> list[str]:
+    """What the agent said with each call; empty where it said nothing or somebody else called."""
+    left = iter(steps)
+    thoughts = []
+    for call in calls:
+        rest, left = itertools.tee(left)
+        step = next((step for step in rest if step["tool"] == call.tool and step["arguments"] == call.arguments), None)
+        if step is not None:
+            left = rest
+        thoughts.append(str(step["text"]) if step else "")
+    return thoughts
+
+
+def _shown(number: int, call: Call, thought: str) -> dict[str, Any]:
     data = json.dumps(call.data, indent=1, ensure_ascii=False)
     return {
         "number": number,
@@ -139,6 +154,7 @@ def _shown(number: int, call: Call) -> dict[str, Any]:
         "sim": call.sim_ended - call.sim_started,
         "data": data if len(data) <= LIMIT else f"{data[:LIMIT]}\n… {len(data) - LIMIT} more characters in episode.mcap",
         "phase": call.phase,
+        "thought": thought,
     }
 
 
