@@ -19,6 +19,7 @@ from typing import IO, Any
 from deskhand.bringup import NodeSpec
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
+from deskhand.shared_memory import remove_dead_segments
 
 TAIL = 200  # lines kept of each node
 INTERRUPT_GRACE = 1.7  # [s] after SIGINT
@@ -259,6 +260,8 @@ class Supervisor:
             with contextlib.suppress(BrokenPipeError):
                 self._reaper.stdin.close()
             self._reaper.wait()
+        if any(child.exit_code == -signal.SIGKILL for child in self._children.values()):
+            remove_dead_segments()
 
     def _end_with(self, number: int, grace: float) -> bool:
         """Signal all that run and wait; True when none is left."""

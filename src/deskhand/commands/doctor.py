@@ -29,7 +29,7 @@ LIBRARIES = {
     "xacro": "xacro",
 }
 MESSAGES = ("control_msgs.action", "tf2_msgs.msg", "deskhand_interfaces.action", "deskhand_interfaces.msg", "deskhand_interfaces.srv")
-SHARED_MEMORY_NEEDED = 400e6  # [bytes]: one segment of config/dds/fastdds.xml for each of ten processes, and room
+SHARED_MEMORY_NEEDED = 56e6  # [bytes]: one segment of config/dds/fastdds.xml for each of ten processes, and room
 AGAIN = "Run `make setup`."
 
 RENDER = """
@@ -146,9 +146,9 @@ def check_shared_memory() -> Check:
     """Room for the pictures of all processes."""
     folder = Path("/dev/shm")
     if not folder.is_dir():
-        return Check("memory", False, "there is no /dev/shm", "In a container: mount a tmpfs of 1 GB there.")
+        return Check("memory", False, "there is no /dev/shm", "In a container: mount a tmpfs of 256 MB there.")
     free = shutil.disk_usage(folder).free
-    return Check("memory", free >= SHARED_MEMORY_NEEDED, f"{free / 1e6:.0f} MB shared memory free", "In a container: docker run --shm-size=1g.")
+    return Check("memory", free >= SHARED_MEMORY_NEEDED, f"{free / 1e6:.0f} MB shared memory free", "In a container: docker run --shm-size=256m. Remains of killed processes: rm /dev/shm/fastrtps_*.")
 
 
 def check_ports() -> Check:
