@@ -21,6 +21,7 @@ from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, fit_solid
+from deskhand.perception.split import split_touching
 from deskhand.perception.support import Placed, find_supports
 from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
@@ -65,7 +66,10 @@ class Perception:
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(view, self.settings)
         hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
-        rest = merge_parts(view, rest, self.settings)
+        merged = merge_parts(view, rest, self.settings)
+        rest = split_touching(view, merged, hollows)
+        if len(rest) > len(merged):
+            rest = merge_parts(view, rest, self.settings)  # a lid finds its can only when that stands alone
         placed = self._place(view, hollows, rest, tcp)
         detections = [self._detection(view, item) for item in placed]
         ids = self.tracker.update(detections)

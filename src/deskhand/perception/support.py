@@ -45,8 +45,31 @@ def find_supports(view: View, placed: list[Placed]) -> list[Placed]:
             continue
         below = _carrier(i, item, placed, containers)
         if below is not None:
-            result[i] = _refit(view, replace(item, support=below), placed[below].solid.pose[2, 3] + placed[below].solid.size[2] / 2)
+            level = _top_of_carrier(item, placed[below].solid)
+            result[below] = replace(result[below], solid=_completed(result[below].solid, item, level, view.eye))
+            result[i] = _refit(view, replace(item, support=below), level)
     return result
+
+
+def _top_of_carrier(item: Placed, below: Solid) -> float:
+    """Height [m] between a thing and what carries it: where the upper one begins; the lower one's top may be hidden by it."""
+    low = float(np.quantile(item.segment.points[:, 2], 0.02))
+    top = float(below.pose[2, 3] + below.size[2] / 2)
+    return max(top, low) if abs(top - low) < _FIT else top
+
+
+def _completed(solid: Solid, above: Placed, level: float, eye: Array) -> Solid:
+    """A thing whose top is hidden under another: of its footprint only the sides that face the camera are seen."""
+    size, pose = solid.size.copy(), solid.pose.copy()
+    bottom = float(pose[2, 3] - size[2] / 2)
+    size[2], pose[2, 3] = level - bottom, (level + bottom) / 2
+    if size[1] < 0.55 * min(size[0], size[2]):
+        # Take it to be as deep as wide, at most as deep as what it carries; it extends away from the camera.
+        depth = float(np.clip(above.solid.size[1], size[1], size[0]))
+        away = pose[:2, 1] * np.sign(float(pose[:2, 1] @ (pose[:2, 3] - eye[:2])))
+        pose[:2, 3] += away * (depth - size[1]) / 2
+        size[1] = depth
+    return replace(solid, pose=pose, size=size)
 
 
 def _is_in(item: Placed, container: Placed) -> bool:

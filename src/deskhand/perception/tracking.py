@@ -97,7 +97,9 @@ class Tracker:
         if track.item.is_container != detection.item.is_container:
             return _NEVER
         unlike = _unlike(track, detection)
-        if unlike > 0.95:
+        names = {max(track.votes, key=lambda k: track.votes[k]), detection.item.label}
+        other_kind = len(names) > 1 and "object" not in names and not (detection.cut or detection.item.relation == "in")
+        if unlike > 0.95 or other_kind:
             return _NEVER
         distance = float(np.linalg.norm(track.item.position - detection.item.position))
         return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)

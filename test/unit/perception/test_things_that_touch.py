@@ -1,0 +1,61 @@
+"""Things side by side, on top of each other, and of several colours."""
+
+import numpy as np
+import pytest
+from looked_at import found_at, look, thing
+
+CUBE = (0.035,) * 3
+
+
+def check(one, scene):
+    """Every thing of the world is found once, with its name, where it is."""
+    assert len(scene.objects) == len(one.world.objects), [(item.id, item.size) for item in scene.objects]
+    for item in one.world.objects:
+        found = found_at(scene, item, 0.02)
+        assert found is not None, item.name
+        assert found.label == item.kind
+        assert np.linalg.norm(found.position - item.pose[:3, 3]) < 0.006
+
+
+@pytest.mark.parametrize(
+    "neighbours",
+    [
+        [thing("block", "red", CUBE, 0.05, 0.0), thing("block", "blue", CUBE, 0.05, 0.0355), thing("ball", "green", (0.04,) * 3, 0.05, -0.039)],
+        [thing("block", "red", CUBE, 0.05, 0.0, name="a"), thing("block", "red", CUBE, 0.05, 0.042, 0.5, name="b")],
+        [thing("block", "red", CUBE, 0.05, 0.0), thing("ball", "red", (0.04,) * 3, 0.05, 0.039)],
+        [thing("can", "red", (0.04, 0.04, 0.08), 0.05, 0.0), thing("block", "red", CUBE, 0.05, 0.039)],
+    ],
+    ids=["colours", "one colour, turned", "one colour, round and square", "one colour, high and low"],
+)
+def test_neighbours_are_told_apart(neighbours):
+    one = look(*neighbours)
+    check(one, one.detect())
+
+
+def test_a_stack_is_two_things_one_on_the_other():
+    one = look(thing("block", "red", CUBE, 0.05, 0.0), thing("block", "blue", CUBE, 0.052, 0.002, 0.2, z=0.036))
+    scene = one.detect()
+    check(one, scene)
+    lower, upper = (found_at(scene, item, 0.02) for item in one.world.objects)
+    assert (upper.relation, upper.support) == ("on", lower.id)
+    assert (lower.relation, lower.support) == ("on", "table")
+    assert upper.bottom == pytest.approx(0.035, abs=0.004)
+
+
+def test_a_can_with_a_metal_lid_is_one_thing_of_the_colour_of_its_side():
+    one = look(thing("can", "green", (0.04, 0.04, 0.08), 0.03, 0.05))
+    scene = one.detect()
+    check(one, scene)
+    assert scene.objects[0].color == "green"
+
+
+def test_a_full_container_stays_a_container():
+    tray = thing("tray", "white", (0.21, 0.16, 0.03), 0.0, 0.28)
+    colors = ["red", "blue", "green", "orange", "purple", "yellow"]
+    spots = [(x, y) for y in (0.235, 0.28, 0.325) for x in (-0.035, 0.035)]
+    blocks = [thing("block", color, (0.036,) * 3, x, y, z=0.005) for color, (x, y) in zip(colors, spots, strict=True)]
+    one = look(tray, *blocks)
+    scene = one.detect()
+    container = found_at(scene, tray)
+    assert container is not None and container.label == "tray"
+    assert sorted(item.color for item in scene.objects if item.support == container.id and item.relation == "in") == sorted(colors)
