@@ -1,5 +1,5 @@
 # deskhand: `make demo` sets everything up and runs it. ARGS goes to the command: make demo ARGS="--seed 3"
-PYTHON ?= python3
+# PYTHON, when given, is the interpreter to use; else it is the newest suitable one.
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint clean
@@ -8,7 +8,7 @@ help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
 
 setup: ## prepare .venv: libraries, ROS 2, built interfaces (seconds when it is there)
-	@$(PYTHON) scripts/bootstrap.py
+	@$(or $(PYTHON),python3) scripts/bootstrap.py $(if $(PYTHON),--python "$(PYTHON)")
 
 demo: setup ## the simulated arm cleans a desk (ARGS="--seed 3 --task desk_cleaning")
 	@$(BIN)/deskhand demo $(ARGS)

@@ -343,30 +343,34 @@ def install_system_packages(packages: list[str]) -> None:
             raise SetupError(f"`{text}` failed:\n{done.stderr}")
 
 
-def find_pythons(with_ros: bool) -> list[dict]:
-    """Every interpreter worth a look, this one included."""
-    names = ["python3"] if with_ros else list(PYTHONS)
-    paths = dict.fromkeys(path for path in (sys.executable, *map(shutil.which, names), "/usr/bin/python3") if path and Path(path).exists())
+def find_pythons(with_ros: bool, wanted: str = "") -> list[dict]:
+    """Every interpreter worth a look, this one included; the one that is ``wanted`` alone."""
+    names = [wanted] if wanted else ["python3", "/usr/bin/python3"] if with_ros else [sys.executable, *PYTHONS, "/usr/bin/python3"]
+    paths = dict.fromkeys(path for path in map(shutil.which, names) if path)
     return [found for found in map(probe, paths) if found]
 
 
-def current_python(with_ros: bool) -> dict | None:
-    """The interpreter that an existing .venv is made of, so that another Python on the path does not make it anew."""
-    found = probe(str(VENV / "bin/python")) if (STATE / "venv").exists() else None
-    usable = found and OLDEST <= tuple(found["version"]) <= NEWEST and (found["ros"] or not with_ros)
-    return found if usable else None
+def pick_python(with_ros: bool, wanted: str) -> dict:
+    """The interpreter of an existing .venv, so that another Python on the path does not make it anew; else the best there is."""
+    current = probe(str(VENV / "bin/python")) if (STATE / "venv").exists() else None
+    if current and (not wanted or current["version"] == (probe(wanted) or {}).get("version")):
+        try:
+            return choose_python([current], with_ros)
+        except SetupError:
+            pass  # made for the other way of having ROS, or too old
+    return choose_python(find_pythons(with_ros, wanted), with_ros)
 
 
-def run() -> None:
+def run(wanted: str) -> None:
     """All steps."""
     with_ros = ros_sourced(dict(os.environ))
     if not with_ros and platform.machine() != "x86_64":
         advice = "install ROS 2 Jazzy, `source /opt/ros/jazzy/setup.bash`, and `make setup` again."
         raise SetupError(f"on {platform.machine()} ROS 2 comes from apt, not from wheels: {advice}")
-    python = current_python(with_ros) or choose_python(find_pythons(with_ros), with_ros)
+    python = pick_python(with_ros, wanted)
     if missing := missing_packages(python):
         install_system_packages(missing)
-        python = choose_python(find_pythons(with_ros), with_ros)
+        python = pick_python(with_ros, wanted)
         if still := missing_packages(python):
             raise SetupError(f"still missing after installing: {', '.join(still)} (for {python['executable']}).")
     setup = Setup(python, with_ros)
@@ -377,9 +381,11 @@ def run() -> None:
 
 def main() -> int:
     """Command line."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", default="", help="interpreter to use; default: the newest suitable one that is found")
+    arguments = parser.parse_args()
     try:
-        run()
+        run(arguments.python)
     except SetupError as error:
         print(f"\nsetup: {error}", file=sys.stderr)
         return 1

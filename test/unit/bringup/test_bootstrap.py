@@ -138,6 +138,12 @@ def test_a_python_that_does_not_run_is_passed_over(bootstrap: ModuleType, tmp_pa
     assert bootstrap.probe(sys.executable)["version"] == list(sys.version_info[:2])
 
 
+def test_the_python_that_is_asked_for_is_the_only_one_looked_at(bootstrap: ModuleType) -> None:
+    (found,) = bootstrap.find_pythons(False, wanted=sys.executable)
+    assert found["version"] == list(sys.version_info[:2])
+    assert bootstrap.find_pythons(False, wanted="no-such-python") == []
+
+
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 def test_every_make_target_is_in_the_help() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)

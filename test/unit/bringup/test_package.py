@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -39,6 +40,7 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
+@cache
 def imported() -> set[str]:
     names = set()
     for file in SOURCES.rglob("*.py"):
