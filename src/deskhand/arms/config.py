@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,33 @@ class GripperConfig:
 
 
 @dataclass(frozen=True)
+class ServoConfig:
+    """A bus servo of a joint: pulses 0 and 1000 turn the joint to ``at_0`` and ``at_1000`` [rad]."""
+
+    id: int
+    at_0: float
+    at_1000: float
+
+    def pulse_of(self, angle: float) -> float:
+        """Pulse for a joint angle [rad]; not rounded, not clamped."""
+        return 1000 * (angle - self.at_0) / (self.at_1000 - self.at_0)
+
+    def angle_of(self, pulse: float) -> float:
+        """Joint angle [rad] of a pulse."""
+        return self.at_0 + (self.at_1000 - self.at_0) * pulse / 1000
+
+
+@dataclass(frozen=True)
 class ArmConfig:
-    """An arm as the YAML file says it; ``joints`` fixes the order of every joint vector in the package."""
+    """An arm as the YAML file says it; ``joints`` fixes the order of every joint vector in the package.
+
+    Attributes:
+        reach: farthest that tcp gets from the base [m].
+        work_radius: from the base's axis [m], least and most, where things on the table are grasped from straight above and lifted.
+        resolution: smallest step of the joints' servos [rad].
+        geometry: arguments of the URDF that differ from unit to unit.
+        servos: by joint, for arms whose driver is ours.
+    """
 
     name: str
     urdf: Path
@@ -71,8 +96,12 @@ class ArmConfig:
     max_acceleration: Array
     payload: float
     reach: float
+    work_radius: tuple[float, float]
+    resolution: float
     driver: str
     gripper: GripperConfig
+    geometry: dict[str, float] = field(default_factory=dict)
+    servos: dict[str, ServoConfig] = field(default_factory=dict)
 
     @property
     def free_roll(self) -> bool:
@@ -129,6 +158,13 @@ def _arm_from(data: dict[str, Any], path: Path) -> ArmConfig:
         max_acceleration=np.asarray(data["max_acceleration"], dtype=float),
         payload=float(data["payload"]),
         reach=float(data["reach"]),
+        work_radius=(float(data["work_radius"][0]), float(data["work_radius"][1])),
+        resolution=float(data["resolution"]),
         driver=data["driver"],
         gripper=GripperConfig(**gripper),
+        geometry={key: float(value) for key, value in data.get("geometry", {}).items()},
+        servos={
+            key: ServoConfig(int(value["id"]), float(np.radians(value["at_0"])), float(np.radians(value["at_1000"])))
+            for key, value in data.get("servos", {}).items()
+        },
     )
