@@ -59,6 +59,7 @@ class RobotModel:
         links: names, the root (``world``) first.
         shapes: collision primitives by link, in the link's frame; links without any are left out.
         limits: (lower, upper, velocity, effort) of the joints that move.
+        fingers: joints of the gripper, the driven one first; the others follow it (URDF ``mimic``).
     """
 
     def __init__(self, arm: ArmConfig, urdf: str, srdf: str) -> None:
@@ -71,6 +72,8 @@ class RobotModel:
         self.links = (self.root, *(joint.child for joint in self.joints.values()))
         self.shapes = {link.attrib["name"]: shapes for link in root.findall("link") if (shapes := tuple(map(_shape, link.findall("collision"))))}
         self.limits = {joint.name: (joint.lower, joint.upper, joint.velocity, joint.effort) for joint in self.joints.values() if joint.kind in MOVING}
+        driven = arm.gripper.joint
+        self.fingers = (driven, *(joint.name for joint in self.joints.values() if joint.mimic is not None and joint.mimic[0] == driven))
 
     @classmethod
     def load(cls, arm: ArmConfig | str) -> RobotModel:

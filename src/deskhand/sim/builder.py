@@ -32,7 +32,7 @@ class Built:
     """A compiled world and where things are in it.
 
     Attributes:
-        qpos, dof, actuator: indices by joint name (arm joints and both fingers).
+        qpos, dof, actuator: indices by joint name (arm joints and those of the gripper).
         free_dofs: (K, 6) velocity indices of the objects, in the order of the spec.
         lag: (n,) [s] by which an arm servo's position trails a ramp without feed-forward.
     """
@@ -44,7 +44,7 @@ class Built:
     dof: dict[str, int]
     actuator: dict[str, int]
     object_bodies: tuple[int, ...]
-    finger_bodies: tuple[int, int]
+    finger_bodies: tuple[int, ...]
     free_dofs: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     lag: Array
 
@@ -102,13 +102,14 @@ def _arm(spec: mujoco.MjSpec, robot: RobotModel) -> None:
             geom.group = 1
     for joint in spec.joints:
         model_joint = robot.joints[joint.name]
-        finger = joint.name in (gripper.joint, gripper.mimic)
+        finger = joint.name in robot.fingers
         joint.armature = FINGER_ARMATURE if finger else ARMATURE_PER_TORQUE * max(model_joint.effort, 2.0)
         joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
         _servo(spec, joint.name, FINGER_STIFFNESS if finger else model_joint.effort / FULL_TORQUE_ERROR, model_joint.effort)
-    _, multiplier, offset = robot.joints[gripper.mimic].mimic or (gripper.joint, 1.0, 0.0)
-    mimic = spec.add_equality(name="mimic", type=mujoco.mjtEq.mjEQ_JOINT, name1=gripper.mimic, name2=gripper.joint, solref=[0.005, 1])
-    mimic.data[:5] = offset, multiplier, 0, 0, 0
+    for name in robot.fingers[1:]:
+        _, multiplier, offset = robot.joints[name].mimic or (gripper.joint, 1.0, 0.0)
+        mimic = spec.add_equality(name=f"mimic {name}", type=mujoco.mjtEq.mjEQ_JOINT, name1=name, name2=gripper.joint, solref=[0.005, 1])
+        mimic.data[:5] = offset, multiplier, 0, 0, 0
     for pair in robot.allowed_collisions():
         first, second = sorted(pair)
         spec.add_exclude(bodyname1=first, bodyname2=second)
@@ -130,13 +131,12 @@ def _servo(spec: mujoco.MjSpec, joint: str, stiffness: float, effort: float) -> 
 
 
 def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Built:
-    gripper = robot.arm.gripper
-    moving = (*robot.arm.joints, gripper.joint, gripper.mimic)
+    moving = (*robot.arm.joints, *robot.fingers)
     bodies = tuple(model.body(item.name).id for item in world.objects)
     dof = {name: int(model.joint(name).dofadr[0]) for name in moving}
     actuator = {name: model.actuator(name).id for name in moving}
     _damp(model, dof, actuator)
-    fingers = [model.body(robot.joints[name].child).id for name in (gripper.joint, gripper.mimic)]
+    fingers = tuple(model.body(robot.joints[name].child).id for name in robot.fingers)
     arm_actuators = [actuator[name] for name in robot.arm.joints]
     return Built(
         spec=world,
@@ -146,7 +146,7 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
         dof=dof,
         actuator=actuator,
         object_bodies=bodies,
-        finger_bodies=(fingers[0], fingers[1]),
+        finger_bodies=fingers,
         free_dofs=np.array([model.body_dofadr[body] + np.arange(6) for body in bodies], dtype=np.int64).reshape(-1, 6),
         lag=np.array([-model.actuator_biasprm[index, 2] / model.actuator_gainprm[index, 0] for index in arm_actuators]),
     )

@@ -8,7 +8,6 @@ import numpy as np
 
 from deskhand.geometry import Array
 
-TICK = 2 * np.pi / 4096  # [rad] Dynamixel X: 0.088 degrees
 VELOCITY_TICK = 0.229 * 2 * np.pi / 60  # [rad/s] unit of their speed reading
 PROFILE_ACCELERATION = 150.0  # [rad/s^2]
 SMOOTHING = 0.8  # of the speed, a step
@@ -23,14 +22,16 @@ class Servos:
         velocity: (n,) speed limit [rad/s].
         lag: (n,) [s] by which a servo without feed-forward trails a ramp.
         delay: steps between a goal being sent and being acted upon.
+        tick: smallest step of their goals [rad].
     """
 
-    def __init__(self, limits: Array, velocity: Array, lag: Array, timestep: float, delay: int, start: Array) -> None:
+    def __init__(self, limits: Array, velocity: Array, lag: Array, timestep: float, delay: int, start: Array, tick: float) -> None:
         self._low, self._high = limits[:, 0], limits[:, 1]
         self._reach = velocity * timestep
         self._push = PROFILE_ACCELERATION * timestep**2
         self._gain = FEED_FORWARD * lag / timestep
         self._late: deque[Array] = deque([start.copy() for _ in range(delay)])
+        self._tick = tick
         self.goal = start.copy()
         self._change = np.zeros_like(start)
         self._speed = np.zeros_like(start)
@@ -38,7 +39,7 @@ class Servos:
     def step(self, wished: Array) -> Array:
         """What to command now (n,) when ``wished`` (n,) [rad] is sent now."""
         self._late.append(np.minimum(np.maximum(wished, self._low), self._high))
-        ticks = np.round(self._late.popleft() / TICK) * TICK
+        ticks = np.round(self._late.popleft() / self._tick) * self._tick
         wanted = ticks - self.goal
         # the servo's own trapezoidal profile: no faster than its limit, nor than it can still stop from
         fastest = np.minimum(self._reach, np.sqrt(2 * self._push * np.abs(wanted)))
@@ -50,9 +51,9 @@ class Servos:
         return np.asarray(self.goal + self._gain * self._speed)
 
 
-def read_positions(positions: Array) -> Array:
-    """Positions [rad] as the encoders give them."""
-    return np.asarray(np.round(positions / TICK) * TICK)
+def read_positions(positions: Array, tick: float) -> Array:
+    """Positions [rad] as encoders with steps of ``tick`` [rad] give them."""
+    return np.asarray(np.round(positions / tick) * tick)
 
 
 def read_velocities(velocities: Array) -> Array:

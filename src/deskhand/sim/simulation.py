@@ -70,14 +70,18 @@ class Simulation:
         self.lock = threading.RLock()
         self._timestep = float(self.model.opt.timestep)
         names = self.arm.joints
-        gripper = self.arm.gripper
         self._qpos = np.array([self.built.qpos[name] for name in names])
         self._dof = np.array([self.built.dof[name] for name in names])
         self._actuator = np.array([self.built.actuator[name] for name in names])
-        fingers = (gripper.joint, gripper.mimic)
+        fingers = self.built.robot.fingers
         self._finger_qpos = np.array([self.built.qpos[name] for name in fingers])
         self._finger_dof = np.array([self.built.dof[name] for name in fingers])
         self._finger_actuator = np.array([self.built.actuator[name] for name in fingers])
+        # a finger stands at multiplier * position of the driven joint + offset; plain numbers, since they are used at every time step
+        mimics = [self.built.robot.joints[name].mimic or (name, 1.0, 0.0) for name in fingers]
+        self._fingers = [
+            (self.built.qpos[name], self.built.dof[name], self.built.actuator[name], *mimic[1:]) for name, mimic in zip(fingers, mimics, strict=True)
+        ]
         self._follower: Follower | None = None
         self._place_arm()
         _check_overlaps(self.built, self.data)
@@ -91,10 +95,11 @@ class Simulation:
         velocity = np.array([self.built.robot.limits[name][2] for name in self.arm.joints])
         opened = self.arm.gripper.position_of(self.arm.gripper.width_max)
         self._wished = start
-        self._servos = Servos(limits, velocity, self.built.lag, self._timestep, round(self.settings.delay / self._timestep), start)
+        self._servos = Servos(limits, velocity, self.built.lag, self._timestep, round(self.settings.delay / self._timestep), start, self.arm.resolution)
         self._hand = Hand(self.arm.gripper, self._timestep, opened)
         self.data.qpos[self._qpos] = start
-        self.data.qpos[self._finger_qpos] = opened
+        for index, _, _, scale, offset in self._fingers:
+            self.data.qpos[index] = scale * opened + offset
         mujoco.mj_forward(self.model, self.data)
 
     def _settle(self) -> None:
@@ -131,8 +136,10 @@ class Simulation:
         if self._follower is not None:
             self._wished = self._follower.step(data.time, data.qpos[self._qpos])
         data.ctrl[self._actuator] = self._servos.step(self._wished)
-        left, right = self._finger_dof
-        data.ctrl[self._finger_actuator] = self._hand.step(self.finger_position(), float(data.qvel[left] + data.qvel[right]) / 2)
+        speed = sum(float(data.qvel[dof]) / scale for _, dof, _, scale, _ in self._fingers) / len(self._fingers)
+        goal = self._hand.step(self.finger_position(), speed)
+        for _, _, actuator, scale, offset in self._fingers:
+            data.ctrl[actuator] = scale * goal + offset
         mujoco.mj_step(self.model, data)
 
     # ------------------------------------------------------------ what the robot offers
@@ -141,10 +148,12 @@ class Simulation:
         """Arm joints and both fingers as encoders and servos report them."""
         with self.lock:
             data = self.data
-            positions = np.concatenate([read_positions(data.qpos[self._qpos]), np.round(data.qpos[self._finger_qpos] / FINGER_TICK) * FINGER_TICK])
+            positions = np.concatenate(
+                [read_positions(data.qpos[self._qpos], self.arm.resolution), np.round(data.qpos[self._finger_qpos] / FINGER_TICK) * FINGER_TICK]
+            )
             velocities = np.concatenate([read_velocities(data.qvel[self._dof]), data.qvel[self._finger_dof]])
             efforts = np.concatenate([data.actuator_force[self._actuator], data.actuator_force[self._finger_actuator]])
-            names = (*self.arm.joints, self.arm.gripper.joint, self.arm.gripper.mimic)
+            names = (*self.arm.joints, *self.built.robot.fingers)
             return JointState(names, positions, velocities, efforts, self.time)
 
     def follow(self, trajectory: Trajectory, tolerances: Tolerances | None = None) -> Follower:
@@ -163,7 +172,7 @@ class Simulation:
     def cancel(self, follower: Follower) -> None:
         """Stop a trajectory and hold where the arm is."""
         with self.lock:
-            follower.cancel(read_positions(self.data.qpos[self._qpos]))
+            follower.cancel(read_positions(self.data.qpos[self._qpos], self.arm.resolution))
 
     def grip(self, position: float, force: float | None = None) -> HandCommand:
         """Begin to move the fingers to ``position`` [m] (of a finger joint) with at most ``force`` [N] each."""
@@ -179,13 +188,14 @@ class Simulation:
             self._hand.cancel(command, self.finger_position())
 
     def finger_position(self) -> float:
-        """Mean of both fingers [m]."""
-        left, right = self._finger_qpos
-        return float(self.data.qpos[left] + self.data.qpos[right]) / 2
+        """Position [m] of the driven finger joint, as the mean of all fingers shows it."""
+        qpos = self.data.qpos
+        return sum((float(qpos[index]) - offset) / scale for index, _, _, scale, offset in self._fingers) / len(self._fingers)
 
     def finger_force(self) -> float:
         """Mean force of the finger drives [N], positive when they close."""
-        return float(-self.data.actuator_force[self._finger_actuator].mean())
+        forces = self.data.actuator_force
+        return -sum(float(forces[actuator]) * np.sign(scale) for _, _, actuator, scale, _ in self._fingers) / len(self._fingers)
 
     # ------------------------------------------------------------ what is going on
 
@@ -214,6 +224,7 @@ class Simulation:
         """Where everything really is. Only the scorer may ask."""
         with self.lock:
             touched = [self._touched_by(body) for body in self.built.finger_bodies]
+            held_by_all = set.intersection(*touched)
             objects = []
             for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True):
                 pose = np.eye(4)
@@ -222,7 +233,7 @@ class Simulation:
                 first = self.model.body_dofadr[body]
                 objects.append(TruthObject(item.name, item.kind, item.size, pose, float(np.linalg.norm(self.data.qvel[first : first + 3]))))
             names = {body: item.name for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True)}
-            held = tuple(names[body] for body in sorted(touched[0] & touched[1]) if body in names)
+            held = tuple(names[body] for body in sorted(held_by_all) if body in names)
             return Truth(self.time, tuple(objects), held)
 
     def _touched_by(self, body: int) -> set[int]:

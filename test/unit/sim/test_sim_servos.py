@@ -5,7 +5,6 @@ import pytest
 from sim_hand import SimHand, smooth
 
 from deskhand.sim.follower import GOAL_TOLERANCE_VIOLATED, INVALID_GOAL, INVALID_JOINTS, PATH_TOLERANCE_VIOLATED, BadTrajectory, Tolerances
-from deskhand.sim.servo import TICK
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict
 from deskhand.types import Trajectory
@@ -69,7 +68,7 @@ def test_no_servo_gives_more_than_its_torque_and_an_arm_in_the_way_of_the_desk_r
 
 
 def test_positions_are_read_in_ticks_of_the_encoder(simulation: Simulation) -> None:
-    ticks = SimHand(simulation).joints() / TICK
+    ticks = SimHand(simulation).joints() / simulation.arm.resolution
     assert np.allclose(ticks, np.round(ticks))
 
 
@@ -126,4 +125,4 @@ def test_bad_trajectories_are_refused_and_nothing_moves(simulation: Simulation, 
         simulation.follow(spoil(line(simulation, [0.5, 1.0], [start, start + 0.3])))
     assert caught.value.result_code == code
     simulation.step(0.5)
-    assert np.abs(SimHand(simulation).joints() - start).max() <= TICK
+    assert np.abs(SimHand(simulation).joints() - start).max() <= simulation.arm.resolution
