@@ -329,12 +329,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class IkSolution:
-    """Joints (n,) in the order of the arm's joints, and how well they meet the pose."""
+    """Joints (n,) in the order of the arm's joints, and how well they meet the pose.
+
+    For arms with fewer than 6 joints ``rotation_error`` is that of the approach axis, and ``roll_error`` (-pi, pi] says by how much the hand
+    would still have to turn about it; 0 for the others.
+    """
 
     joints: Array
     position_error: float
     rotation_error: float
     collision_free: bool
+    roll_error: float = 0.0
 
 
 @dataclass(frozen=True)

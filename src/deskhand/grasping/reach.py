@@ -13,6 +13,7 @@ from deskhand.types import IkSolution
 
 BACK = 0.05  # [m] from the grasp, where the hand must be free of contact
 JUMP = 0.9  # [rad] that a joint may turn over those: more is another branch, which no straight line reaches
+MAX_ROLL = 0.05  # [rad] that the closing direction may be off
 
 Solve = Callable[[Array, "Array | None", bool], list[IkSolution]]
 """Solutions for world_T_tcp, from a seed (None: the measured joints), with or without a test for collisions; raises ``no_ik_solution``."""
@@ -21,7 +22,8 @@ Solve = Callable[[Array, "Array | None", bool], list[IkSolution]]
 def reach_by_ik(solve: Solve) -> Reach:
     """A reach test for :class:`GraspGenerator`.
 
-    At the grasp itself the hand is close to the object, so collisions are tested where the approach begins.
+    At the grasp itself the hand is close to the object, so collisions are tested where the approach begins. A grasp that is met but for a roll
+    about its approach closes along the wrong direction: it does not count as reached.
     """
 
     def reach(poses: Array) -> list[Array | None]:
@@ -32,10 +34,14 @@ def reach_by_ik(solve: Solve) -> Reach:
 
 def _joints(solve: Solve, pose: Array) -> Array | None:
     try:
-        before = solve(pose @ make_transform(translation=[0.0, 0.0, -BACK]), None, True)[0].joints
-        joints = solve(pose, before, False)[0].joints
+        first = solve(pose @ make_transform(translation=[0.0, 0.0, -BACK]), None, True)[0]
+        before = first.joints
+        last = solve(pose, before, False)[0]
+        joints = last.joints
     except DeskhandError as error:
         if error.code in ("no_ik_solution", "goal_in_collision"):
             return None
         raise
+    if max(abs(first.roll_error), abs(last.roll_error)) > MAX_ROLL:
+        return None
     return joints if np.abs(joints - before).max() < JUMP else None

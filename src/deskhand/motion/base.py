@@ -38,7 +38,8 @@ class Backend(Protocol):
     ) -> list[IkSolution]:
         """Different solutions for ``tcp`` at ``pose`` (world_T_tcp), nearest to ``seed`` first; empty when none was found in ``max_time`` [s].
 
-        Arms with fewer than 6 joints meet position and approach axis; ``rotation_error`` is then that of the axis.
+        Arms with fewer than 6 joints meet position and approach axis; ``rotation_error`` is then that of the axis, ``roll_error`` what is left
+        about it. Solutions that meet the roll too come before those that cannot.
         """
         ...
 

@@ -19,6 +19,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.roboplan_scene import GROUP, SceneBuilder
+from deskhand.motion.roll import ROLL_MET, Roll, roll_error
 from deskhand.motion.scene import Pairs, PlanningScene
 from deskhand.types import CollisionObject, IkSolution
 
@@ -60,6 +61,7 @@ class EmbeddedBackend:
         self._core, self._rrt, self._simple_ik = core, rrt, simple_ik
         self.model, self.arm = model, model.arm
         self._builder = SceneBuilder(core, model, fixed)
+        self._roll = Roll(model)
         self._lower = np.array([model.limits[name][0] for name in self.arm.joints])
         self._upper = np.array([model.limits[name][1] for name in self.arm.joints])
         self._lock = threading.RLock()
@@ -108,9 +110,9 @@ class EmbeddedBackend:
                 if joints is not None and fresh:
                     found.append(self._solution(built, joints, pose, check_collisions))
                 misses = 0 if fresh else misses + 1
-                if max_solutions == 1 and found and np.abs(found[0].joints - seed).max() < NEAR:
+                if max_solutions == 1 and found and abs(found[0].roll_error) < ROLL_MET and np.abs(found[0].joints - seed).max() < NEAR:
                     break  # hardly a nearer one
-        found.sort(key=lambda solution: float(np.linalg.norm(solution.joints - seed)))
+        found.sort(key=lambda solution: (abs(solution.roll_error) > ROLL_MET, float(np.linalg.norm(solution.joints - seed))))
         return found[:max_solutions]
 
     def refine_ik(self, pose: Array, seed: Array, others: Mapping[str, float]) -> Array | None:
@@ -150,18 +152,21 @@ class EmbeddedBackend:
         return better
 
     def _solve_axis(self, built: _Built, pose: Array, start: Array, check: bool, max_time: float) -> Array | None:
-        """Position and approach axis; the roll about the axis is free."""
+        """Position and approach axis, and the roll about it as far as the last joint can turn."""
         projector = self._axis_projector(built, pose)
         end = time.monotonic() + max_time
         while True:
             full = projector.project(self._full(built, start))
             if full is not None:
-                joints = self._of(built, full)
-                if (joints >= self._lower).all() and (joints <= self._upper).all() and not (check and built.context.hasCollisions(full)):
+                joints = self._rolled(built, self._of(built, full), pose)
+                if (joints >= self._lower).all() and (joints <= self._upper).all() and not (check and built.context.hasCollisions(self._full(built, joints))):
                     return joints
             if time.monotonic() > end:
                 return None
             start = self._random.uniform(self._lower, self._upper)
+
+    def _rolled(self, built: _Built, joints: Array, pose: Array) -> Array:
+        return self._roll.fitted(joints, pose, built.scene.forwardKinematics(self._full(built, joints), self.arm.tcp))
 
     def _axis_projector(self, built: _Built, pose: Array) -> Any:
         free = np.array([0, 0, 0, 0, 0, np.pi])  # x, y, z, roll, pitch, yaw about the approach axis
@@ -184,7 +189,7 @@ class EmbeddedBackend:
                 error[3:] = tilt @ np.cross(now_axis, axis)
                 jacobian[3:] = tilt @ jacobian[3:]
             if np.linalg.norm(error[:3]) < 2e-5 and np.linalg.norm(error[3:]) < 2e-4:
-                return joints
+                return self._rolled(built, joints, pose) if self.arm.free_roll else joints
             joints = self._clamp(joints + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), error))
             full = self._full(built, joints)
         return None
@@ -192,13 +197,14 @@ class EmbeddedBackend:
     def _solution(self, built: _Built, joints: Array, pose: Array, checked: bool) -> IkSolution:
         full = self._full(built, joints)
         reached = built.scene.forwardKinematics(full, self.arm.tcp)
+        roll = 0.0
         if self.arm.free_roll:
-            axis = np.asarray(self.arm.approach_axis, dtype=float)
-            angle = float(np.arccos(np.clip((pose[:3, :3] @ axis) @ (reached[:3, :3] @ axis), -1, 1)))
+            angle = float(np.arccos(np.clip(pose[:3, 2] @ reached[:3, 2], -1, 1)))
+            roll = roll_error(pose, reached)
         else:
             angle = rotation_angle(pose, reached)
         free = checked or not built.context.hasCollisions(full)
-        return IkSolution(joints, float(np.linalg.norm(pose[:3, 3] - reached[:3, 3])), angle, free)
+        return IkSolution(joints, float(np.linalg.norm(pose[:3, 3] - reached[:3, 3])), angle, free, roll)
 
     # ------------------------------------------------------------ paths
 

@@ -16,6 +16,7 @@ from deskhand.geometry import Array
 from deskhand.motion import cartesian, inputs
 from deskhand.motion.base import Backend
 from deskhand.motion.plans import PlanStore
+from deskhand.motion.roll import ROLL_MET
 from deskhand.motion.scene import Pairs, PlanningScene, expand_pairs, updated
 from deskhand.motion.search import PADDINGS, Goal, PathSearch, Query
 from deskhand.motion.timing import differences, stop_at_corners, time_path
@@ -217,14 +218,17 @@ class MotionService:
             raise errors[0]
         budget = max(0.02, min(0.1, 0.6 / len(reachable)))
         for padding in PADDINGS:
-            goals = [
-                Goal(solution.joints, index)
+            found = [
+                (solution, index)
                 for index, pose in reachable
                 for solution in self.backend.solve_ik(
                     query.scene, pose, start, query.others, max_solutions=IK_PER_POSE, allow=query.allow, padding=padding, max_time=budget
                 )
             ]
-            if goals:
+            # Five joints: a pose that is met but for a roll is the second choice.
+            found = [item for item in found if abs(item[0].roll_error) < ROLL_MET] or found
+            if found:
+                goals = [Goal(solution.joints, index) for solution, index in found]
                 return sorted(goals, key=lambda item: float(np.linalg.norm(item.joints - start)))
         raise self._unreached(query, [pose for _, pose in reachable], start)
 

@@ -408,12 +408,13 @@ def ik_solution_to_msg(solution: types.IkSolution) -> dm.IkSolution:
         position_error=float(solution.position_error),
         rotation_error=float(solution.rotation_error),
         collision_free=bool(solution.collision_free),
+        roll_error=float(solution.roll_error),
     )
 
 
 def ik_solution_from_msg(message: dm.IkSolution) -> types.IkSolution:
     """Message -> IkSolution."""
-    return types.IkSolution(np.asarray(message.joints, float), message.position_error, message.rotation_error, message.collision_free)
+    return types.IkSolution(np.asarray(message.joints, float), message.position_error, message.rotation_error, message.collision_free, message.roll_error)
 
 
 def state_check_to_msg(check: types.StateCheck, response: Any) -> Any:
