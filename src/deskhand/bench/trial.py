@@ -98,8 +98,8 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         from deskhand.sim.worldfile import load_world
 
         return load_world(options.scene, default_arm=options.arm), options.instruction
-    task = load_task(options.task)
-    world = replace(task.world(options.seed), arm=options.arm)
+    task = load_task(options.task, options.arm)
+    world = task.world(options.seed)
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
 
 
@@ -181,7 +181,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
     if options.scene is None and options.instruction is None:
         result.update(success=False, score=0.0)
         if start and end:
-            score = load_task(options.task).score(options.seed, start, end)
+            score = load_task(options.task, options.arm).score(options.seed, start, end)
             result.update(success=score.success, score=score.score, objects=[asdict(row) for row in score.objects], problems=list(score.problems))
             if not score.success and not result["error_code"]:
                 wrong = [f"{row.name} {row.reason}" for row in score.objects if not row.right]

@@ -16,6 +16,7 @@ from deskhand.grasping.collision import hand_clearance, lowest_point, obstacle_p
 from deskhand.grasping.sampling import Candidates, antipodal_pairs, hand_poses
 from deskhand.grasping.scoring import diverse_order, score_candidates
 from deskhand.grasping.surface import Surface, complete_surface
+from deskhand.motion.roll import arm_axis
 from deskhand.types import Grasp, Scene, SceneObject
 
 Reach = Callable[[Array], list["Array | None"]]
@@ -42,6 +43,7 @@ class GraspGenerator:
     def __init__(self, arm: ArmConfig, reach: Reach | None = None) -> None:
         self._gripper, self._reach = arm.gripper, reach
         self._base, self._inward = arm.world_T_base[:3, 3], _hand_side(arm)
+        self._tilts_about = arm_axis(RobotModel.load(arm)) if arm.free_roll else None
 
     def generate(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """Best first, at most ``max_grasps``.
@@ -69,7 +71,7 @@ class GraspGenerator:
                 f"{item.id} ({', '.join(f'{1000 * s:.0f}' for s in item.size)} mm) has no two sides between "
                 f"{1000 * narrowest:.0f} and {1000 * widest:.0f} mm apart, as the gripper needs.",
             )
-        candidates = hand_poses(pairs, axes, margins, self._gripper, support_height(scene, item), TIP_CLEARANCE)
+        candidates = hand_poses(pairs, axes, margins, self._gripper, support_height(scene, item), TIP_CLEARANCE, self._tilts_about)
         if not len(candidates):
             raise DeskhandError("no_grasp", f"{item.id} cannot be gripped from above: it is too flat or its sides lean too much.")
         return candidates

@@ -15,7 +15,10 @@ FRICTION = 0.5  # coefficient that grasps must hold with; rubber pads have more
 TILTS = np.deg2rad([0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0])  # about the closing axis
 MAX_TILT = np.deg2rad(50.0)  # of the approach from straight down
 STRAIGHTEST = 0.1  # [rad]
+NEARLY_SQUARE = np.deg2rad(15.0)  # of a closing axis to the plane in which a five-joint arm tilts its hand
 MIN_GRIP = 0.0012  # [m] a contact must lie at least so far inside the finger tips
+
+Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -75,22 +78,15 @@ def antipodal_pairs(surface: Surface, narrowest: float, widest: float, limit: in
     return pairs, axis[good], margin[good]
 
 
-def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig, floor: float, tip_clearance: float) -> Candidates:
+def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig, floor: float, tip_clearance: float, base: Array | None = None) -> Candidates:
     """Candidates that approach each pair from above, tilted up to 50 degrees; finger tips stay ``tip_clearance`` above ``floor`` [m].
 
     The tcp comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold; for thin
-    things half the tip clearance will do.
+    things half the tip clearance will do. ``base``: a point on the axis of an arm that tilts its hand only towards and away from it.
     """
-    y = np.repeat(axes, len(TILTS), axis=0)
-    tilt = np.tile(TILTS, len(axes))[:, None]
-    down = np.array([0.0, 0.0, -1.0])
-    steepest = down - y * (y @ down)[:, None]
-    length = np.linalg.norm(steepest, axis=1)
-    steepest = steepest / np.maximum(length, 1e-9)[:, None]
-    z = np.cos(tilt) * steepest + np.sin(tilt) * np.cross(y, steepest)
-    keep = (length > 0.3) & (-z[:, 2] >= np.cos(MAX_TILT) - 1e-9)
-    rows = np.repeat(np.arange(len(pairs)), len(TILTS))[keep]
-    y, z = y[keep], z[keep]
+    rows, y, z, margins = _tilted(axes, margins) if base is None else _in_plane(pairs.mean(axis=1) - base, axes, margins)
+    keep = -z[:, 2] >= np.cos(MAX_TILT) - 1e-9
+    rows, y, z, margins = rows[keep], y[keep], z[keep], margins[keep]
     contacts = pairs[rows]
     centre = contacts.mean(axis=1)
     # the lowest corner of a tip: its end, and half the breadth when the hand is tilted about the closing axis
@@ -103,4 +99,47 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
     poses[:, :3, 0], poses[:, :3, 1], poses[:, :3, 2] = x, y, z
     poses[:, :3, 3] = centre - back[:, None] * z
     widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
-    return Candidates(poses, contacts, widths, margins[rows]).take(holds)
+    return Candidates(poses, contacts, widths, margins).take(holds)
+
+
+def _tilted(axes: Array, margins: Array) -> tuple[Rows, Array, Array, Array]:
+    """Every closing axis with every tilt about it: rows of ``axes``, closing axes, approach axes, margins."""
+    y = np.repeat(axes, len(TILTS), axis=0)
+    tilt = np.tile(TILTS, len(axes))[:, None]
+    down = np.array([0.0, 0.0, -1.0])
+    steepest = down - y * (y @ down)[:, None]
+    length = np.linalg.norm(steepest, axis=1)
+    steepest = steepest / np.maximum(length, 1e-9)[:, None]
+    z = np.cos(tilt) * steepest + np.sin(tilt) * np.cross(y, steepest)
+    rows = np.repeat(np.arange(len(axes)), len(TILTS))
+    keep = length > 0.3
+    return rows[keep], y[keep], z[keep], margins[rows[keep]]
+
+
+def _in_plane(outward: Array, axes: Array, margins: Array) -> tuple[Rows, Array, Array, Array]:
+    """As :func:`_tilted`, with approach axes in the vertical plane of ``outward`` (P, 3), the way from the arm's base to each pair.
+
+    Of the directions across a closing axis one lies in that plane. Where the closing axis is nearly square to the plane it is turned square,
+    at the cost of friction margin, and the hand may tilt about it.
+    """
+    radial = outward * [1.0, 1.0, 0.0]
+    radial = radial / np.maximum(np.linalg.norm(radial, axis=1), 1e-9)[:, None]
+    square = np.cross([0.0, 0.0, 1.0], radial)
+    across = np.cross(axes, square)
+    length = np.linalg.norm(across, axis=1)
+    one = np.flatnonzero(length > np.sin(NEARLY_SQUARE) / 2)
+    z = across[one] / length[one, None]
+    z = np.where(z[:, 2:] > 0, -z, z)
+    along = np.einsum("ij,ij->i", axes, square)
+    off = np.arccos(np.clip(np.abs(along), 0.0, 1.0))
+    many = np.flatnonzero((off < NEARLY_SQUARE) & (margins > off))
+    rows = np.repeat(many, len(TILTS))
+    tilt = np.tile(TILTS, len(many))[:, None]
+    tilted = np.cos(tilt) * np.array([0.0, 0.0, -1.0]) + np.sin(tilt) * radial[rows]
+    turned = square[rows] * np.sign(along[rows])[:, None]
+    return (
+        np.concatenate([one, rows]),
+        np.concatenate([axes[one], turned]),
+        np.concatenate([z, tilted]),
+        np.concatenate([margins[one], margins[rows] - off[rows]]),
+    )

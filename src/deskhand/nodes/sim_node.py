@@ -305,7 +305,7 @@ def _world(arguments: argparse.Namespace, arm: str) -> WorldSpec:
         return load_world(arguments.scene, default_arm=arm)
     from deskhand.tasks import load_task
 
-    return replace(load_task(arguments.task).world(arguments.seed), arm=arm)
+    return load_task(arguments.task, arm).world(arguments.seed)
 
 
 def parse_arguments(argv: list[str]) -> argparse.Namespace:

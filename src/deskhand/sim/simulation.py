@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 
@@ -195,7 +196,7 @@ class Simulation:
     def finger_force(self) -> float:
         """Mean force of the finger drives [N], positive when they close."""
         forces = self.data.actuator_force
-        return -sum(float(forces[actuator]) * np.sign(scale) for _, _, actuator, scale, _ in self._fingers) / len(self._fingers)
+        return -sum(math.copysign(float(forces[actuator]), forces[actuator] * scale) for _, _, actuator, scale, _ in self._fingers) / len(self._fingers)
 
     # ------------------------------------------------------------ what is going on
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.collision import opening
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE
+from deskhand.motion.roll import arm_axis
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.second_look import disturbed, inside_container, same_object
@@ -104,7 +106,7 @@ def _contents(scene: Scene, container: SceneObject) -> tuple[str, ...]:
 def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spot]:
     held, arm = ctx.belief.held, ctx.robot.arm
     assert held is not None
-    spots = spots_in(ctx.belief.everything(), container, held, arm.gripper, arm.world_T_base[:3, 3], tilt)
+    spots = spots_in(ctx.belief.everything(), container, held, arm.gripper, arm.world_T_base[:3, 3], tilt, axis=_lean_axis(ctx))
     if not spots:
         raise DeskhandError("no_free_space", f"there is no room in {container.id} for {held.object.id}.")
     return spots
@@ -113,10 +115,15 @@ def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spo
 def _room_at(ctx: SkillContext, place: Array, height: float, name: str, tilt: float) -> list[Spot]:
     held = ctx.belief.held
     assert held is not None
-    spots = [] if tilt else spots_at(ctx.belief.everything(), place, height, held, ctx.robot.arm.gripper)
+    spots = [] if tilt else spots_at(ctx.belief.everything(), place, height, held, ctx.robot.arm.gripper, axis=_lean_axis(ctx))
     if not spots:
         raise DeskhandError("no_free_space", f"{held.object.id} or the hand would touch something at {name}.", hint="Choose another place.")
     return spots
+
+
+def _lean_axis(ctx: SkillContext) -> Array | None:
+    arm = ctx.robot.arm
+    return arm_axis(RobotModel.load(arm)) if arm.free_roll else None
 
 
 def _carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:

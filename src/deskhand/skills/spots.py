@@ -21,6 +21,7 @@ LEVEL = 0.004  # [m] that the support of something put down may differ from what
 STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
 FAR = 0.03  # [m] that a thing may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
+UPRIGHT = 1e-3  # sine of a lean that counts as none
 OVER_RIM = 0.02  # [m] of room below the hand on its way
 
 
@@ -45,10 +46,13 @@ class Spot:
     inside: bool = True
 
 
-def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5) -> list[Spot]:
+def spots_in(
+    scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5, axis: Array | None = None
+) -> list[Spot]:
     """Best first: low above the floor or the contents, the object within the walls, the hand clear of them.
 
     Where the hand does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the hand away from ``base``.
+    ``axis``: a point on the base's axis of an arm that can tilt its hand only towards and away from it.
     """
     floor_map = HeightMap(scene, container.position, leave_out=(held.object.id,))
     size = np.asarray(container.size, dtype=float)
@@ -62,7 +66,7 @@ def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperC
     thing, hand = _held_points(held), _hand_points(held, gripper)
     spots: list[Spot] = []
     for yaw in YAWS:
-        turn = lean @ rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3]
+        turn = _aimed(lean @ rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3], held, container.position, axis)
         object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         middle = (turn @ held.tcp_T_object[:3, 3])[:2]
         places = centres - middle  # of the tcp, so that the object's centre comes to the grid
@@ -77,20 +81,33 @@ def spots_in(scene: Scene, container: SceneObject, held: Held, gripper: GripperC
         cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
         cost = cost - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
         for row in np.argsort(cost)[:3]:
-            place = np.append(places[row], heights[row])
+            exact = _aimed(turn, held, centres[row], axis)
+            place = np.append(centres[row] - (exact @ held.tcp_T_object[:3, 3])[:2], heights[row])
             points = np.vstack([object_points, hand_points])
-            spots.append(_spot(floor_map, turn, place, centres[row], float(cost[row]), points, float(fall[row]), bool(over[row] < 0.004 + OFF_WALL)))
+            spots.append(_spot(floor_map, exact, place, centres[row], float(cost[row]), points, float(fall[row]), bool(over[row] < 0.004 + OFF_WALL)))
     spots.sort(key=lambda spot: spot.cost)
     return spots[:limit]
 
 
-def spots_at(scene: Scene, place: Array, height: float, held: Held, gripper: GripperConfig, ignore: tuple[str, ...] = (), limit: int = 5) -> list[Spot]:
-    """Ways to put the object down with its centre at ``place`` (x, y) on something that is ``height`` [m] high; empty when that is not free."""
+def spots_at(
+    scene: Scene,
+    place: Array,
+    height: float,
+    held: Held,
+    gripper: GripperConfig,
+    ignore: tuple[str, ...] = (),
+    limit: int = 5,
+    axis: Array | None = None,
+) -> list[Spot]:
+    """Ways to put the object down with its centre at ``place`` (x, y) on something that is ``height`` [m] high; empty when that is not free.
+
+    ``axis``: as for :func:`spots_in`.
+    """
     ground = HeightMap(scene, place, leave_out=(held.object.id, *ignore), margin=0.005)
     thing, hand = _held_points(held), _hand_points(held, gripper)
     spots = []
     for yaw in YAWS:
-        turn = rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3]
+        turn = _aimed(rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3], held, place, axis)
         object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         target = np.asarray(place, dtype=float)[:2] - (turn @ held.tcp_T_object[:3, 3])[:2]
         stands = height - object_points[:, 2].min()
@@ -107,6 +124,20 @@ def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: f
     hover = release.copy()
     hover[2, 3] = max(place[2] + 0.03, ground.highest_near(position, 0.10) + OVER_RIM - float(points[:, 2].min()))
     return Spot(release, hover, position, cost, fall, inside)
+
+
+def _aimed(turn: Array, held: Held, centre: Array, axis: Array | None) -> Array:
+    """The hand's rotation, turned about the vertical through the object's ``centre`` until it leans along the way from ``axis`` to the tcp."""
+    if axis is None or float(np.hypot(turn[0, 2], turn[1, 2])) < UPRIGHT:
+        return turn
+    for _ in range(10):
+        outward = np.asarray(centre)[:2] - (turn @ held.tcp_T_object[:3, 3])[:2] - axis[:2]
+        off = float(np.arctan2(outward[1], outward[0]) - np.arctan2(turn[1, 2], turn[0, 2]))
+        off = (off + np.pi / 2) % np.pi - np.pi / 2  # towards the base will do as well as away from it
+        turn = rotation_about([0, 0, 1], off) @ turn
+        if abs(off) < 1e-6:
+            break
+    return turn
 
 
 def _held_points(held: Held) -> Array:

@@ -19,8 +19,8 @@ def list_tasks() -> list[str]:
     return sorted(TASKS)
 
 
-def load_task(name: str) -> Task:
-    """The task ``name``.
+def load_task(name: str, arm: str = "wx250s") -> Task:
+    """The task ``name``, laid out for the reach of ``arm`` (a name in config/arms, or a file).
 
     Raises:
         DeskhandError: ``invalid_input`` with the names there are.
@@ -28,5 +28,5 @@ def load_task(name: str) -> Task:
     if name not in TASKS:
         raise DeskhandError("invalid_input", f"there is no task {name!r}; known: {', '.join(list_tasks())}.")
     module, _, attribute = TASKS[name].partition(":")
-    task: Task = getattr(import_module(module), attribute)()
+    task: Task = getattr(import_module(module), attribute)(arm)
     return task

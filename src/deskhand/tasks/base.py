@@ -31,7 +31,7 @@ class Score:
 
 
 class Task(Protocol):
-    """Everything follows from the seed; the same seed gives the same scene, words and goal."""
+    """Everything follows from the arm that it is laid out for and the seed; the same seed gives the same scene, words and goal."""
 
     name: str
     summary: str

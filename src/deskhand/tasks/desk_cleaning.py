@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 import yaml
 
+from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_rpy
 from deskhand.resources import resource_path
@@ -44,11 +45,14 @@ class DeskCleaning:
     name = "desk_cleaning"
     summary = "Put everything on the desk into the container where it belongs."
 
+    def __init__(self, arm: str = "wx250s") -> None:
+        self._arm = arm
+
     def setting(self, seed: int) -> Setting:
         """All that follows from ``seed`` (0 or more)."""
         if seed < 0:
             raise DeskhandError("invalid_input", f"the seed must be 0 or more, got {seed}.")
-        return _setting(seed)
+        return _setting(self._arm, seed)
 
     def world(self, seed: int) -> WorldSpec:
         """See Task."""
@@ -88,8 +92,8 @@ def _said(found: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _setting(seed: int) -> Setting:
-    config = settings()
+def _setting(arm_name: str, seed: int) -> Setting:
+    config = _laid_out(load_arm(arm_name))
     random = np.random.default_rng([crc32(b"desk_cleaning"), seed])
     low, high = config["objects"]
     # How many is drawn once: what is hard to fit would else be rare.
@@ -103,16 +107,34 @@ def _setting(seed: int) -> Setting:
             names = {item.kind: item.name for item in containers}
             goal = {item.name: names[rule.container] for item in placed for rule in rules if item.name in rule.objects}
             objects = (*containers, *placed)
-            return Setting(WorldSpec(objects, seed=seed), say(config, random, rules, placed), goal, tuple(rules))
-    raise DeskhandError("internal_error", f"no scene of desk_cleaning fits for seed {seed}; config/tasks/desk_cleaning.yaml asks for too much.")
+            return Setting(WorldSpec(objects, arm=arm_name, seed=seed), say(config, random, rules, placed), goal, tuple(rules))
+    raise DeskhandError("internal_error", f"no scene of desk_cleaning fits for seed {seed} and {arm_name}; config/tasks/desk_cleaning.yaml asks for too much.")
+
+
+def _laid_out(arm: ArmConfig) -> dict[str, Any]:
+    """The settings with the first of ``layouts`` that the arm's reach allows; its places moved to where the arm stands."""
+    config = settings()
+    most = arm.work_radius[1]
+    layout = next((item for item in config["layouts"] if most >= item["work_radius"]), None)
+    if layout is None:
+        raise DeskhandError("config_error", f"{arm.name} reaches {most:g} m; desk_cleaning needs {config['layouts'][-1]['work_radius']:g} m.")
+    x, y = (float(value) for value in arm.world_T_base[:2, 3])
+
+    def moved(place: dict[str, Any]) -> dict[str, Any]:
+        shifted = {"x": x, "y": y}
+        return {key: (np.asarray(value, dtype=float) + shifted[key]).tolist() for key, value in place.items()}
+
+    placed = {key: moved(layout[key]) for key in ("region", "place_alone", "place_pair") if key in layout}
+    return {**config, **layout, **placed, "base": [x, y], "reach": list(arm.work_radius)}
 
 
 def _containers(config: dict[str, Any], random: Random, three: bool) -> list[ObjectSpec]:
     """Two containers, one a side, or three, two of them on one side."""
     kinds = [str(kind) for kind in random.permutation(list(config["containers"]))]
     side = float(random.choice([-1.0, 1.0]))
-    alone, pair = config["place_alone"], config["place_pair"]
+    alone = config["place_alone"]
     if three:
+        pair = config["place_pair"]
         places = [(x, side * random.uniform(*pair["y"])) for x in (random.uniform(*span) for span in pair["x"])]
     else:
         kinds = kinds[:2]
