@@ -28,6 +28,7 @@ KEPT_SCENES = 8
 NEAR = 0.5  # [rad] from the seed, in every joint: near enough for who asks for one solution
 DIFFERENT = 0.1  # [rad] between two solutions that count as different
 MISSES = 4
+MISSES_ROLLED = 30  # the same while no solution meets the roll: other postures of a five-joint arm may
 MORE_TIME = 0.01  # [s] for each solution after the first
 
 
@@ -98,7 +99,8 @@ class EmbeddedBackend:
             found: list[IkSolution] = []
             start, misses = self._clamp(seed), 0
             # More than asked for, so that the nearest is near; given up after a few tries that bring nothing new.
-            while len(found) < max(max_solutions, 4) and misses < MISSES and (not found or time.monotonic() < end):
+            rolled = True  # whether a solution, if there is one, meets the roll
+            while len(found) < max(max_solutions, 4) and misses < (MISSES if rolled else MISSES_ROLLED) and (not found or time.monotonic() < end):
                 joints = self._solve(built, pose, start, check_collisions, MORE_TIME if found else max_time)
                 start = self._random.uniform(self._lower, self._upper)
                 if joints is None and not found:
@@ -109,6 +111,7 @@ class EmbeddedBackend:
                 fresh = joints is not None and all(np.abs(joints - other.joints).max() > DIFFERENT for other in found)
                 if joints is not None and fresh:
                     found.append(self._solution(built, joints, pose, check_collisions))
+                    rolled = any(abs(solution.roll_error) < ROLL_MET for solution in found)
                 misses = 0 if fresh else misses + 1
                 if max_solutions == 1 and found and abs(found[0].roll_error) < ROLL_MET and np.abs(found[0].joints - seed).max() < NEAR:
                     break  # hardly a nearer one

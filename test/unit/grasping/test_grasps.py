@@ -10,6 +10,7 @@ from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.sampling import FRICTION
 from deskhand.grasping.surface import complete_surface
+from deskhand.motion.roll import out_of_plane
 from deskhand.types import IkSolution
 
 ARM = load_arm("wx250s")
@@ -163,3 +164,20 @@ def test_out_of_reach_is_a_clear_failure():
     with pytest.raises(DeskhandError, match="reaches none") as caught:
         GraspGenerator(ARM, reach_by_ik(solve)).generate(desk(thing("block_1", "box", (0.03, 0.03, 0.03), (0.9, 0.0, 0.015))), "block_1")
     assert caught.value.code == "no_grasp"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_hand_that_leans_in_one_plane_gets_only_such_grasps(name):
+    arm = load_arm("jetarm")
+    base = arm.world_T_base[:3, 3]
+    scene = desk(*one_of_each())
+    item = scene.get(name)
+    grasps = GraspGenerator(arm).generate(scene, name)
+    assert max(out_of_plane(grasp.pose, base) for grasp in grasps) < 1e-9
+    for grasp in grasps:
+        assert np.allclose(grasp.pose[:3, :3] @ grasp.pose[:3, :3].T, np.eye(3)) and np.linalg.det(grasp.pose[:3, :3]) > 0
+        assert grasp.friction_margin > 0
+        along = grasp.contacts[1] - grasp.contacts[0]
+        assert np.arccos(min(1.0, abs(along @ grasp.pose[:3, 1]) / np.linalg.norm(along))) < np.arctan(FRICTION)
+    if item.shape == "sphere":  # can be held from any side, so the hand may lean
+        assert any(grasp.pose[2, 2] > -0.98 for grasp in grasps)

@@ -1,12 +1,17 @@
-"""An arm with five joints meets position and approach axis; the roll about the axis is what it is."""
+"""An arm with five joints meets position and approach axis, and the roll about the axis as far as its last joint turns."""
 
 from dataclasses import replace
 
 import numpy as np
 from motion_desk import ARM, FollowingArm
 
+from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
-from deskhand.geometry import Array, make_transform, rotation_about
+from deskhand.geometry import Array, make_transform, rotation_about, rotation_angle
+from deskhand.grasping.reach import MAX_ROLL, reach_by_ik
+from deskhand.motion.embedded import EmbeddedBackend
+from deskhand.motion.roll import Roll, arm_axis, out_of_plane, roll_error, roll_joint
+from deskhand.motion.scene import PlanningScene
 from deskhand.motion.service import MotionService
 from deskhand.types import MotionGoal, PlanOptions
 
@@ -66,3 +71,87 @@ def test_plans_and_straight_lines() -> None:
     line = motion.plan_cartesian((rolled(below, -0.4),), PlanOptions(start=plan.end))
     end = MODEL.tcp_pose(line.end)
     assert np.linalg.norm(end[:3, 3] - below[:3, 3]) < 1e-3 and end[2, 2] < -0.9999
+
+
+JETARM = RobotModel.load(load_arm("jetarm"))
+LIMITS = np.array([JETARM.limits[name][:2] for name in JETARM.arm.joints])
+FINGERS = {"left_finger": 0.03}
+
+
+def jetarm_pose(joints: Array) -> Array:
+    return JETARM.tcp_pose(JETARM.arm_joints(joints))
+
+
+def top_down(x: float, y: float, z: float, yaw: float) -> Array:
+    return make_transform(rotation_about((0, 0, 1), yaw) @ np.diag([-1.0, 1, -1]), (x, y, z))
+
+
+def test_the_roll_that_is_left_is_told_from_the_pose() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        pose, angle = jetarm_pose(rng.uniform(*LIMITS.T)), float(rng.uniform(-3.1, 3.1))
+        assert abs(roll_error(rolled(pose, angle), pose) - angle) < 1e-9
+    assert roll_joint(JETARM) == 4 and roll_joint(MODEL) == 4
+    seven = replace(ARM, joints=ARM.joints[:5])  # its last joint bends the wrist
+    assert roll_joint(RobotModel.load(seven)) is None
+
+
+def test_two_hundred_poses_of_the_jetarm_are_met_with_their_roll() -> None:
+    backend, rng = EmbeddedBackend(JETARM), np.random.default_rng(2)
+    home = np.array(JETARM.arm.named_poses["home"])
+    for _ in range(200):
+        pose = jetarm_pose(rng.uniform(*(LIMITS * 0.98).T))
+        [solution, *_] = backend.solve_ik(PlanningScene(), pose, home, FINGERS, check_collisions=False, max_time=0.3)
+        reached = jetarm_pose(solution.joints)
+        assert np.linalg.norm(reached[:3, 3] - pose[:3, 3]) < 1e-3
+        assert rotation_angle(reached, pose) < np.radians(0.5)
+        assert max(solution.rotation_error, abs(solution.roll_error)) < np.radians(0.5)
+        assert (solution.joints >= LIMITS[:, 0] - 1e-9).all() and (solution.joints <= LIMITS[:, 1] + 1e-9).all()
+    backend.close()
+
+
+def test_a_roll_beyond_the_last_joint_is_reported_and_no_grasp() -> None:
+    backend = EmbeddedBackend(JETARM)
+    home = np.array(JETARM.arm.named_poses["home"])
+
+    def solve(pose: Array, seed: Array | None, check: bool) -> list:  # type: ignore[type-arg]
+        return backend.solve_ik(PlanningScene(), pose, home if seed is None else seed, FINGERS, check_collisions=check, max_time=0.3)
+
+    straight = top_down(0.05, 0.0, 0.03, 0.0)
+    # 120 degrees either way; the hand is the same after half a turn, so every closing direction is within reach one way round.
+    for yaw in np.arange(-3.0, 3.1, 0.5):
+        ways = [top_down(0.05, 0.0, 0.03, yaw), top_down(0.05, 0.0, 0.03, yaw + np.pi)]
+        rolls = [solve(pose, None, False)[0].roll_error for pose in ways]
+        assert min(map(abs, rolls)) < 1e-3
+        reached = reach_by_ik(solve)(np.stack(ways))
+        for roll, joints, pose in zip(rolls, reached, ways, strict=True):
+            assert (joints is None) == (abs(roll) > MAX_ROLL), "a grasp that would close along the wrong direction"
+            if joints is not None:
+                assert rotation_angle(jetarm_pose(joints), pose) < np.radians(0.5) + abs(roll)
+    behind = solve(rolled(straight, np.pi), None, False)[0]
+    assert abs(abs(behind.roll_error) - np.pi / 3) < 1e-3
+    assert abs(roll_error(rolled(straight, np.pi), jetarm_pose(behind.joints)) - behind.roll_error) < 1e-9
+    backend.close()
+
+
+def test_the_roll_follows_the_nearest_turn_within_the_limits() -> None:
+    roll = Roll(JETARM)
+    joints = np.array([0.2, -1.6, 1.2, -0.5, 2.0])
+    for angle in (0.05, -1.0, 2.5, -3.0):
+        fitted = roll.fitted(joints, rolled(jetarm_pose(joints), angle), jetarm_pose(joints))
+        assert LIMITS[4, 0] <= fitted[4] <= LIMITS[4, 1]
+        left = roll_error(rolled(jetarm_pose(joints), angle), jetarm_pose(fitted))
+        options = [joints[4] + sign * angle + turn for sign in (1, -1) for turn in (-2 * np.pi, 0, 2 * np.pi)]
+        assert abs(left) < 1e-9 or not any(LIMITS[4, 0] < option < LIMITS[4, 1] for option in options[:3])
+
+
+def test_the_hand_leans_only_in_the_plane_of_the_arm() -> None:
+    axis = arm_axis(JETARM)
+    assert axis is not None and np.allclose(axis, JETARM.arm.world_T_base[:3, 3])
+    assert arm_axis(RobotModel.load(ARM)) is None
+    assert out_of_plane(top_down(0.1, 0.05, 0.1, 0.3), axis) < 1e-12
+    sideways = top_down(0.05, 0.0, 0.1, 0.0) @ make_transform(rotation_about((1, 0, 0), 0.3))
+    assert out_of_plane(sideways, axis) > 0.2
+    backend = EmbeddedBackend(JETARM)
+    assert not backend.solve_ik(PlanningScene(), sideways, np.zeros(5), FINGERS, check_collisions=False, max_time=0.05)
+    backend.close()
