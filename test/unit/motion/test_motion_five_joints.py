@@ -128,9 +128,9 @@ def test_a_roll_beyond_the_last_joint_is_reported_and_no_grasp() -> None:
             assert (joints is None) == (abs(roll) > MAX_ROLL), "a grasp that would close along the wrong direction"
             if joints is not None:
                 assert rotation_angle(jetarm_pose(joints), pose) < np.radians(0.5) + abs(roll)
-    behind = solve(rolled(straight, np.pi), None, False)[0]
+    behind = solve(straight, None, False)[0]
     assert abs(abs(behind.roll_error) - np.pi / 3) < 1e-3
-    assert abs(roll_error(rolled(straight, np.pi), jetarm_pose(behind.joints)) - behind.roll_error) < 1e-9
+    assert abs(roll_error(straight, jetarm_pose(behind.joints)) - behind.roll_error) < 1e-9
     backend.close()
 
 
