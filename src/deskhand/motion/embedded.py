@@ -18,8 +18,9 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
+from deskhand.motion.roboplan_ik import RoboplanIk
 from deskhand.motion.roboplan_scene import GROUP, SceneBuilder
-from deskhand.motion.roll import ROLL_MET, Roll, roll_error
+from deskhand.motion.roll import ROLL_MET, roll_error
 from deskhand.motion.scene import Pairs, PlanningScene
 from deskhand.types import CollisionObject, IkSolution
 
@@ -28,18 +29,17 @@ KEPT_SCENES = 8
 NEAR = 0.5  # [rad] from the seed, in every joint: near enough for who asks for one solution
 DIFFERENT = 0.1  # [rad] between two solutions that count as different
 MISSES = 4
-MISSES_ROLLED = 30  # the same while no solution meets the roll: other postures of a five-joint arm may
+MISSES_ROLLED = 60  # the same while no solution meets the roll: other postures of a five-joint arm may
 MORE_TIME = 0.01  # [s] for each solution after the first
 
 
 @dataclass
 class _Built:
-    """A roboplan scene, the planning scene it stands for, and the solvers on it."""
+    """A roboplan scene, the planning scene it stands for, and the scratch memory for questions about it."""
 
     scene: Any
     source: PlanningScene
     context: Any
-    ik: dict[tuple[bool, float], Any]
 
 
 class EmbeddedBackend:
@@ -59,23 +59,21 @@ class EmbeddedBackend:
             import roboplan.simple_ik as simple_ik
         except ImportError as error:
             raise DeskhandError("missing_dependency", f"the embedded planner needs roboplan ({error}).", hint="pip install roboplan") from error
-        self._core, self._rrt, self._simple_ik = core, rrt, simple_ik
+        self._core, self._rrt = core, rrt
         self.model, self.arm = model, model.arm
+        self._ik = RoboplanIk(core, rrt, simple_ik, model)
         self._builder = SceneBuilder(core, model, fixed)
-        self._roll = Roll(model)
         self._lower = np.array([model.limits[name][0] for name in self.arm.joints])
         self._upper = np.array([model.limits[name][1] for name in self.arm.joints])
         self._lock = threading.RLock()
         self._built: OrderedDict[tuple[Any, ...], _Built] = OrderedDict()
-        self._empty = PlanningScene()
         self._random = np.random.default_rng(0)
-        if self.arm.free_roll and tuple(self.arm.approach_axis) != (0, 0, 1):
-            raise DeskhandError("config_error", f"the approach axis of {self.arm.name} must be the z axis of its tcp, got {self.arm.approach_axis}.")
 
     def close(self) -> None:
         """See the base. roboplan complains at exit of what is not freed before."""
         with self._lock:
             self._built.clear()
+            del self._ik
 
     # ------------------------------------------------------------ inverse kinematics
 
@@ -95,118 +93,47 @@ class EmbeddedBackend:
         """See the base. Without ``check_collisions`` solutions that collide are among them, marked as such."""
         with self._lock:
             built = self._scene(scene, allow, padding, others)
-            began, end = time.thread_time(), time.monotonic() + max_time
+            seed = self._clamp(seed)
             found: list[IkSolution] = []
-            start, misses = self._clamp(seed), 0
-            # More than asked for, so that the nearest is near; given up after a few tries that bring nothing new.
-            rolled = True  # whether a solution, if there is one, meets the roll
-            while len(found) < max(max_solutions, 4) and misses < (MISSES if rolled else MISSES_ROLLED) and (not found or time.monotonic() < end):
-                joints = self._solve(built, pose, start, check_collisions, MORE_TIME if found else max_time)
-                start = self._random.uniform(self._lower, self._upper)
-                if joints is None and not found:
-                    # The solver restarts by itself until its wall time is over; on a busy machine it may have computed for a part of that only.
-                    if time.thread_time() - began > 0.5 * max_time or time.monotonic() > end + 10 * max_time:
-                        break
-                    continue
-                fresh = joints is not None and all(np.abs(joints - other.joints).max() > DIFFERENT for other in found)
-                if joints is not None and fresh:
-                    found.append(self._solution(built, joints, pose, check_collisions))
-                    rolled = any(abs(solution.roll_error) < ROLL_MET for solution in found)
-                misses = 0 if fresh else misses + 1
-                if max_solutions == 1 and found and abs(found[0].roll_error) < ROLL_MET and np.abs(found[0].joints - seed).max() < NEAR:
-                    break  # hardly a nearer one
+
+            def keep(joints: Array | None) -> bool:
+                """Whether it is a solution, and a new one."""
+                if joints is None or any(np.abs(joints - other.joints).max() <= DIFFERENT for other in found):
+                    return False
+                free = not built.context.hasCollisions(self._full(built, joints))
+                if free or not check_collisions:
+                    found.append(self._solution(joints, pose, free))
+                return free or not check_collisions
+
+            def rolled() -> bool:
+                """Whether a solution meets the roll, as all do of arms with 6 joints."""
+                return any(abs(solution.roll_error) < ROLL_MET for solution in found)
+
+            keep(self._ik.seeded(pose, seed))
+            began, end = time.thread_time(), time.monotonic() + 10 * max_time
+            while not found and time.thread_time() - began < max_time and time.monotonic() < end:
+                keep(self._ik.restarted(pose, max_time))
+            if max_solutions > 1 or not (found and rolled() and np.abs(found[0].joints - seed).max() < NEAR):
+                # Others, so that the nearest is near; given up after some tries that bring nothing new.
+                misses, wanted = 0, max(max_solutions, 4)
+                while found and len(found) < wanted and misses < (MISSES * wanted if rolled() else MISSES_ROLLED):
+                    misses += not keep(self._ik.once(pose))
         found.sort(key=lambda solution: (abs(solution.roll_error) > ROLL_MET, float(np.linalg.norm(solution.joints - seed))))
         return found[:max_solutions]
 
     def refine_ik(self, pose: Array, seed: Array, others: Mapping[str, float]) -> Array | None:
         """See the base."""
         with self._lock:
-            built = self._scene(self._empty, frozenset(), 0.0, others)
-            return self._solve_near(built, pose, self._clamp(seed))
+            return self._ik.refine(pose, self._clamp(seed))
 
-    def _solve(self, built: _Built, pose: Array, start: Array, check: bool, max_time: float) -> Array | None:
-        if self.arm.free_roll:
-            return self._solve_axis(built, pose, start, check, max_time)
-        key = (check, round(max_time, 3))
-        if key not in built.ik:
-            options = self._simple_ik.SimpleIkOptions(
-                GROUP,
-                max_iters=60,
-                max_time=key[1],
-                max_restarts=10000,
-                step_size=0.5,
-                max_linear_error_norm=1e-3,
-                max_angular_error_norm=1e-3,
-                check_collisions=check,
-            )
-            solver = self._simple_ik.SimpleIk(built.scene, options)
-            solver.setRngSeed(0)
-            built.ik[key] = solver
-        goal = self._core.CartesianConfiguration(self.model.root, self.arm.tcp, np.asfortranarray(pose))
-        out = self._core.JointConfiguration(list(self.arm.joints), start)
-        solved = built.ik[key].solveIk(goal, self._core.JointConfiguration(list(self.arm.joints), start), out)
-        return self._polished(built, pose, np.array(out.positions), check) if solved else None
-
-    def _polished(self, built: _Built, pose: Array, joints: Array, check: bool) -> Array:
-        """From within a millimetre to within a few hundredths, where that stays free."""
-        better = self._solve_near(built, pose, joints)
-        if better is None or np.abs(better - joints).max() > 0.05 or (check and built.context.hasCollisions(self._full(built, better))):
-            return joints
-        return better
-
-    def _solve_axis(self, built: _Built, pose: Array, start: Array, check: bool, max_time: float) -> Array | None:
-        """Position and approach axis, and the roll about it as far as the last joint can turn."""
-        projector = self._axis_projector(built, pose)
-        end = time.monotonic() + max_time
-        while True:
-            full = projector.project(self._full(built, start))
-            if full is not None:
-                joints = self._rolled(built, self._of(built, full), pose)
-                if (joints >= self._lower).all() and (joints <= self._upper).all() and not (check and built.context.hasCollisions(self._full(built, joints))):
-                    return joints
-            if time.monotonic() > end:
-                return None
-            start = self._random.uniform(self._lower, self._upper)
-
-    def _rolled(self, built: _Built, joints: Array, pose: Array) -> Array:
-        return self._roll.fitted(joints, pose, built.scene.forwardKinematics(self._full(built, joints), self.arm.tcp))
-
-    def _axis_projector(self, built: _Built, pose: Array) -> Any:
-        free = np.array([0, 0, 0, 0, 0, np.pi])  # x, y, z, roll, pitch, yaw about the approach axis
-        constraint = self._rrt.PoseConstraint(built.scene, GROUP, self.arm.tcp, -free, free, np.asfortranarray(pose), "", 1e-4, 1e-3)
-        return self._rrt.ConstraintProjector(built.scene, GROUP, [constraint], self._rrt.ConstraintProjectorOptions(max_iters=60))
-
-    def _solve_near(self, built: _Built, pose: Array, joints: Array) -> Array | None:
-        """Newton steps from ``joints`` with the geometric Jacobian; None when they do not arrive within a fraction of a millimetre."""
-        full = self._full(built, joints)
-        columns = list(built.scene.getJointGroupInfo(GROUP).v_indices)
-        for _ in range(20):
-            now = built.scene.forwardKinematics(full, self.arm.tcp)
-            error = np.concatenate([pose[:3, 3] - now[:3, 3], _rotation_vector(pose[:3, :3] @ now[:3, :3].T)])
-            jacobian = built.scene.computeFrameJacobian(full, self.arm.tcp, True)[:, columns]
-            jacobian = np.vstack([now[:3, :3] @ jacobian[:3], now[:3, :3] @ jacobian[3:]])
-            if self.arm.free_roll:
-                axis = pose[:3, :3] @ np.asarray(self.arm.approach_axis, dtype=float)
-                now_axis = now[:3, :3] @ np.asarray(self.arm.approach_axis, dtype=float)
-                tilt = np.eye(3) - np.outer(axis, axis)
-                error[3:] = tilt @ np.cross(now_axis, axis)
-                jacobian[3:] = tilt @ jacobian[3:]
-            if np.linalg.norm(error[:3]) < 2e-5 and np.linalg.norm(error[3:]) < 2e-4:
-                return self._rolled(built, joints, pose) if self.arm.free_roll else joints
-            joints = self._clamp(joints + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), error))
-            full = self._full(built, joints)
-        return None
-
-    def _solution(self, built: _Built, joints: Array, pose: Array, checked: bool) -> IkSolution:
-        full = self._full(built, joints)
-        reached = built.scene.forwardKinematics(full, self.arm.tcp)
+    def _solution(self, joints: Array, pose: Array, free: bool) -> IkSolution:
+        reached = self._ik.reached(joints)
         roll = 0.0
         if self.arm.free_roll:
             angle = float(np.arccos(np.clip(pose[:3, 2] @ reached[:3, 2], -1, 1)))
             roll = roll_error(pose, reached)
         else:
             angle = rotation_angle(pose, reached)
-        free = checked or not built.context.hasCollisions(full)
         return IkSolution(joints, float(np.linalg.norm(pose[:3, 3] - reached[:3, 3])), angle, free, roll)
 
     # ------------------------------------------------------------ paths
@@ -230,10 +157,12 @@ class EmbeddedBackend:
         upright: float | None = None,
         attempt: int = 0,
     ) -> Array | None:
-        """See the base: RRT-Connect, then shortcuts."""
+        """See the base: the straight way, else RRT-Connect and shortcuts."""
         with self._lock:
             built = self._scene(scene, allow, padding, others)
             start, goal = self._clamp(start), self._clamp(goal)
+            if upright is None and not self._core.hasCollisionsAlongPath(built.scene, self._full(built, start), self._full(built, goal), STEP):
+                return np.array([start, goal])
             options = self._rrt.RRTOptions(
                 GROUP, max_nodes=10**6, max_connection_distance=0.5, collision_check_step_size=STEP, max_planning_time=max_time, rrt_connect=True
             )
@@ -279,25 +208,15 @@ class EmbeddedBackend:
     def _full(self, built: _Built, joints: Array) -> Array:
         return np.asarray(built.scene.toFullJointPositions(GROUP, np.ascontiguousarray(joints)))
 
-    def _of(self, built: _Built, full: Array) -> Array:
-        return np.asarray(full)[list(built.scene.getJointGroupInfo(GROUP).q_indices)]
-
     def _scene(self, scene: PlanningScene, allow: Pairs, padding: float, others: Mapping[str, float]) -> _Built:
         fingers = tuple(sorted((name, round(float(value), 4)) for name, value in others.items()))
         key = (id(scene), allow, padding, fingers)  # what is built keeps the scene alive, so that its id stays its own
         built = self._built.get(key)
         if built is None:
             made = self._builder.build(scene, allow, padding, dict(fingers))
-            built = _Built(made, scene, self._core.SceneContext(made), {})
+            built = _Built(made, scene, self._core.SceneContext(made))
             self._built[key] = built
             while len(self._built) > KEPT_SCENES:
                 self._built.popitem(last=False)
         self._built.move_to_end(key)
         return built
-
-
-def _rotation_vector(rotation: Array) -> Array:
-    """Axis times angle (3,) of a rotation (3, 3)."""
-    vector = np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]) / 2
-    sine, cosine = float(np.linalg.norm(vector)), float((np.trace(rotation) - 1) / 2)
-    return vector if sine < 1e-9 else vector / sine * float(np.arctan2(sine, cosine))

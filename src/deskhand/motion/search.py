@@ -53,7 +53,11 @@ class PathSearch:
 
     def tcp(self, joints: Array, query: Query) -> Array:
         """world_T_tcp (4, 4) at joints (n,)."""
-        return np.asarray(self.poses(joints, query)[self.arm.tcp][0])
+        return np.asarray(self.tcps(joints, query)[0])
+
+    def tcps(self, joints: Array, query: Query) -> Array:
+        """world_T_tcp (T, 4, 4) for joints (T, n)."""
+        return link_poses(self.model, self.arm.joints, np.atleast_2d(joints), query.others, self.arm.tcp)[self.arm.tcp]
 
     def contacts(self, joints: Array, query: Query, cutoff: float = 0.0) -> list[Near]:
         """What is nearer than ``cutoff`` [m] at joints (T, n), keep-out zones included."""
@@ -65,7 +69,7 @@ class PathSearch:
         if near:
             return ", ".join(f"{item.a} and {item.b} ({_depth(item.distance)})" for item in near[:4])
         settings = self.envelope.settings
-        outside = self.checker.outside(self.poses(joints, query), query.scene, settings.lower, settings.upper)
+        outside = self.checker.outside(self.checker.placed(self.poses(joints, query), query.scene), settings.lower, settings.upper)
         return ", ".join(f"{name} is {over * 1000:.1f} mm outside the workspace" for _, name, over in outside[:4]) or "something touches"
 
     def find(self, query: Query, start: Array, goals: list[Goal], max_time: float, upright: float | None = None, attempt: int = 0) -> tuple[Array, Goal]:
@@ -125,7 +129,8 @@ class PathSearch:
         Raises:
             DeskhandError: ``start_in_collision`` naming what touches.
         """
-        if not self.backend.in_collision(query.scene, start, query.others, query.allow, PADDINGS[-1]):
+        # The larger padding first: it is the one that paths are searched with, so that most queries need one scene of the backend only.
+        if not all(self.backend.in_collision(query.scene, start, query.others, query.allow, padding) for padding in PADDINGS):
             return start[None]
         near = self.contacts(start, query)
         if all(-item.distance <= START_DEPTH for item in near):

@@ -245,7 +245,7 @@ class MotionService:
         return DeskhandError("no_ik_solution", f"the arm cannot bring its tcp to ({where}) with that orientation.", hint="Move it nearer or turn it.")
 
     def _tcp_positions(self, query: Query) -> Callable[[Array], Array]:
-        return lambda joints: np.asarray(self._search.poses(joints, query)[self.arm.tcp][:, :3, 3])
+        return lambda joints: np.asarray(self._search.tcps(joints, query)[:, :3, 3])
 
     def _timed(self, path: Array, query: Query, speed_scale: float, blend: float = 0.02) -> Trajectory:
         return time_path(
@@ -277,7 +277,7 @@ class MotionService:
             raise DeskhandError("limits_violated", f"the timing breaks limits: {velocity.tolist()} rad/s, {acceleration.tolist()} rad/s^2.")
         picked = trajectory.positions[np.unique(np.linspace(0, len(trajectory.positions) - 1, PREVIEW).astype(int))]
         length = float(np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=1).sum())
-        preview = np.asarray(self._search.poses(picked, query)[self.arm.tcp])
+        preview = np.asarray(self._search.tcps(picked, query))
         plan = Plan(self._plans.next_id(), trajectory, length, clearance, fraction, goal_index, preview)
         self._plans.add(plan, query.scene.version, query.others, self._clock.now())
         return plan

@@ -126,16 +126,22 @@ def _grid(points: Array) -> tuple[Array, Array]:
 
 def _passes(s: Array, tangent: Array, curvature: Array, fastest: Array, acceleration: Array) -> Array:
     """Speed along the path at every grid point, 0 at both ends."""
-    step = s[1] - s[0]
+    step = 2 * float(s[1] - s[0])
     squared = (fastest**2).tolist()
     squared[0] = squared[-1] = 0.0
+    # What each joint leaves for speeding up: (limit - |curvature| * speed^2) / |tangent|; on straight parts it does not depend on the speed.
+    slope = 1 / np.maximum(np.abs(tangent), 1e-9)
+    limits, bends = acceleration * slope, np.abs(curvature) * slope
+    straight = (bends.max(axis=1) < 1e-6).tolist()
+    most = np.maximum(limits.min(axis=1), 1e-3).tolist()
+    rows = [None if flat else list(zip(row, bend, strict=True)) for flat, row, bend in zip(straight, limits.tolist(), bends.tolist(), strict=True)]
     for order in (range(1, len(s)), range(len(s) - 2, -1, -1)):
         direction = -1 if order.step > 0 else 1
         for i in order:
             j = i + direction
-            left = acceleration - np.abs(curvature[j]) * squared[j]
-            most = float((np.maximum(left, 0.0) / np.maximum(np.abs(tangent[j]), 1e-9)).min())
-            squared[i] = min(squared[i], squared[j] + 2 * step * max(most, 1e-3))
+            before, row = squared[j], rows[j]
+            faster = most[j] if row is None else max(min(limit - bend * before for limit, bend in row), 1e-3)
+            squared[i] = min(squared[i], before + step * faster)
     return np.asarray(np.sqrt(np.asarray(squared)))
 
 

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.motion.scene import TABLE, Pairs, PlanningScene, pair, table_object
-from deskhand.safety.bodies import Pieces, concatenate, pieces_of, separation
+from deskhand.safety.bodies import concatenate, pieces_of
+from deskhand.safety.descent import Found, Mask, Static, against, among
+from deskhand.safety.placed import Bodies, Index, Placed
 from deskhand.types import CollisionObject
 
-Index = npt.NDArray[np.intp]
 DENSE = 300  # more static pieces than this (point clouds) are looked up in a tree
 FAR = 0.1  # [m]; clearances are not told apart beyond
-BATCH = 2_000_000  # bounds computed at once
-
-
-@dataclass(frozen=True)
-class Bodies:
-    """Pieces with the name of the link or object that each belongs to."""
-
-    names: tuple[str, ...]
-    pieces: Pieces
+KEPT_SCENES = 4
 
 
 @dataclass(frozen=True)
@@ -40,7 +33,7 @@ class Near:
 
 
 class CollisionChecker:
-    """Distances of an arm to a planning scene and to itself. Holds no state but the arm's shapes."""
+    """Distances of an arm to a planning scene and to itself. Keeps the arm's shapes and those of the newest scenes; safe to use from several threads."""
 
     def __init__(self, model: RobotModel) -> None:
         self.model = model
@@ -50,12 +43,22 @@ class CollisionChecker:
         self.robot = Bodies(tuple(link for link in links for _ in range(len(parts[link]))), concatenate([parts[link] for link in links]))
         adjacent = {frozenset((joint.parent, joint.child)) for joint in model.joints.values()}
         self.no_check = frozenset(pair(*p) for p in (adjacent | set(model.allowed_collisions())) if len(p) == 2)
+        self._kept: OrderedDict[tuple[int, int], tuple[PlanningScene, tuple[CollisionObject, ...], Static]] = OrderedDict()
+        self._lock = threading.Lock()
 
-    def static(self, scene: PlanningScene, extra: Iterable[CollisionObject] = ()) -> Bodies:
+    def static(self, scene: PlanningScene, extra: tuple[CollisionObject, ...] = ()) -> Static:
         """Everything that stands still: table, obstacles, ``extra`` (keep-out zones), in ``world``."""
-        items = [table_object(), *scene.obstacles.values(), *extra]
-        parts = [pieces_of(item.shapes).moved(item.pose) for item in items]
-        return Bodies(tuple(item.id for item, part in zip(items, parts, strict=True) for _ in range(len(part))), concatenate(parts))
+        key = (id(scene), id(extra))  # what is kept holds both alive, so that their ids stay their own
+        with self._lock:
+            if key not in self._kept:
+                items = [table_object(), *scene.obstacles.values(), *extra]
+                parts = [pieces_of(item.shapes).moved(item.pose) for item in items]
+                names = tuple(item.id for item, part in zip(items, parts, strict=True) for _ in range(len(part)))
+                self._kept[key] = (scene, extra, Static.of(Bodies(names, concatenate(parts)), DENSE))
+                while len(self._kept) > KEPT_SCENES:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key][2]
 
     def moving(self, scene: PlanningScene) -> tuple[Bodies, tuple[str, ...]]:
         """The arm and what it holds, each piece in the frame of a link, and those links."""
@@ -72,169 +75,77 @@ class CollisionChecker:
             pairs |= {pair(scene.held.id, link) for link in (*self.arm.gripper.links, self.arm.tcp)}
         return frozenset(pairs)
 
+    def placed(self, poses: dict[str, Array], scene: PlanningScene) -> Placed:
+        """The arm and what it holds at every state; ``poses``: world_T_link (T, 4, 4)."""
+        return Placed(*self.moving(scene), poses)
+
     def near(
         self, poses: dict[str, Array], scene: PlanningScene, allow: Pairs = frozenset(), extra: tuple[CollisionObject, ...] = (), cutoff: float = 0.005
     ) -> list[Near]:
         """Everything nearer than ``cutoff`` [m], the worst of each pair of names at each state. ``poses``: world_T_link (T, 4, 4)."""
-        placed = _Placed(*self.moving(scene), poses)
-        static = self.static(scene, extra)
-        skip = self.may_touch(scene, allow)
-        found = _against(placed, static, _mask(placed.names, static.names, skip), cutoff)
-        found.extend(_among(placed, skip, cutoff))
-        return found
+        return self.survey(self.placed(poses, scene), scene, allow, extra, cutoff)[0]
 
     def clearance(self, poses: dict[str, Array], scene: PlanningScene, allow: Pairs = frozenset(), extra: tuple[CollisionObject, ...] = ()) -> float:
-        """Smallest signed distance [m] of the arm and what it holds to the scene (not to itself); at most 0.1."""
-        placed = _Placed(*self.moving(scene), poses)
-        static = self.static(scene, extra)
-        mask = _mask(placed.names, static.names, self.may_touch(scene, allow))
-        best = FAR
-        for t, p, s, low in _candidates(placed, static, mask, best):
-            order = np.argsort(low)
-            for start in range(0, len(order), 256):
-                part = order[start : start + 256]
-                if low[part[0]] >= best:
-                    break
-                best = min(best, float(placed.separation(t[part], p[part], static.pieces, s[part]).min()))
-        return best
+        """Smallest signed distance [m] of the arm and what it holds to the scene (not to itself), to half a millimetre; at most 0.1."""
+        return self.survey(self.placed(poses, scene), scene, allow, extra, -np.inf, clearance=True)[1]
 
-    def outside(self, poses: dict[str, Array], scene: PlanningScene, lower: Array, upper: Array) -> list[tuple[int, str, float]]:
+    def survey(
+        self, placed: Placed, scene: PlanningScene, allow: Pairs, extra: tuple[CollisionObject, ...], cutoff: float, clearance: bool = False
+    ) -> tuple[list[Near], float]:
+        """:meth:`near` and :meth:`clearance` in one; the latter NaN when it is not asked for."""
+        static, skip = self.static(scene, extra), self.may_touch(scene, allow)
+        outer = Found(cutoff, FAR if clearance else -np.inf)
+        against(placed, static, _mask(placed.names, static.bodies.names, skip), outer)
+        result = _worst(outer, placed.names, static.bodies.names)
+        if cutoff > -np.inf:
+            inner = Found(cutoff)
+            first, second = _pairs(placed.names, skip)
+            among(placed, first, second, inner)
+            result += _worst(inner, [placed.names[i] for i in first], [placed.names[i] for i in second])
+        return result, outer.best if clearance else float("nan")
+
+    def outside(self, placed: Placed, lower: Array, upper: Array) -> list[tuple[int, str, float]]:
         """(state, name, how far [m]) of links and held objects that leave the box; the base is left out."""
-        placed = _Placed(*self.moving(scene), poses)
-        result: list[tuple[int, str, float]] = []
-        for index, name in enumerate(placed.names):
-            if name == self.arm.base_link:
-                continue
-            reach = placed.extents(index)
-            over = np.maximum(lower - (placed.centers[:, index] - reach), placed.centers[:, index] + reach - upper).max(axis=1)
-            result.extend((int(t), name, float(over[t])) for t in np.flatnonzero(over > 0))
-        return result
+        arm = np.array([name != self.arm.base_link for name in placed.names])
+        reach = placed.bounds[:, None]
+        maybe = ((placed.centers - reach < lower) | (placed.centers + reach > upper)).any(axis=2) & arm
+        t, p = np.nonzero(maybe)
+        if not len(t):
+            return []
+        centers, extents = placed.centers[t, p], placed.extents(t, p)
+        over = np.maximum(lower - (centers - extents), centers + extents - upper).max(axis=1)
+        return [(int(t[i]), placed.names[p[i]], float(over[i])) for i in np.flatnonzero(over > 0)]
 
 
-class _Placed:
-    """Moving pieces at T states: centres (T, P, 3) and rotations (T, P, 3, 3)."""
-
-    def __init__(self, bodies: Bodies, frames: tuple[str, ...], poses: dict[str, Array]) -> None:
-        self.names, self.pieces = bodies.names, bodies.pieces
-        matrices = np.stack([poses[frame] for frame in frames], axis=1)
-        self.rotations = matrices[:, :, :3, :3]
-        self.centers = np.einsum("tpij,pj->tpi", self.rotations, self.pieces.centers) + matrices[:, :, :3, 3]
-
-    def generators(self, t: Index, p: Index) -> Array:
-        """(M, K, 3) in ``world``."""
-        return np.asarray(self.pieces.generators[p] @ np.swapaxes(self.rotations[t, p], 1, 2))
-
-    def extents(self, index: int) -> Array:
-        """Half sizes (T, 3) of the axis-aligned box about one piece at every state."""
-        turned = self.pieces.generators[index] @ np.swapaxes(self.rotations[:, index], 1, 2)
-        return np.asarray(np.abs(turned).sum(axis=1) + self.pieces.radii[index])
-
-    def separation(self, t: Index, p: Index, other: Pieces, s: Index) -> Array:
-        """Signed distances (M,) to static pieces."""
-        generators = np.concatenate([self.generators(t, p), other.generators[s]], axis=1)
-        return separation(self.centers[t, p] - other.centers[s], generators, self.pieces.radii[p] + other.radii[s])
+def _numbered(names: Sequence[str]) -> tuple[list[str], Index]:
+    """Different names, and the index of each one's."""
+    different = list(dict.fromkeys(names))
+    number = {name: index for index, name in enumerate(different)}
+    return different, np.array([number[name] for name in names], dtype=np.intp)
 
 
-def _mask(moving: tuple[str, ...], static: tuple[str, ...], skip: Pairs) -> npt.NDArray[np.bool_]:
+def _table(first: Sequence[str], second: Sequence[str], skip: Pairs) -> Mask:
+    return np.array([[a != b and pair(a, b) not in skip for b in second] for a in first], dtype=bool).reshape(len(first), len(second))
+
+
+def _mask(moving: Sequence[str], static: Sequence[str], skip: Pairs) -> Mask:
     """(P, S): which are checked."""
-    checked = {(a, b): pair(a, b) not in skip for a in set(moving) for b in set(static)}
-    return np.array([[checked[a, b] for b in static] for a in moving], dtype=bool).reshape(len(moving), len(static))
+    (a, i), (b, j) = _numbered(moving), _numbered(static)
+    return np.asarray(_table(a, b, skip)[i][:, j])
 
 
-def _candidates(placed: _Placed, static: Bodies, mask: npt.NDArray[np.bool_], cutoff: float) -> Iterable[tuple[Index, Index, Index, Array]]:
-    """State, moving and static indices and lower bounds of the distance, of those whose bound is below ``cutoff``."""
-    states, count = placed.centers.shape[:2]
-    bounds = placed.pieces.bounds
-    if len(static.names) > DENSE:
-        yield from _tree_candidates(placed, static, mask, min(cutoff, 0.05))
-        return
-    step = max(1, BATCH // max(1, count * len(static.names)))
-    for start in range(0, states, step):
-        # Balls first, by one matrix product; then the box around the static piece against the ball of the moving one.
-        centers = placed.centers[start : start + step].reshape(-1, 3)
-        reach = np.tile(bounds, len(centers) // count)[:, None] + static.pieces.bounds + cutoff
-        squares = (centers**2).sum(axis=1)[:, None] + (static.pieces.centers**2).sum(axis=1) - 2 * centers @ static.pieces.centers.T
-        row, s = np.nonzero((squares < np.maximum(reach, 0) ** 2) & np.tile(mask, (len(centers) // count, 1)))
-        t, p = row // count + start, row % count
-        low = _outside_box(placed.centers[t, p] - static.pieces.centers[s], static.pieces.frames[s], static.pieces.halves[s])
-        low -= static.pieces.radii[s] + bounds[p]
-        near = low < cutoff
-        yield t[near], p[near], s[near], low[near]
+def _pairs(names: Sequence[str], skip: Pairs) -> tuple[Index, Index]:
+    """Pairs (K), (K) of moving pieces that are checked."""
+    different, index = _numbered(names)
+    first, second = np.nonzero(np.tril(_table(different, different, skip)[index][:, index], -1))
+    return first, second
 
 
-def _tree_candidates(placed: _Placed, static: Bodies, mask: npt.NDArray[np.bool_], cutoff: float) -> Iterable[tuple[Index, Index, Index, Array]]:
-    """As :func:`_candidates` for many static pieces: small ones from a tree, the few large ones densely."""
-    sizes = static.pieces.bounds
-    small = sizes <= 2 * float(np.median(sizes))
-    large = np.flatnonzero(~small)
-    chosen = np.flatnonzero(small)
-    if len(large) and len(large) <= DENSE:
-        part = Bodies(tuple(static.names[i] for i in large), _take(static.pieces, large))
-        for t, p, s, low in _candidates(placed, part, mask[:, large], cutoff):
-            yield t, p, large[s], low
-    else:
-        chosen = np.arange(len(sizes))
-    tree = cKDTree(static.pieces.centers[chosen])
-    reach = float(sizes[chosen].max())
-    for index in range(placed.centers.shape[1]):
-        radius = placed.pieces.bounds[index] + reach + cutoff
-        hits = tree.query_ball_point(placed.centers[:, index], radius)
-        t = np.repeat(np.arange(len(hits)), [len(hit) for hit in hits])
-        if not len(t):
-            continue
-        s = chosen[np.concatenate([np.asarray(hit, dtype=np.intp) for hit in hits])]
-        keep = mask[index, s]
-        t, s = t[keep], s[keep]
-        frames = (placed.rotations[:, index] @ placed.pieces.frames[index])[t]
-        low = _outside_box(static.pieces.centers[s] - placed.centers[t, index], frames, placed.pieces.halves[index])
-        low -= placed.pieces.radii[index] + sizes[s]
-        near = low < cutoff
-        yield t[near], np.full(int(near.sum()), index), s[near], low[near]
-
-
-def _outside_box(offsets: Array, frames: Array, halves: Array) -> Array:
-    """Distances (M,) of points, given from the centres of boxes with axes ``frames`` (M, 3, 3), to those boxes; 0 inside."""
-    local = np.abs((offsets[:, None, :] @ frames)[:, 0])
-    return np.asarray(np.sqrt((np.maximum(local - halves, 0) ** 2).sum(axis=1)))
-
-
-def _take(pieces: Pieces, index: Index) -> Pieces:
-    return Pieces(pieces.centers[index], pieces.generators[index], pieces.radii[index], pieces.frames[index], pieces.halves[index])
-
-
-def _against(placed: _Placed, static: Bodies, mask: npt.NDArray[np.bool_], cutoff: float) -> list[Near]:
+def _worst(found: Found, first: Sequence[str], second: Sequence[str]) -> list[Near]:
+    """One a state and pair of names."""
     worst: dict[tuple[int, str, str], float] = {}
-    for t, p, s, _ in _candidates(placed, static, mask, cutoff):
-        if not len(t):
-            continue
-        distances = placed.separation(t, p, static.pieces, s)
-        for i in np.flatnonzero(distances < cutoff):
-            key = (int(t[i]), placed.names[p[i]], static.names[s[i]])
-            worst[key] = min(worst.get(key, np.inf), float(distances[i]))
-    return [Near(*key, distance) for key, distance in worst.items()]
-
-
-def _among(placed: _Placed, skip: Pairs, cutoff: float) -> list[Near]:
-    """The arm with itself and with what it holds."""
-    names = placed.names
-    pairs = [(i, j) for i in range(len(names)) for j in range(i) if names[i] != names[j] and pair(names[i], names[j]) not in skip]
-    if not pairs:
-        return []
-    first, second = np.array(pairs).T
-    bounds = placed.pieces.bounds
-    offsets = placed.centers[:, first] - placed.centers[:, second]
-    t, k = np.nonzero((offsets**2).sum(axis=2) < np.maximum(bounds[first] + bounds[second] + cutoff, 0) ** 2)
-    for one, other in ((first, second), (second, first)):
-        frames = placed.rotations[t, one[k]] @ placed.pieces.frames[one[k]]
-        low = _outside_box(offsets[t, k], frames, placed.pieces.halves[one[k]]) - placed.pieces.radii[one[k]] - bounds[other[k]]
-        t, k = t[low < cutoff], k[low < cutoff]
-    if not len(t):
-        return []
-    a, b = first[k], second[k]
-    generators = np.concatenate([placed.generators(t, a), placed.generators(t, b)], axis=1)
-    distances = separation(placed.centers[t, a] - placed.centers[t, b], generators, placed.pieces.radii[a] + placed.pieces.radii[b])
-    worst: dict[tuple[int, str, str], float] = {}
-    for i in np.flatnonzero(distances < cutoff):
-        key = (int(t[i]), *pair(names[a[i]], names[b[i]]))
-        worst[key] = min(worst.get(key, np.inf), float(distances[i]))
+    for states, p, s, distances in found.parts:
+        for t, i, j, distance in zip(states.tolist(), p.tolist(), s.tolist(), distances.tolist(), strict=True):
+            key = (t, first[i], second[j])
+            worst[key] = min(worst.get(key, np.inf), distance)
     return [Near(*key, distance) for key, distance in worst.items()]

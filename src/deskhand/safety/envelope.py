@@ -1,7 +1,11 @@
 """One envelope for all motion, whatever asked for it: a second opinion that shares no code with the planner.
 
-A trajectory is looked at so finely that between two looked-at states no point of the arm or of what it holds moves more than
-``check_step`` (4 mm): every position in between is within half of that of one that was looked at, so at most 2 mm of penetration can be missed.
+A trajectory is cut into states between which no point of the arm or of what it holds moves more than ``check_step`` (4 mm), so every position
+in between is within half of that of one of them. A pair that stays farther apart than that half, less ``max_penetration``, cannot be deeper than
+``max_penetration`` anywhere on the way. Around the states where one comes nearer, the path is cut anew into steps of at most
+``FINE`` (0.5 mm). So nothing is missed that is deeper than ``max_penetration`` by more than half of ``FINE``: 0.25 mm.
+
+How far a step moves the arm is bounded by joint angle times lever arm, summed over the joints, which holds whatever the posture.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from deskhand.motion.scene import Pairs, PlanningScene, pair
 from deskhand.safety.bodies import pieces_of
 from deskhand.safety.checker import CollisionChecker, Near
 from deskhand.safety.kinematics import lever_arms, link_poses
+from deskhand.safety.placed import Placed
 from deskhand.safety.settings import SafetySettings
 from deskhand.types import Trajectory
 
@@ -26,6 +31,7 @@ DEEPER = 0.001  # [m] that such a contact may grow while it is left
 LIMIT_SLACK = 1e-3  # [rad, m] beyond a position limit: encoders are never exact
 SPEED_SLACK = 1.01
 MOST_STATES = 20000
+FINE = 5e-4  # [m]
 
 
 @dataclass(frozen=True)
@@ -83,37 +89,28 @@ class Envelope:
         if flaw:
             return EnvelopeReport((Violation("trajectory", "trajectory", flaw, 0.0, 0.0),), float("nan"))
         times, positions = self._states(trajectory, scene)
-        poses = link_poses(self.model, trajectory.joint_names, positions, others)
-        found = [
-            *self._limits(trajectory),
-            *self._speeds(trajectory, others),
-            *self._outside(poses, times, scene),
-            *self._collisions(poses, times, scene, allow),
-        ]
-        return EnvelopeReport(_worst(found), self.checker.clearance(poses, scene, allow, self.settings.keep_out) if clearance else float("nan"))
+        placed = self._placed(trajectory.joint_names, positions, scene, others)
+        collisions, least = self._collisions(trajectory.joint_names, placed, times, positions, scene, others, allow, clearance)
+        found = [*self._limits(trajectory), *self._speeds(trajectory, others), *self._outside(placed, times), *collisions]
+        return EnvelopeReport(_worst(found), least)
 
-    def states(self, joint_names: tuple[str, ...], path: Array, scene: PlanningScene) -> Array:
-        """``path`` (K, n) with states put in between, so that no point moves more than ``check_step`` from one to the next."""
-        return path[0][None] if len(path) == 1 else self._refine(joint_names, path, scene)[0]
+    def _placed(self, names: tuple[str, ...], positions: Array, scene: PlanningScene, others: Mapping[str, float] | None) -> Placed:
+        return self.checker.placed(link_poses(self.model, names, positions, others), scene)
 
-    def _refine(self, names: tuple[str, ...], path: Array, scene: PlanningScene) -> tuple[Array, Array]:
-        """Refined positions and their fractional indices in ``path``."""
-        levers = np.array([self._levers[name] for name in names]) + self._held_reach(scene)
-        moved = np.abs(np.diff(path, axis=0)) @ levers
-        if moved.sum() / self.settings.check_step > MOST_STATES:
-            raise DeskhandError("invalid_input", f"the path moves the arm by {moved.sum():.1f} m in all; that is too long to be checked.")
-        travelled = np.concatenate([[0.0], np.cumsum(moved)])
-        count = max(2, int(np.ceil(travelled[-1] / self.settings.check_step)) + 1)
-        keep = np.concatenate([[True], moved > 1e-9])
-        index = np.interp(np.linspace(0, travelled[-1], count), travelled[keep], np.flatnonzero(keep).astype(float))
-        index = np.concatenate([index, [len(path) - 1.0]])
-        return np.column_stack([np.interp(index, np.arange(len(path)), column) for column in path.T]), index
+    def _levers_of(self, names: tuple[str, ...], scene: PlanningScene) -> Array:
+        return np.array([self._levers[name] for name in names]) + self._held_reach(scene)
 
     def _states(self, trajectory: Trajectory, scene: PlanningScene) -> tuple[Array, Array]:
-        if len(trajectory.times) == 1:
-            return trajectory.times, trajectory.positions
-        positions, index = self._refine(trajectory.joint_names, trajectory.positions, scene)
-        return np.interp(index, np.arange(len(trajectory.times)), trajectory.times), positions
+        """Times (N,) and positions (N, n) of the states that are looked at."""
+        path = trajectory.positions
+        if len(path) == 1:
+            return trajectory.times, path
+        moved = np.abs(np.diff(path, axis=0)) @ self._levers_of(trajectory.joint_names, scene)
+        if moved.sum() / self.settings.check_step > MOST_STATES:
+            raise DeskhandError("invalid_input", f"the path moves the arm by {moved.sum():.1f} m in all; that is too long to be checked.")
+        # Corners of the path are states, so that between two states the joints move straight.
+        index = _cut(moved, self.settings.check_step)
+        return _between(index, trajectory.times[:, None])[:, 0], _between(index, path)
 
     def _held_reach(self, scene: PlanningScene) -> float:
         if scene.held is None:
@@ -142,16 +139,16 @@ class Envelope:
             worst = int(speeds[:, index].argmax())
             if speeds[worst, index] > most * SPEED_SLACK:
                 result.append(Violation("joint_speed", name, "", float(speeds[worst, index] - most), float(trajectory.times[worst])))
-        tcp = link_poses(self.model, trajectory.joint_names, trajectory.positions, others)[self.arm.tcp][:, :3, 3]
+        tcp = link_poses(self.model, trajectory.joint_names, trajectory.positions, others, self.arm.tcp)[self.arm.tcp][:, :3, 3]
         along = np.linalg.norm(np.diff(tcp, axis=0), axis=1) / steps
         worst = int(along.argmax())
         if along[worst] > self.settings.max_tcp_speed * SPEED_SLACK:
             result.append(Violation("tcp_speed", self.arm.tcp, "", float(along[worst] - self.settings.max_tcp_speed), float(trajectory.times[worst])))
         return result
 
-    def _outside(self, poses: dict[str, Array], times: Array, scene: PlanningScene) -> list[Violation]:
+    def _outside(self, placed: Placed, times: Array) -> list[Violation]:
         slack = self.settings.max_penetration
-        outside = self.checker.outside(poses, scene, self.settings.lower - slack, self.settings.upper + slack)
+        outside = self.checker.outside(placed, self.settings.lower - slack, self.settings.upper + slack)
         first = {name: over for t, name, over in outside if t == 0}
         # As with contacts: who begins outside may come back in, but not go farther out.
         return [
@@ -160,9 +157,27 @@ class Envelope:
             if over > first.get(name, 0.0) + DEEPER * (name in first)
         ]
 
-    def _collisions(self, poses: dict[str, Array], times: Array, scene: PlanningScene, allow: Pairs) -> list[Violation]:
-        near = self.checker.near(poses, scene, allow, self.settings.keep_out, cutoff=-self.settings.max_penetration)
-        return [Violation("collision", item.a, item.b, -item.distance, float(times[item.state])) for item in leaving(near)]
+    def _collisions(
+        self,
+        names: tuple[str, ...],
+        placed: Placed,
+        times: Array,
+        positions: Array,
+        scene: PlanningScene,
+        others: Mapping[str, float] | None,
+        allow: Pairs,
+        clearance: bool,
+    ) -> tuple[list[Violation], float]:
+        most = self.settings.max_penetration
+        doubt = max(self.settings.check_step / 2 - most, -most) if len(times) > 1 else -most
+        near, least = self.checker.survey(placed, scene, allow, self.settings.keep_out, doubt, clearance)
+        if near and len(times) > 1:
+            # Where something is so near that more than max_penetration might lie between two states: in between, finely.
+            index = _around(sorted({item.state for item in near}), np.abs(np.diff(positions, axis=0)) @ self._levers_of(names, scene))
+            times, positions = _between(index, times[:, None])[:, 0], _between(index, positions)
+            near, _ = self.checker.survey(self._placed(names, positions, scene, others), scene, allow, self.settings.keep_out, -most)
+        near = leaving([item for item in near if item.distance < -most])
+        return [Violation("collision", item.a, item.b, -item.distance, float(times[item.state])) for item in near], least
 
 
 def leaving(near: list[Near]) -> list[Near]:
@@ -181,6 +196,28 @@ def leaving(near: list[Near]) -> list[Near]:
             if not excused:
                 result.append(item)
     return result
+
+
+def _cut(moved: Array, step: float) -> Array:
+    """Fractional indices of the points of a path and of points in between, at most ``step`` apart; ``moved`` (K - 1,): from each point to the next."""
+    counts = np.maximum(np.ceil(moved / step - 1e-9), 1).astype(int)
+    start = np.repeat(np.arange(len(moved)), counts)
+    part = np.arange(len(start)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.append(start + part / counts[start], float(len(moved)))
+
+
+def _around(states: list[int], moved: Array) -> Array:
+    """Fractional indices of all states and, before and after ``states``, of points in between at most ``FINE`` apart."""
+    fine = np.zeros(len(moved), dtype=bool)
+    for state in states:
+        fine[max(state - 1, 0) : state + 1] = True
+    return _cut(np.where(fine, moved, 0.0), FINE)
+
+
+def _between(index: Array, rows: Array) -> Array:
+    """Rows (N, n) of ``rows`` (K, n) at fractional indices."""
+    low = np.minimum(index.astype(int), max(len(rows) - 2, 0))
+    return np.asarray(rows[low] + (index - low)[:, None] * (rows[low + 1] - rows[low]))
 
 
 def _flaw(trajectory: Trajectory, known: tuple[str, ...]) -> str:

@@ -11,9 +11,13 @@ from deskhand.geometry import Array
 from deskhand.safety.bodies import pieces_of
 
 
-def link_poses(model: RobotModel, names: Sequence[str], positions: Array, others: Mapping[str, float] | None = None) -> dict[str, Array]:
-    """world_T_link (T, 4, 4) of every link for ``positions`` (T, n) of the joints ``names``; ``others`` stand still, the rest at 0."""
+def link_poses(model: RobotModel, names: Sequence[str], positions: Array, others: Mapping[str, float] | None = None, link: str = "") -> dict[str, Array]:
+    """world_T_link (T, 4, 4) of every link for ``positions`` (T, n) of the joints ``names``; ``others`` stand still, the rest at 0.
+
+    With ``link``, of that one and those it hangs on only.
+    """
     count = len(positions)
+    wanted = _chain(model, link) if link else model.joints
     columns = {name: positions[:, i] for i, name in enumerate(names)}
     fixed = dict(others or {})
 
@@ -21,7 +25,7 @@ def link_poses(model: RobotModel, names: Sequence[str], positions: Array, others
         return columns[name] if name in columns else np.full(count, float(fixed.get(name, 0.0)))
 
     poses = {model.root: np.broadcast_to(np.eye(4), (count, 4, 4))}
-    for joint in model.joints.values():
+    for joint in (model.joints[name] for name in wanted):
         if joint.kind == "fixed":
             poses[joint.child] = poses[joint.parent] @ joint.origin
             continue
@@ -32,6 +36,16 @@ def link_poses(model: RobotModel, names: Sequence[str], positions: Array, others
             value = multiplier * values(source) + offset
         poses[joint.child] = poses[joint.parent] @ (joint.origin @ _motions(joint.kind, joint.axis, value))
     return poses
+
+
+def _chain(model: RobotModel, link: str) -> list[str]:
+    """Names of the joints from the root to ``link``."""
+    above = {joint.child: joint for joint in model.joints.values()}
+    names: list[str] = []
+    while link in above:
+        names.append(above[link].name)
+        link = above[link].parent
+    return names[::-1]
 
 
 def _motions(kind: str, axis: Array, values: Array) -> Array:
