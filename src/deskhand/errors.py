@@ -42,6 +42,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "stalled": 311,
     "controller_failed": 312,
     "scene_error": 313,
+    "contact": 314,
     # safety
     "safety_stop": 400,
     "watchdog": 401,

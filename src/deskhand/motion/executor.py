@@ -1,4 +1,8 @@
-"""Moves along a plan and watches: tracking, stall, silent joints, the safety stop, cancel. Any of them halts the controller at once."""
+"""Moves along a plan and watches: tracking, stall, contact, silent joints, the safety stop, cancel. Any of them halts the controller at once.
+
+What the arm does is judged at the times that its joint states are stamped with: they may come late, above all when a simulation runs faster than
+real time on a busy machine, and then tell where the arm was, not where it is.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,8 @@ class Tolerances:
         period: between two looks.
         lag, lead: the arm may be this late, or (when the start was reported late) early; tracking is measured against the nearest reference within.
         tracking: more than this for ``tracking_time`` ends the motion.
+        contact: an arm that reports effort, and pushes a joint with more than this part of its limit while the joint is ``contact_error`` off its
+            trajectory for ``contact_time``, has run into something.
         stall: less movement than this in ``stall_time``, while more than ``stall_gap`` is missing, is a stall.
         goal: close enough at the end; waited for at most ``settle``. Up to ``rest`` counts as arrived when the arm stands still by then.
         stale, stale_wall: oldest joint state, in ROS time, when at the same time none has come for ``stale_wall`` of wall time
@@ -44,6 +50,9 @@ class Tolerances:
     lead: float = 0.3
     tracking: float = 0.2
     tracking_time: float = 0.2
+    contact: float = 0.9
+    contact_error: float = 0.02
+    contact_time: float = 0.1
     stall: float = 0.004
     stall_time: float = 0.5
     stall_gap: float = 0.06
@@ -60,11 +69,14 @@ class _Watch:
     """What was seen so far."""
 
     started: float
+    lead: float = 0.0
+    judged: float = float("-inf")
     newest: float = float("-inf")
     newest_wall: float = 0.0
     last: float = 0.0
     worst: float = 0.0
     bad_since: float | None = None
+    pushed_since: float | None = None
     still_since: float = 0.0
     still_at: Array | None = None
 
@@ -77,6 +89,7 @@ class Executor:
         self._arm, self._clock, self._model = arm, clock, model
         self._safety = safety or (lambda: SafetyStatus(False))
         self._tolerances = tolerances or Tolerances()
+        self._efforts = {name: limit[3] for name, limit in model.limits.items()}
         self.tracking_error = 0.0
 
     def execute(self, plan: Plan, progress: Progress | None = None, cancelled: Cancelled | None = None) -> ExecutionReport:
@@ -89,11 +102,14 @@ class Executor:
         if stopped:
             raise DeskhandError(stopped[0], f"the arm may not move: {stopped[1]}", hint="Remove the cause, then reset the stop.")
         watch = _Watch(self._clock.now())
-        self._joints(plan.trajectory, watch, first=True)
+        self._state(watch, first=True)
         if cancelled and cancelled():
             return ExecutionReport("cancelled", "cancelled before it began.", 0.0, 0.0, self._error_to(plan, 1.0), 0.0)
+        asked = self._clock.now()
         motion = self._arm.follow(plan.trajectory)
+        # The controller began at some time between the question and its answer.
         watch.started = watch.still_since = self._clock.now()
+        watch.lead = self._tolerances.lead + watch.started - asked
         try:
             ended = self._watch(plan, motion, watch, progress, cancelled)
         except BaseException:
@@ -106,28 +122,30 @@ class Executor:
         duration, limits = plan.trajectory.duration, self._tolerances
         while True:
             self._clock.sleep(limits.period)
-            now = self._clock.now()
-            elapsed = now - watch.started
             stopped = self._stopped()
             if stopped:
                 return stopped
             if cancelled and cancelled():
                 return "cancelled", "cancelled"
             try:
-                joints = self._joints(plan.trajectory, watch)
+                state = self._state(watch)
             except DeskhandError as error:
                 return error.code, error.message
-            problem = self._problem(plan.trajectory, joints, now, watch)
-            if problem:
-                return problem
+            elapsed = state.stamp - watch.started
+            if state.stamp > watch.judged:
+                watch.judged = state.stamp
+                problem = self._problem(plan.trajectory, state, elapsed, watch)
+                if problem:
+                    return problem
             if motion.done() and motion.error():
                 # A stop cancels at the controller too, and the word of it may come a moment later.
                 time.sleep(CONTROLLER_GRACE)
                 return self._stopped() or ("controller_failed", f"the controller gave up: {motion.error()}")
             self.tracking_error = watch.last
             if progress:
-                progress(min(elapsed / duration, 1.0) if duration else 1.0, f"tracking error {watch.worst:.3f} rad")
+                progress(min(max(elapsed, 0.0) / duration, 1.0) if duration else 1.0, f"tracking error {watch.worst:.3f} rad")
             if elapsed >= duration:
+                joints = state.of(plan.trajectory.joint_names)
                 missing = float(np.abs(joints - plan.trajectory.positions[-1]).max())
                 if missing <= limits.goal and motion.done():
                     return "", ""
@@ -141,10 +159,10 @@ class Executor:
         worst = trajectory.joint_names[int(np.abs(joints - trajectory.positions[-1]).argmax())]
         return "tracking_error", f"{worst} ended {error:.3f} rad from its goal"
 
-    def _problem(self, trajectory: Trajectory, joints: Array, now: float, watch: _Watch) -> tuple[str, str] | None:
-        """Tracking error or stall, with code and reason."""
-        limits, elapsed = self._tolerances, now - watch.started
-        reference = np.array([trajectory.sample(t) for t in np.linspace(max(0.0, elapsed - limits.lag), elapsed + limits.lead, 13)])
+    def _problem(self, trajectory: Trajectory, state: JointState, elapsed: float, watch: _Watch) -> tuple[str, str] | None:
+        """Tracking error, contact or stall in a joint state of ``elapsed`` [s] after the start: code and reason."""
+        limits, now, joints = self._tolerances, state.stamp, state.of(trajectory.joint_names)
+        reference = np.array([trajectory.sample(t) for t in np.linspace(max(0.0, elapsed - limits.lag), max(0.0, elapsed + watch.lead), 13)])
         due = trajectory.sample(max(0.0, elapsed - limits.lag))
         # Each joint against the nearest value that it was told within the lag.
         off = np.maximum(0.0, np.maximum(reference.min(axis=0) - joints, joints - reference.max(axis=0)))
@@ -155,6 +173,10 @@ class Executor:
             watch.bad_since = None
         elif watch.bad_since is None:
             watch.bad_since = now
+        pushing = self._pushing(trajectory, state, np.where(reference.min(axis=0) > joints, off, -off))
+        watch.pushed_since = None if not pushing else now if watch.pushed_since is None else watch.pushed_since
+        if watch.pushed_since is not None and now - watch.pushed_since >= limits.contact_time:
+            return "contact", f"{pushing} pushes with all its force and is {error:.3f} rad off its trajectory; the arm has run into something"
         missing = np.abs(due - joints)
         if watch.still_at is None or np.abs(joints - watch.still_at).max() > limits.stall or missing.max() <= limits.stall_gap:
             watch.still_at, watch.still_since = joints, now
@@ -173,16 +195,27 @@ class Executor:
             return error.code, error.message
         return (status.code or "safety_stop", status.reason or "the safety stop is set") if status.stopped else None
 
-    def _joints(self, trajectory: Trajectory, watch: _Watch, first: bool = False) -> Array:
-        """Measured joints in the trajectory's order. Raises ``stale_data``."""
-        state: JointState = self._arm.joint_state()
+    def _pushing(self, trajectory: Trajectory, state: JointState, off: Array) -> str:
+        """A joint that is behind (``off`` (n,), signed) and pushes that way with about all it has; empty when none does, or efforts are not reported."""
+        if len(state.efforts) != len(state.names):
+            return ""
+        effort = dict(zip(state.names, map(float, state.efforts), strict=True))
+        for name, behind in zip(trajectory.joint_names, map(float, off), strict=True):
+            limit = self._efforts[name]
+            if abs(behind) > self._tolerances.contact_error and 0 < limit < np.inf and effort[name] * np.sign(behind) >= self._tolerances.contact * limit:
+                return name
+        return ""
+
+    def _state(self, watch: _Watch, first: bool = False) -> JointState:
+        """The newest joint state. Raises ``stale_data``."""
+        state = self._arm.joint_state()
         wall = time.monotonic()
         if state.stamp > watch.newest:
             watch.newest, watch.newest_wall = state.stamp, wall
         age = self._clock.now() - state.stamp
         if age > self._tolerances.stale and (first or wall - watch.newest_wall >= self._tolerances.stale_wall):
             raise DeskhandError("stale_data", f"the newest joint state is {age:.2f} s old.", hint="Is the arm's driver running?")
-        return state.of(trajectory.joint_names)
+        return state
 
     def _error_to(self, plan: Plan, fraction: float) -> float:
         goal = plan.trajectory.positions[int(fraction * (len(plan.trajectory.positions) - 1))]
@@ -212,7 +245,7 @@ class Executor:
         try:
             while self._clock.now() < end:
                 self._clock.sleep(5 * self._tolerances.period)
-                now = self._joints(trajectory, watch)
+                now = self._state(watch).of(trajectory.joint_names)
                 if np.abs(now - before).max() < 1e-3:
                     return
                 before = now

@@ -43,25 +43,28 @@ class FollowingArm:
         self.offset_from = float("inf")  # the arm is 0.4 rad off from then on
         self.silent_from = float("inf")
         self.fails_at = float("inf")
+        self.told_late = 0.0  # [s] that joint states are on their way
+        self.efforts = np.zeros(0)
         self.cancels = 0
         self.failure = ""
 
     def _elapsed(self) -> float:
         return self.clock.now() - self.started
 
-    def _now(self) -> Array:
+    def _now(self, ago: float = 0.0) -> Array:
         if self.trajectory is None:
             return self.joints
-        at = min(self._elapsed() - self.delay, self.held_from)
+        at = min(self._elapsed() - ago - self.delay, self.held_from)
         joints = self.trajectory.sample(max(at, 0.0))
         if self._elapsed() > self.offset_from:
             joints = joints + np.array([0.4, 0, 0, 0, 0, 0])
         return joints
 
     def joint_state(self) -> JointState:
-        stamp = self.clock.now() if self.trajectory is None else min(self.clock.now(), self.started + self.silent_from)
-        positions = np.array([*self._now(), self.finger, self.finger])
-        return JointState((*ARM.joints, ARM.gripper.joint, ARM.gripper.mimic), positions, np.zeros(8), np.zeros(0), stamp)
+        now = self.clock.now() - self.told_late
+        stamp = now if self.trajectory is None else min(now, self.started + self.silent_from)
+        positions = np.array([*self._now(self.told_late), self.finger, self.finger])
+        return JointState((*ARM.joints, ARM.gripper.joint, ARM.gripper.mimic), positions, np.zeros(8), self.efforts, stamp)
 
     def follow(self, trajectory: Trajectory) -> FollowingArm:
         self.trajectory, self.started = trajectory, self.clock.now()

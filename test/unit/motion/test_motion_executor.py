@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from motion_desk import MODEL, Desk, code_of, down, make_desk
 
-from deskhand.motion.executor import Executor
+from deskhand.motion.executor import Executor, Tolerances
 from deskhand.motion.timing import differences, time_path
 from deskhand.types import MotionGoal, Plan, PlanOptions, SafetyStatus
 
@@ -35,6 +35,36 @@ def test_what_goes_wrong_halts_the_arm_and_is_named(fault: str, code: str) -> No
     assert report.duration < plan.trajectory.duration / 2 + 1.2
     assert 0.2 < report.progress < 0.95
     assert "halted at" in report.message
+
+
+@pytest.mark.parametrize("late", [0.6, 1.5])
+def test_joint_states_that_come_late_are_no_stall(late: float) -> None:
+    """A simulation at many times real time: what comes is of a second ago, by the clock."""
+    desk, plan = moving()
+    desk.arm.told_late = late
+    report = Executor(desk.arm, desk.clock, MODEL, tolerances=Tolerances(stale=3.0)).execute(plan)
+    assert report.ok and report.max_tracking_error < 0.02
+    desk, plan = moving()
+    desk.arm.told_late, desk.arm.held_from = late, plan.trajectory.duration / 2
+    assert Executor(desk.arm, desk.clock, MODEL, tolerances=Tolerances(stale=3.0)).execute(plan).code == "stalled"
+
+
+def test_an_arm_that_pushes_against_something_is_halted_sooner_than_a_stall() -> None:
+    desk, plan = moving()
+    desk.arm.held_from = plan.trajectory.duration / 2
+    stalled = Executor(desk.arm, desk.clock, MODEL).execute(plan)
+    desk, plan = moving()
+    desk.arm.held_from = plan.trajectory.duration / 2
+    ahead = plan.trajectory.positions[-1] - plan.trajectory.sample(plan.trajectory.duration / 2)
+    limits = np.array([MODEL.limits[name][3] for name in plan.trajectory.joint_names])
+    desk.arm.efforts = np.concatenate([np.sign(ahead) * limits, np.zeros(2)])
+    report = Executor(desk.arm, desk.clock, MODEL).execute(plan)
+    assert report.code == "contact" and "run into" in report.message
+    assert report.duration < stalled.duration
+    # All that force, and still on the way: no contact.
+    desk, plan = moving()
+    desk.arm.efforts = np.concatenate([limits, np.zeros(2)])
+    assert Executor(desk.arm, desk.clock, MODEL).execute(plan).ok
 
 
 def test_cancel_halts_within_a_tenth_of_a_second_and_says_where() -> None:
