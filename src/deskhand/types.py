@@ -344,12 +344,16 @@ class IkSolution:
 
 @dataclass(frozen=True)
 class StateCheck:
-    """``collisions``: names that touch or overlap, with depth [m]; ``clearance`` [m] to the nearest obstacle."""
+    """``collisions``: names that touch or overlap, with depth [m]; ``clearance`` [m] to the nearest obstacle.
+
+    ``near``: the nearest pairs of names that do not touch, with their distance [m], nearest first.
+    """
 
     valid: bool
     collisions: tuple[tuple[str, str, float], ...]
     clearance: float
     violations: tuple[str, ...] = ()
+    near: tuple[tuple[str, str, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ ADVICE: dict[str, tuple[bool, str]] = {
     "plan_expired": (False, "The robot or the scene changed: plan again."),
     "tracking_error": (True, _LOOK),
     "stalled": (True, _LOOK),
+    "contact": (True, _LOOK),
     "controller_failed": (True, "Call move_home, look again, then try again."),
     "gripper_failed": (True, "Call open_gripper, then try again."),
     "envelope_violated": (False, "Choose another goal: the safety envelope does not allow this motion."),

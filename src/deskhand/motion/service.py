@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS = 3  # plans made anew when the envelope objects
 PREVIEW = 24
+NEARBY, MOST_NEAR = 0.05, 20  # [m] up to which distances are told, and how many
 IK_PER_POSE = 4
 IK_TIME = 0.3  # [s]; only what cannot be solved takes so long
 
@@ -117,11 +118,12 @@ class MotionService:
         values = self._start(joints, "joints", limits=False)
         query = self._query(allow, joints)
         report = self.envelope.check(_still(self.arm.joints, values), query.scene, query.others, query.allow, clearance=True)
-        near = sorted(self._search.contacts(values, query), key=lambda item: item.distance)
-        touching = tuple((item.a, item.b, -item.distance) for item in near)
+        near = sorted(self._search.contacts(values, query, NEARBY), key=lambda item: item.distance)
+        touching = tuple((item.a, item.b, -item.distance) for item in near if item.distance < 0)
+        apart = tuple((item.a, item.b, item.distance) for item in near if item.distance >= 0)[:MOST_NEAR]
         # Contacts that a motion may begin with are contacts all the same.
         violations = tuple(str(item) for item in report.violations if item.kind != "collision")
-        return StateCheck(not touching and not violations, touching, report.clearance, violations)
+        return StateCheck(not touching and not violations, touching, report.clearance, violations, apart)
 
     # ------------------------------------------------------------ plans
 

@@ -333,7 +333,8 @@ def _pairs_to_msg(pairs: Iterable[Sequence[str]]) -> list[dm.NamePair]:
     return [dm.NamePair(a=a, b=b) for a, b in pairs]
 
 
-def _pairs_from_msg(pairs: Iterable[dm.NamePair]) -> tuple[tuple[str, str], ...]:
+def pairs_from_msg(pairs: Iterable[dm.NamePair]) -> tuple[tuple[str, str], ...]:
+    """Pairs of names."""
     return tuple((pair.a, pair.b) for pair in pairs)
 
 
@@ -356,7 +357,7 @@ def plan_options_from_msg(message: dm.PlanOptions) -> types.PlanOptions:
     return types.PlanOptions(
         start=joints_from_msg(message.start),
         speed_scale=message.speed_scale or _DEFAULTS.speed_scale,
-        allow=_pairs_from_msg(message.allow),
+        allow=pairs_from_msg(message.allow),
         max_planning_time=message.max_planning_time or _DEFAULTS.max_planning_time,
         max_deviation=message.max_deviation or _DEFAULTS.max_deviation,
         min_fraction=message.min_fraction or _DEFAULTS.min_fraction,
@@ -421,6 +422,7 @@ def state_check_to_msg(check: types.StateCheck, response: Any) -> Any:
     """Fill a response of CheckState."""
     response.valid, response.clearance = bool(check.valid), float(check.clearance)
     response.collisions = [dm.Contact(a=a, b=b, depth=float(depth)) for a, b, depth in check.collisions]
+    response.near = [dm.Contact(a=a, b=b, depth=-float(distance)) for a, b, distance in check.near]
     response.violations = list(check.violations)
     return response
 
@@ -428,7 +430,8 @@ def state_check_to_msg(check: types.StateCheck, response: Any) -> Any:
 def state_check_from_msg(response: Any) -> types.StateCheck:
     """Response of CheckState -> StateCheck."""
     collisions = tuple((contact.a, contact.b, contact.depth) for contact in response.collisions)
-    return types.StateCheck(response.valid, collisions, response.clearance, tuple(response.violations))
+    near = tuple((contact.a, contact.b, -contact.depth) for contact in response.near)
+    return types.StateCheck(response.valid, collisions, response.clearance, tuple(response.violations), near)
 
 
 def collision_object_to_msg(item: types.CollisionObject) -> dm.CollisionObject:
@@ -499,7 +502,7 @@ def scene_update_from_msg(message: UpdateScene.Request) -> types.SceneUpdate:
         remove=tuple(message.remove),
         attach=message.attach,
         detach=message.detach,
-        allow=_pairs_from_msg(message.allow),
+        allow=pairs_from_msg(message.allow),
     )
 
 

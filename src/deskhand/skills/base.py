@@ -24,7 +24,7 @@ P = ParamSpec("P")
 
 HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
-HALTED = frozenset({"tracking_error", "stalled", "controller_failed"})
+HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 FREE_TRIES = 3
 PHASES = ("perception", "grasping", "planning", "motion")
