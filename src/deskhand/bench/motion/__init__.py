@@ -1,0 +1,1 @@
+"""The motion benchmark: ``deskhand bench motion``."""

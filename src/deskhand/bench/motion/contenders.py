@@ -1,0 +1,132 @@
+"""What is measured side by side: deskhand's own motion service with each of its planners, and the libraries that others build on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Protocol
+
+import numpy as np
+
+from deskhand.arms.config import ArmConfig
+from deskhand.bench.motion.tasks import StillArm, Task, put
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.motion.base import Backend
+from deskhand.motion.scene import PlanningScene
+from deskhand.motion.search import PADDINGS
+from deskhand.motion.service import MotionService
+from deskhand.safety.settings import load_safety
+from deskhand.types import MotionGoal, Plan, PlanOptions, Trajectory
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``length`` [rad] of the joint path; ``trajectory`` keeps the limits."""
+
+    length: float
+    trajectory: Trajectory
+
+
+class Contender(Protocol):
+    """One stack. Calls are timed from outside; ``load`` is not."""
+
+    name: str
+
+    def load(self, task: Task) -> None:
+        """See the task's scene, stand at its start."""
+        ...
+
+    def ik(self, pose: Array, seed: Array) -> Array | None:
+        """Joints at ``pose``, whatever they touch; the library alone."""
+        ...
+
+    def free(self, states: Array) -> int:
+        """How many of the states (N, n) touch nothing in the loaded scene."""
+        ...
+
+    def plan(self, pose: Array, max_time: float) -> Outcome | None:
+        """From the loaded start to ``pose``: inverse kinematics, a path, its shortening, its timing; None when it was not found in time."""
+        ...
+
+    def approach(self, pose: Array) -> Outcome | None:
+        """From the loaded start in a straight line to ``pose``."""
+        ...
+
+    def close(self) -> None:
+        """Free it."""
+        ...
+
+
+class Deskhand:
+    """The motion service as the node has it, envelope and all, on one of its planners."""
+
+    def __init__(self, arm: ArmConfig, backend: Backend | None = None) -> None:
+        self.arm, self.still = arm, StillArm(arm)
+        self.service = MotionService(arm, self.still.joint_state, self.still, backend)
+        self.name = f"deskhand ({self.service.backend.name})"
+        self._others = {arm.gripper.joint: self.still.finger}
+        self._empty = PlanningScene()
+
+    def load(self, task: Task) -> None:
+        """See base."""
+        put(self.service, self.still, task)
+
+    def ik(self, pose: Array, seed: Array) -> Array | None:
+        """See base: what the service's first solution comes from."""
+        found = self.service.backend.solve_ik(self._empty, pose, seed, self._others, check_collisions=False, max_time=0.1)
+        return found[0].joints if found else None
+
+    def free(self, states: Array) -> int:
+        """See base."""
+        scene, backend = self.service.scene, self.service.backend
+        return sum(not backend.in_collision(scene, state, self._others, padding=PADDINGS[0]) for state in states)
+
+    def plan(self, pose: Array, max_time: float) -> Outcome | None:
+        """See base."""
+        try:
+            return _outcome(self.service.plan_motion(MotionGoal(poses=(pose,)), PlanOptions(max_planning_time=max_time)))
+        except DeskhandError:
+            return None
+
+    def approach(self, pose: Array) -> Outcome | None:
+        """See base."""
+        try:
+            return _outcome(self.service.plan_cartesian((pose,)))
+        except DeskhandError:
+            return None
+
+    def close(self) -> None:
+        """See base."""
+        self.service.close()
+
+
+def _outcome(plan: Plan) -> Outcome:
+    return Outcome(plan.length, plan.trajectory)
+
+
+def contenders(arm: ArmConfig) -> tuple[list[Contender], dict[str, str]]:
+    """Those that are installed, the embedded planner first; and why the others are missing."""
+    found: list[Contender] = [Deskhand(arm)]
+    missing: dict[str, str] = {}
+    lacking = [name for name in ("ompl", "pinocchio", "coal") if find_spec(name) is None]
+    if lacking:
+        missing["ompl"] = f"no {', '.join(lacking)} (pip install ompl pin coal)"
+    else:
+        from deskhand.bench.motion.ompl_stack import MOVEIT_STEP, OmplStack
+
+        found += [OmplStack(arm), OmplStack(arm, MOVEIT_STEP, "ompl, MoveIt's step")]
+    if find_spec("moveit") is None:
+        missing["moveit"] = "no moveit_py (ROS 2 Jazzy: apt install ros-jazzy-moveit-py)"
+    else:
+        from deskhand.motion.process import ProcessBackend
+
+        settings = load_safety()
+        backend = ProcessBackend("moveit", "deskhand.nodes.moveit_backend:make_moveit", arm, (*settings.walls(), *settings.keep_out))
+        found.append(Deskhand(arm, backend))
+    return found, missing
+
+
+def lengths(path: Array) -> float:
+    """Length [rad] of a joint path (K, n)."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
