@@ -40,7 +40,7 @@ def up(
     camera: Annotated[str, typer.Option(help="robot: realsense, orbbec, or external for one that publishes already.")] = "external",
     camera_mount: Annotated[str, typer.Option(help="robot: a name in config/cameras or a YAML file. Default: the transform comes by /tf.")] = "",
     driver: Annotated[str, typer.Option(help="robot: external (runs already), hardware or mock (ros2_control).")] = "external",
-    planner: Annotated[str, typer.Option(help="Motion planner.")] = "embedded",
+    planner: Annotated[str, typer.Option(help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")] = "embedded",
     brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="sim: seed of the scene.")] = 0,

@@ -116,7 +116,7 @@ class EmbeddedBackend:
             if max_solutions > 1 or not (found and rolled() and np.abs(found[0].joints - seed).max() < NEAR):
                 # Others, so that the nearest is near; given up after some tries that bring nothing new.
                 misses, wanted = 0, max_solutions if max_solutions > 1 else 2
-                while found and len(found) < wanted and misses < (MISSES * wanted if rolled() else MISSES_ROLLED):
+                while found and (len(found) < wanted or not rolled()) and misses < (MISSES * wanted if rolled() else MISSES_ROLLED):
                     misses += not keep(self._ik.once(pose))
         found.sort(key=lambda solution: (abs(solution.roll_error) > ROLL_MET, float(np.linalg.norm(solution.joints - seed))))
         return found[:max_solutions]

@@ -16,7 +16,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.roboplan_scene import GROUP, standing_still
-from deskhand.motion.roll import Roll
+from deskhand.motion.roll import BaseAngles, Roll, arm_axis
 
 ROUGH, FINE = 1e-3, 2e-5  # [m]
 ROUGH_TURN, FINE_TURN = 3e-3, 2e-4  # [rad]
@@ -33,6 +33,7 @@ class RoboplanIk:
         self._names = list(self.arm.joints)
         self._lower, self._upper = (np.array([model.limits[name][i] for name in self._names]) for i in (0, 1))
         self._roll = Roll(model)
+        self._base_angles = BaseAngles(model) if arm_axis(model) is not None else None
         self._random = np.random.default_rng(0)
         self._scene = core.Scene(self.arm.name, core.loadUrdfSceneDescriptionFromXml(_without_shapes(standing_still(model, {}))))
         self._scene.addGroup(GROUP, self._names)
@@ -60,6 +61,8 @@ class RoboplanIk:
     def once(self, pose: Array) -> Array | None:
         """From a random start, if that arrives."""
         start = self._random.uniform(self._lower, self._upper)
+        if self._base_angles and (angles := self._base_angles.of(pose)):
+            start[0] = self._random.choice(angles)
         return self._axis(pose, start) if self.arm.free_roll else self._solve(self._far, pose, start)
 
     def restarted(self, pose: Array, max_time: float) -> Array | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
-from deskhand.motion.scene import Pairs, PlanningScene, table_object, voxels
+from deskhand.motion.scene import Pairs, PlanningScene, padded_voxels, table_object
 from deskhand.types import CollisionObject, Shape
 
 GROUP = "deskhand_arm"
@@ -65,11 +65,7 @@ class SceneBuilder:
 
     def _octree(self, shape: Shape, pad: float) -> Any:
         """Cubes of the points; padding adds the neighbouring cells, which is at least ``pad``."""
-        centers, edge = voxels(shape)
-        if pad > 0:
-            steps = np.array(np.meshgrid(*[[-1, 0, 1]] * 3)).reshape(3, -1).T * edge
-            cells = np.unique(np.floor((centers[:, None] + steps).reshape(-1, 3) / edge).astype(np.int64), axis=0)
-            centers = (cells + 0.5) * edge
+        centers, edge = padded_voxels(shape, pad)
         rows = np.column_stack([centers, np.full(len(centers), edge), np.ones(len(centers)), np.full(len(centers), 0.5)])
         return self._core.OcTree(list(rows), edge)
 

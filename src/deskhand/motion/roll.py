@@ -13,6 +13,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 
 ALIGNED = 1e-6
+AT_LIMIT = 1e-3  # [rad]
 ROLL_MET = 0.02  # [rad]
 """A roll error below this counts as none: what a joint limit leaves is larger."""
 
@@ -52,7 +53,7 @@ class Roll:
         result = np.array(joints, dtype=float)
         if within:
             result[self._index] = min(within, key=lambda angle: abs(angle - joints[self._index]))
-        else:  # the limit that is nearer to it
+        elif min(abs(joints[self._index] - limit) for limit in (self._lower, self._upper)) > AT_LIMIT:  # there it stays, rather than swing to the other
             misses = [(abs(angle - limit), limit) for angle in turns for limit in (self._lower, self._upper)]
             result[self._index] = min(misses)[1]
         return result
@@ -73,6 +74,29 @@ def arm_axis(model: RobotModel) -> Array | None:
         if out_of_plane(pose, base) > 1e-6:
             return None
     return np.asarray(base)
+
+
+class BaseAngles:
+    """Where the first joint of such an arm points when its hand is at a pose: towards it, or away from it with the arm bent over backwards."""
+
+    def __init__(self, model: RobotModel) -> None:
+        first = model.arm.joints[0]
+        self._base = model.arm.world_T_base[:2, 3]
+        self._lower, self._upper = model.limits[first][:2]
+        joints = dict(zip(model.arm.joints, (self._lower + self._upper) / 2 + np.zeros(len(model.arm.joints)), strict=True))
+        joints.update({name: float(np.mean(model.limits[name][:2])) + 0.3 for name in model.arm.joints[1:]})
+        at, after = (self._azimuth(model.tcp_pose({**joints, first: angle})) for angle in (0.0, 0.1))
+        self._zero, self._sense = at, 1.0 if np.sin(after - at) > 0 else -1.0
+
+    def _azimuth(self, pose: Array) -> float:
+        outward = pose[:2, 3] - self._base
+        return float(np.arctan2(outward[1], outward[0]))
+
+    def of(self, pose: Array) -> list[float]:
+        """One or two angles [rad] within the joint's limits."""
+        angle = self._sense * (self._azimuth(pose) - self._zero)
+        angles = {round(float(np.mod(angle + turn + np.pi, 2 * np.pi) - np.pi), 9) for turn in (0.0, np.pi)}
+        return sorted(value for value in angles if self._lower <= value <= self._upper)
 
 
 def out_of_plane(pose: Array, base: Array) -> float:

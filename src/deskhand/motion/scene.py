@@ -173,6 +173,16 @@ def voxels(shape: Shape) -> tuple[Array, float]:
         edge *= 1.5
 
 
+def padded_voxels(shape: Shape, padding: float) -> tuple[Array, float]:
+    """As :func:`voxels`; with a ``padding`` [m] the neighbouring cells too, which is at least that much for paddings up to an edge."""
+    centers, edge = voxels(shape)
+    if padding > 0:
+        steps = np.array(np.meshgrid(*[[-1, 0, 1]] * 3)).reshape(3, -1).T * edge
+        cells = np.unique(np.floor((centers[:, None] + steps).reshape(-1, 3) / edge).astype(np.int64), axis=0)
+        centers = (cells + 0.5) * edge
+    return centers, edge
+
+
 def _surface(corners: Array, spacing: float) -> Array:
     """Points (N, 3) on triangles (F, 3, 3), at most ``spacing`` apart."""
     result = []

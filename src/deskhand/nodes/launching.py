@@ -16,7 +16,7 @@ from deskhand.environment import workstation_defaults
 
 STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "arm": ("wx250s", "arm, a name in config/arms or a YAML file"),
-    "planner": ("embedded", "motion planner"),
+    "planner": ("embedded", "motion planner: embedded, moveit, or auto (moveit where it is installed)"),
     "brain": ("offline", "language model, a profile of config/llm.yaml; offline needs none"),
     "namespace": ("", "ROS namespace of all nodes"),
     "parameters": ("", "ROS parameter file, over config/nodes.yaml"),

@@ -13,16 +13,19 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
-from deskhand.arms.config import load_arm
+from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import ERROR_NUMBERS, OK, DeskhandError
+from deskhand.motion.base import Backend
 from deskhand.motion.executor import Executor, Tolerances
+from deskhand.motion.process import ProcessBackend
 from deskhand.motion.service import MotionService
 from deskhand.nodes import conversions
+from deskhand.nodes.moveit_backend import moveit_is_there
 from deskhand.nodes.node import DeskhandNode, RosClock, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import RosArm
-from deskhand.safety.settings import load_safety
+from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.safety.watchdog import Watchdog
 from deskhand.types import ExecutionReport, SafetyStatus
 from deskhand_interfaces.action import ExecutePlan
@@ -31,12 +34,12 @@ from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, Solve
 
 FEEDBACK_PERIOD = 0.05  # [s] wall time
 FIRST_STATUS = 3.0  # [s] wall time that the safety node may take to be found after a start
-PLANNERS = ("auto", "embedded")
+PLANNERS = ("auto", "embedded", "moveit")
 
 
 @dataclass
 class Parameters:
-    """``planner``: auto or embedded; ``settings``: file of the envelope, default config/safety.yaml."""
+    """``planner``: embedded, moveit, or auto (moveit where it is installed); ``settings``: file of the envelope, default config/safety.yaml."""
 
     arm: str = "wx250s"
     planner: str = "embedded"
@@ -53,7 +56,9 @@ class MotionNode(DeskhandNode):
             raise DeskhandError("config_error", f"there is no planner {parameters.planner!r} here; valid: {', '.join(PLANNERS)}.")
         arm, settings = load_arm(parameters.arm), load_safety(parameters.settings or None)
         clock, driver = RosClock(self), RosArm(self, arm)
-        self._service = MotionService(arm, driver.joint_state, clock, settings=settings)
+        backend = _backend(parameters.planner, arm, settings)
+        self._service = MotionService(arm, driver.joint_state, clock, backend, settings)
+        self.get_logger().info(f"planner: {self._service.backend.name}")
         self._executor = Executor(driver, clock, RobotModel.load(arm), self._safety, Tolerances(stale_wall=0.3))
         self._limit = settings.watchdog.status_timeout
         self._heard: tuple[SafetyStatus, float] | None = None
@@ -124,6 +129,7 @@ class MotionNode(DeskhandNode):
             seed=conversions.joints_from_msg(request.seed),
             max_solutions=int(request.max_solutions) or 1,
             check_collisions=bool(request.check_collisions),
+            allow=conversions.pairs_from_msg(request.allow),
         )
         response.solutions = [conversions.ik_solution_to_msg(solution) for solution in solutions]
 
@@ -138,7 +144,9 @@ class MotionNode(DeskhandNode):
         conversions.plan_to_msg(self._service.plan_cartesian(poses, conversions.plan_options_from_msg(request.options)), response)
 
     def _check_state(self, request: CheckState.Request, response: CheckState.Response) -> None:
-        conversions.state_check_to_msg(self._service.check_state(conversions.joints_from_msg(request.joints)), response)
+        conversions.state_check_to_msg(
+            self._service.check_state(conversions.joints_from_msg(request.joints), conversions.pairs_from_msg(request.allow)), response
+        )
 
     def _update_scene(self, request: UpdateScene.Request, _: UpdateScene.Response) -> None:
         self._service.update_scene(conversions.scene_update_from_msg(request))
@@ -210,6 +218,13 @@ class MotionNode(DeskhandNode):
                 handle.publish_feedback(ExecutePlan.Feedback(progress=float(fraction), tracking_error=float(self._executor.tracking_error)))
 
         return self._executor.execute(plan, progress, lambda: bool(handle.is_cancel_requested))
+
+
+def _backend(planner: str, arm: ArmConfig, settings: SafetySettings) -> Backend | None:
+    """The planner asked for; None is the service's own default, the embedded one."""
+    if planner == "embedded" or (planner == "auto" and not moveit_is_there()):
+        return None
+    return ProcessBackend("moveit", "deskhand.nodes.moveit_backend:make_moveit", arm, (*settings.walls(), *settings.keep_out))
 
 
 def main() -> int:

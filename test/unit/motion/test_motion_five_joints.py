@@ -145,6 +145,17 @@ def test_the_roll_follows_the_nearest_turn_within_the_limits() -> None:
         assert abs(left) < 1e-9 or not any(LIMITS[4, 0] < option < LIMITS[4, 1] for option in options[:3])
 
 
+def test_a_line_with_a_roll_out_of_reach_does_not_swing_from_limit_to_limit() -> None:
+    backend, joints = EmbeddedBackend(JETARM), None
+    for height in np.arange(0.10, 0.03, -0.002):
+        pose = top_down(0.05, 0.0, height, 0.02 * np.sin(1e3 * height))  # half a turn away from home: either limit is as near
+        seed = np.array(JETARM.arm.named_poses["home"]) if joints is None else joints
+        found = backend.solve_ik(PlanningScene(), pose, seed, FINGERS)[0].joints if joints is None else backend.refine_ik(pose, joints, FINGERS)
+        assert found is not None and (joints is None or np.abs(found - joints).max() < 0.1)
+        joints = found
+    backend.close()
+
+
 def test_the_hand_leans_only_in_the_plane_of_the_arm() -> None:
     axis = arm_axis(JETARM)
     assert axis is not None and np.allclose(axis, JETARM.arm.world_T_base[:3, 3])
