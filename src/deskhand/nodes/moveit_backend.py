@@ -63,12 +63,15 @@ class MoveItBackend:
         """
         try:
             import moveit.core
+            import moveit.core.collision_detection
+            import moveit.core.planning_scene
             import moveit.planning
 
             from deskhand.nodes import moveit_messages
         except ImportError as error:
             raise DeskhandError("missing_dependency", f"the planner moveit needs moveit_py ({error}).", hint="apt install ros-jazzy-moveit-py") from error
         self._core, self._planning, self._messages = moveit.core, moveit.planning, moveit_messages
+        self._collisions, self._scenes = moveit.core.collision_detection, moveit.core.planning_scene
         self.model, self.arm, self._fixed = model, model.arm, fixed
         self._newton = Newton(model)
         self._lower, self._upper = (np.array([model.limits[name][i] for name in self.arm.joints]) for i in (0, 1))
@@ -167,7 +170,7 @@ class MoveItBackend:
         """Distance [m] of the nearest pair that may not touch, by MoveIt's own collision library."""
         with self._lock:
             built = self._scene(scene, allow, 0.0, others)
-            request, result = self._core.collision_detection.CollisionRequest(), self._core.collision_detection.CollisionResult()
+            request, result = self._collisions.CollisionRequest(), self._collisions.CollisionResult()
             request.distance = True
             built.scene.check_collision(request, result, self._state(built, joints))
             return float(result.distance)
@@ -245,7 +248,7 @@ class MoveItBackend:
 
     def _build(self, scene: PlanningScene, allow: Pairs, padding: float, others: Mapping[str, float]) -> _Built:
         # The world must be given: the default is one object that all scenes would share.
-        made = self._core.planning_scene.PlanningScene(self._robot, self._core.World())
+        made = self._scenes.PlanningScene(self._robot, self._core.World())
         matrix = made.allowed_collision_matrix
         for item in (table_object(), *self._fixed):
             made.apply_collision_object(self._messages.object_to_msg(item, self.model.root))

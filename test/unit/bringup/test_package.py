@@ -40,6 +40,10 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
+OPTIONAL = {"moveit", "moveit_msgs"}
+"""Imported only where a person has installed it: apt install ros-jazzy-moveit-py. The embedded planner needs none of it."""
+
+
 @cache
 def imported() -> set[str]:
     names = set()
@@ -49,7 +53,7 @@ def imported() -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
                 names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"deskhand"}
+    return names - set(sys.stdlib_module_names) - {"deskhand"} - OPTIONAL
 
 
 def manifest() -> ElementTree.Element:
