@@ -40,8 +40,8 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-OPTIONAL = {"moveit", "moveit_msgs"}
-"""Imported only where a person has installed it: apt install ros-jazzy-moveit-py. The embedded planner needs none of it."""
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio"}
+"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark."""
 
 
 @cache
