@@ -69,8 +69,9 @@ class Deskhand:
         self._empty = PlanningScene()
 
     def load(self, task: Task) -> None:
-        """See base."""
+        """See base. The planner's scene is built here, as the others' are."""
         put(self.service, self.still, task)
+        self.service.backend.in_collision(self.service.scene, task.start, self._others, padding=PADDINGS[0])
 
     def ik(self, pose: Array, seed: Array) -> Array | None:
         """See base: what the service's first solution comes from."""

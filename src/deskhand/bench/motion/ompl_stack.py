@@ -17,6 +17,7 @@ from deskhand.bench.motion.tasks import StillArm, Task
 from deskhand.geometry import Array, inverse
 from deskhand.motion.cartesian import JUMP, interpolate
 from deskhand.motion.roboplan_scene import standing_still
+from deskhand.motion.roll import Roll
 from deskhand.motion.scene import PlanningScene, pair, table_object
 from deskhand.motion.search import PADDINGS
 from deskhand.motion.timing import time_path
@@ -52,6 +53,7 @@ class OmplStack:
         self._tcp = self._kin.getFrameId(arm.tcp)
         self._checker = CollisionChecker(self.model)
         self._lower, self._upper = (np.array([self.model.limits[joint][i] for joint in arm.joints]) for i in (0, 1))
+        self._roll = Roll(self.model)
         self._random = np.random.default_rng(0)
         extent = float(np.linalg.norm(self._upper - self._lower))
         self._fraction = fraction or STEP / extent
@@ -134,7 +136,8 @@ class OmplStack:
                 error = np.concatenate([now.rotation.T @ (goal.translation - now.translation), across / max(float(np.linalg.norm(across)), 1e-12) * turn])
             error = error[rows]
             if np.linalg.norm(error[:3]) < tolerance[0] and np.linalg.norm(error[3:]) < tolerance[1]:
-                return joints
+                # Five joints: the last one turns the hand about its axis, as in deskhand's own inverse kinematics.
+                return self._roll.fitted(joints, goal.homogeneous, now.homogeneous) if self.arm.free_roll else joints
             jacobian = pin.computeFrameJacobian(self._kin, self._data, joints, self._tcp, pin.ReferenceFrame.LOCAL)[rows]
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-5 * np.eye(len(error)), error)
             joints = np.clip(joints + step, self._lower, self._upper)
