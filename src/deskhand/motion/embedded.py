@@ -121,6 +121,12 @@ class EmbeddedBackend:
         found.sort(key=lambda solution: (abs(solution.roll_error) > ROLL_MET, float(np.linalg.norm(solution.joints - seed))))
         return found[:max_solutions]
 
+    def first_ik(self, pose: Array, seed: Array, max_time: float = 0.1) -> Array | None:
+        """Some joints at ``pose``, whatever they touch, as soon as there are any; :meth:`solve_ik` looks for nearer ones and at contacts."""
+        with self._lock:
+            found = self._ik.seeded(pose, self._clamp(seed))
+            return self._ik.restarted(pose, max_time) if found is None else found
+
     def refine_ik(self, pose: Array, seed: Array, others: Mapping[str, float]) -> Array | None:
         """See the base."""
         with self._lock:

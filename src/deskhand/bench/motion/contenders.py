@@ -13,6 +13,7 @@ from deskhand.bench.motion.tasks import StillArm, Task, put
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.base import Backend
+from deskhand.motion.embedded import EmbeddedBackend
 from deskhand.motion.scene import PlanningScene
 from deskhand.motion.search import PADDINGS
 from deskhand.motion.service import MotionService
@@ -74,7 +75,15 @@ class Deskhand:
         self.service.backend.in_collision(self.service.scene, task.start, self._others, padding=PADDINGS[0])
 
     def ik(self, pose: Array, seed: Array) -> Array | None:
-        """See base: what the service's first solution comes from."""
+        """See base. The embedded planner's first solution; other planners have no such call, so their whole answer."""
+        backend = self.service.backend
+        if isinstance(backend, EmbeddedBackend):
+            return backend.first_ik(pose, seed)
+        found = backend.solve_ik(self._empty, pose, seed, self._others, check_collisions=False, max_time=0.1)
+        return found[0].joints if found else None
+
+    def nearest_ik(self, pose: Array, seed: Array) -> Array | None:
+        """As the service answers one solution: it looks for one that is near the seed."""
         found = self.service.backend.solve_ik(self._empty, pose, seed, self._others, check_collisions=False, max_time=0.1)
         return found[0].joints if found else None
 

@@ -17,6 +17,8 @@ def show(result: dict[str, Any], console: Console) -> None:
     for name in names:
         table.add_column(name, justify="right")
     table.add_row("inverse kinematics", *(_times(result["ik"][name]) for name in names))
+    if result["ik_nearest"]:
+        table.add_row("  the nearest", *(_times(result["ik_nearest"][name]) if name in result["ik_nearest"] else "" for name in names), style="dim")
     for situation, numbers in result["planning"].items():
         table.add_row(f"plan: {situation}", *(_times(numbers[name]) for name in names))
         table.add_row("  path [rad]", *(f"{numbers[name]['median_length']:.2f}" for name in names), style="dim")

@@ -12,7 +12,7 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
-from deskhand.bench.motion.contenders import Contender, Outcome, contenders
+from deskhand.bench.motion.contenders import Contender, Deskhand, Outcome, contenders
 from deskhand.bench.motion.tasks import SITUATIONS, Task, TaskMaker
 from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.cartesian import deviation
@@ -54,13 +54,16 @@ def run(arm: ArmConfig, options: Options, told: Told) -> dict[str, Any]:
             "contenders": [stack.name for stack in stacks],
             "missing": missing,
             "ik": {},
+            "ik_nearest": {},
             "checks": {},
             "planning": {situation: {} for situation in tasks},
             "cartesian": {},
         }
         for stack in stacks:
             told(f"{stack.name}: inverse kinematics")
-            result["ik"][stack.name] = measure_ik(stack, arm, options)
+            result["ik"][stack.name] = measure_ik(stack.ik, arm, options)
+            if isinstance(stack, Deskhand):
+                result["ik_nearest"][stack.name] = measure_ik(stack.nearest_ik, arm, options)
             told(f"{stack.name}: collision checks")
             result["checks"][stack.name] = measure_checks(stack, arm, tasks["clutter"][0], options)
             for situation, some in tasks.items():
@@ -94,14 +97,14 @@ def spread(rows: Sequence[tuple[float, float]]) -> dict[str, float]:
     }
 
 
-def measure_ik(stack: Contender, arm: ArmConfig, options: Options) -> dict[str, Any]:
+def measure_ik(solve: Callable[[Array, Array], Array | None], arm: ArmConfig, options: Options) -> dict[str, Any]:
     """Poses of random joints, always from the same seed; only what is within a millimetre and half a degree counts."""
     model, rng = RobotModel.load(arm), np.random.default_rng(options.seed)
     lower, upper = _limits(model)
     seed, rows, good = np.array(arm.named_poses["home"], dtype=float), [], 0
     for _ in range(options.poses):
         pose = model.tcp_pose(model.arm_joints(rng.uniform(lower * 0.98, upper * 0.98)))
-        joints, wall, used = _timed(lambda pose=pose: stack.ik(pose, seed))  # type: ignore[misc]
+        joints, wall, used = _timed(lambda pose=pose: solve(pose, seed))  # type: ignore[misc]
         rows.append((wall, used))
         if joints is not None:
             reached = model.tcp_pose(model.arm_joints(joints))

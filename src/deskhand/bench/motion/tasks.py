@@ -57,8 +57,10 @@ class StillArm(Clock):
 def put(service: MotionService, still: StillArm, task: Task) -> None:
     """Make ``service`` see the task's scene with the arm at its start."""
     still.joints = task.start
+    if service.scene.held is not None:  # what is let go stays as an obstacle until it is replaced
+        service.update_scene(SceneUpdate(detach=True))
     held = (task.held,) if task.held else ()
-    service.update_scene(SceneUpdate(replace=(*task.obstacles, *held), attach=task.held.id if task.held else "", detach=service.scene.held is not None))
+    service.update_scene(SceneUpdate(replace=(*task.obstacles, *held), attach=task.held.id if task.held else ""))
 
 
 class TaskMaker:
