@@ -25,6 +25,7 @@ VENV = ROOT / ".venv"
 STATE = VENV / ".deskhand"
 PYTHONS = ("python3.12", "python3.11", "python3.10", "python3")
 OLDEST, NEWEST = (3, 10), (3, 12)
+OLDEST_PIP = "pip>=24.1"
 DISK_NEEDED = 3.0  # [GB] for the environment
 COMPAT_PACKAGES = ("control_msgs", "tf2_msgs")
 INTERFACES = "src/deskhand_interfaces"
@@ -203,6 +204,7 @@ class Setup:
             raise SetupError(f"making .venv failed:\n{done.stdout}{done.stderr}")
         STATE.mkdir(parents=True, exist_ok=True)
         (VENV / "COLCON_IGNORE").touch()
+        self.finish(*self.pip("--upgrade", OLDEST_PIP, log="pip-pip"), "upgrading pip")  # older resolvers lose their way among so many packages
         self.done("venv", mark)
 
     def pip(self, *arguments: str, log: str) -> tuple[subprocess.Popen[bytes], Path]:
