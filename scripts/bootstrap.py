@@ -226,24 +226,23 @@ class Setup:
         """Both at once: pip waits for the network and the disk, the compiler for the processor."""
         files = [ROOT / f"requirements/{name}.txt" for name in ("core", "sim", "dev")]
         libraries, interfaces = fingerprint(files, self.python["version"], self.with_ros), self.interfaces_mark()
-        pip = build = None
+        jobs = []
         if not self.fresh("libraries", libraries):
             self.say("installing libraries: numpy, OpenCV, MuJoCo, roboplan, …")
             pip = self.pip(*(part for file in files for part in ("-r", str(file))), *self.constraints(), log="pip-libraries")
+            jobs.append((pip, "installing the libraries", "libraries", libraries))
         if not self.fresh("interfaces", interfaces):
             self.say(f"building {', '.join(path.name for path in self.interface_packages())}")
-            build = self.build_interfaces()
-        try:
-            if pip:
-                self.finish(*pip, "installing the libraries")
-                self.done("libraries", libraries)
-            if build:
-                self.finish(*build, "building the interface packages")
-                self.done("interfaces", interfaces)
-        except (SetupError, KeyboardInterrupt):
-            for process, _ in filter(None, (pip, build)):
-                process.terminate()
-            raise
+            jobs.append((self.build_interfaces(), "building the interface packages", "interfaces", interfaces))
+        errors = []
+        for command, what, step, mark in jobs:
+            try:
+                self.finish(*command, what)
+                self.done(step, mark)
+            except SetupError as error:  # the other one may still succeed, and need not be done again
+                errors.append(error)
+        if errors:
+            raise errors[0]
         if self.interfaces_mark() != interfaces:  # numpy changed its major version under way
             self.finish(*self.build_interfaces(), "building the interface packages")
             self.done("interfaces", self.interfaces_mark())
