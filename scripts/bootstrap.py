@@ -31,6 +31,12 @@ COMPAT_PACKAGES = ("control_msgs", "tf2_msgs")
 INTERFACES = "src/deskhand_interfaces"
 CMAKE_INCLUDE = ROOT / "scripts/cmake/python_interfaces.cmake"
 
+# A sourced ROS 2 does not look into .venv/lib for the interface packages' libraries, and the loader reads the path at a process's start alone.
+LIBRARY_PATH = (
+    "import os, sys; lib = sys.prefix + '/lib'; path = os.environ.get('LD_LIBRARY_PATH', ''); "
+    "lib in path.split(':') or os.execve(sys.executable, sys.orig_argv, {**os.environ, 'LD_LIBRARY_PATH': lib + ':' + path})\n"
+)
+
 PROBE = """
 import json, os, sys, sysconfig
 def has(name):
@@ -204,6 +210,8 @@ class Setup:
             raise SetupError(f"making .venv failed:\n{done.stdout}{done.stderr}")
         STATE.mkdir(parents=True, exist_ok=True)
         (VENV / "COLCON_IGNORE").touch()
+        if self.with_ros:
+            (VENV / "lib/python{}.{}/site-packages/deskhand_libraries.pth".format(*self.python["version"])).write_text(LIBRARY_PATH)
         self.finish(*self.pip("--upgrade", OLDEST_PIP, log="pip-pip"), "upgrading pip")  # older resolvers lose their way among so many packages
         self.done("venv", mark)
 
