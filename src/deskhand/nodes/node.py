@@ -18,13 +18,15 @@ from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 from deskhand.errors import DeskhandError
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
+HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+"""Latched: whoever comes later knows at once which process every node is."""
 
 
 class DeskhandNode(Node):
@@ -36,8 +38,9 @@ class DeskhandNode(Node):
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self.reentrant = ReentrantCallbackGroup()
-        self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT))
+        self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, durability=HEARTBEATS.durability, reliability=HEARTBEATS.reliability))
         self._beat_text = f"{name} {os.getpid()} {socket.gethostname()}"
+        self._send_beat()
         self.create_timer(HEARTBEAT_PERIOD, self._send_beat, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
 
     def _send_beat(self) -> None:

@@ -20,7 +20,7 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.node import HEARTBEATS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import CONTROLLER
 from deskhand.safety.settings import load_safety
@@ -56,10 +56,9 @@ class SafetyNode(DeskhandNode):
         self._status = self.create_publisher(SafetyStatusMsg, "safety/status", QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE))
         self._cancel = self.create_client(CancelGoal, f"{CONTROLLER}/_action/cancel_goal", callback_group=self.reentrant)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-        beats = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
         group = {"callback_group": self.reentrant}
         self.create_subscription(GoalStatusArray, f"{CONTROLLER}/_action/status", self._on_goals, latched, **group)
-        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), beats, **group)
+        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), HEARTBEATS, **group)
         self.create_service(Trigger, "safety/stop", self._on_stop, **group)
         self.create_service(Trigger, "safety/reset", self._on_reset, **group)
         self.create_timer(STATUS_PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
