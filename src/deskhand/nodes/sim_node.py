@@ -49,7 +49,7 @@ class SimParameters:
     """Parameters of the node; none of them says anything about the world."""
 
     arm: str = "wx250s"
-    realtime_factor: float = 4.0
+    realtime_factor: float = 3.5
     camera_rate: float = 10.0  # [Hz] of simulated time, at most
     state_period: float = 0.02  # [s] of simulated time between joint states
     max_state_rate: float = 60.0  # [Hz] of wall time, at most, for joint states and clock
