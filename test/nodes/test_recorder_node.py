@@ -61,7 +61,7 @@ class Robot:
         while any(publisher.get_subscription_count() == 0 for publisher in self.publishers.values()):
             assert time.monotonic() < end, "the recorder does not subscribe"
             time.sleep(0.02)
-        time.sleep(0.5)  # we see its readers; it sees our writers a little later, and rclpy cannot be asked whether it does
+        time.sleep(3.0)  # we see its readers; it sees our writers a little later, and rclpy cannot be asked whether it does
 
     def close(self):
         self.executor.shutdown()
