@@ -36,8 +36,6 @@ from deskhand.nodes.ros_robot import RosRobot
 from deskhand.types import MotionGoal, PlanOptions, SceneUpdate
 from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
-pytestmark = pytest.mark.flaky(reruns=3, reruns_delay=2)  # limits in simulated time that a busy machine overruns; each try checks in full
-
 ARM = load_arm("wx250s")
 MODEL = RobotModel.load(ARM)
 DOMAIN = 51

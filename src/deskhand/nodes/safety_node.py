@@ -50,6 +50,7 @@ class SafetyNode(DeskhandNode):
         parameters = declare_parameters(self, Parameters)
         settings = load_safety(parameters.settings or None)
         self._stop = SafetyStop(self.seconds)
+        self._moving = False  # the controller has goals that run
         self._watchdog = Watchdog(parameters.watch, settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
         self._stop.add_cause(lambda: "; ".join(f"{name}: {why}" for name, why in self._watchdog.dead().items()))
         self._stop.listen(self._on_change)
@@ -61,7 +62,7 @@ class SafetyNode(DeskhandNode):
         self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), HEARTBEATS, **group)
         self.create_service(Trigger, "safety/stop", self._on_stop, **group)
         self.create_service(Trigger, "safety/reset", self._on_reset, **group)
-        self.create_timer(STATUS_PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
+        self.create_timer(STATUS_PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
         self._watchdog.start()
 
     def close(self) -> None:
@@ -94,7 +95,8 @@ class SafetyNode(DeskhandNode):
             self.get_logger().info("reset: the arm may move again")
 
     def _on_goals(self, message: GoalStatusArray) -> None:
-        if self._stop.status().stopped and any(goal.status in RUNNING for goal in message.status_list):
+        self._moving = any(goal.status in RUNNING for goal in message.status_list)
+        if self._moving and self._stop.status().stopped:
             self._halt()
 
     def _halt(self) -> None:
@@ -106,6 +108,12 @@ class SafetyNode(DeskhandNode):
 
     def _publish(self) -> None:
         self._status.publish(conversions.safety_status_to_msg(self._stop.status()))
+
+    def _tick(self) -> None:
+        """Say the status; ask again for a halt that the controller has not carried out, whatever became of the request."""
+        if self._moving and self._stop.status().stopped and self._cancel.service_is_ready():
+            self._halt()
+        self._publish()
 
 
 def _report(node: SafetyNode, future: Any) -> None:

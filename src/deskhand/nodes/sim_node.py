@@ -171,7 +171,9 @@ class SimNode(DeskhandNode):
     def _follow(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
         follower = self._followers[bytes(handle.goal_id.uuid)]
         while follower.active and self.context.ok():
-            self._wait(lambda: not follower.active)
+            if handle.is_cancel_requested:  # a cancel can come before _begin_follow knows the goal
+                self.simulation.cancel(follower)
+            self._wait(lambda: not follower.active or handle.is_cancel_requested)
             handle.publish_feedback(_feedback(follower, self.simulation.time))
         del self._followers[bytes(handle.goal_id.uuid)]
         if follower.cancelled and handle.is_cancel_requested:
