@@ -6,8 +6,6 @@ from harness import kill_during_motion
 from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
 
-pytestmark = pytest.mark.flaky(reruns=3, reruns_delay=2)  # limits in simulated time that a busy machine overruns; each try checks in full
-
 SEED = 10
 STOP_LIMIT = 0.5  # [s] of simulated time
 

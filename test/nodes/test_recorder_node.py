@@ -27,8 +27,6 @@ from deskhand.types import CameraIntrinsics, Scene, SceneObject, Table
 from deskhand.types import JointState as State
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
 
-pytestmark = pytest.mark.flaky(reruns=3, reruns_delay=2)  # limits in simulated time that a busy machine overruns; each try checks in full
-
 DOMAIN = 91
 
 

@@ -28,8 +28,6 @@ from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import THREADS, ToolServerNode
 from deskhand.safety.audit import verify
 
-pytestmark = pytest.mark.flaky(reruns=3, reruns_delay=2)  # limits in simulated time that a busy machine overruns; each try checks in full
-
 DOMAIN = 71
 
 
