@@ -16,7 +16,8 @@ demo: setup ## the simulated arm cleans a desk (ARGS="--seed 3 --task desk_clean
 lint: setup ## ruff and mypy
 	@$(BIN)/ruff check src test launch scripts setup.py
 	@$(BIN)/ruff format --check --quiet src test launch scripts setup.py
-	@$(BIN)/mypy
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(BIN)/mypy; \
+	else echo "mypy left out: the newest numpy for Python 3.10 has older type stubs"; fi
 
 test: lint ## lint, then every test (ARGS="-k safety")
 	@$(BIN)/python -m pytest $(ARGS)

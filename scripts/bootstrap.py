@@ -25,10 +25,17 @@ VENV = ROOT / ".venv"
 STATE = VENV / ".deskhand"
 PYTHONS = ("python3.12", "python3.11", "python3.10", "python3")
 OLDEST, NEWEST = (3, 10), (3, 12)
+OLDEST_PIP = "pip>=24.1"
 DISK_NEEDED = 3.0  # [GB] for the environment
 COMPAT_PACKAGES = ("control_msgs", "tf2_msgs")
 INTERFACES = "src/deskhand_interfaces"
 CMAKE_INCLUDE = ROOT / "scripts/cmake/python_interfaces.cmake"
+
+# A sourced ROS 2 does not look into .venv/lib for the interface packages' libraries, and the loader reads the path at a process's start alone.
+LIBRARY_PATH = (
+    "import os, sys; lib = sys.prefix + '/lib'; path = os.environ.get('LD_LIBRARY_PATH', ''); "
+    "lib in path.split(':') or os.execve(sys.executable, sys.orig_argv, {**os.environ, 'LD_LIBRARY_PATH': lib + ':' + path})\n"
+)
 
 PROBE = """
 import json, os, sys, sysconfig
@@ -203,6 +210,9 @@ class Setup:
             raise SetupError(f"making .venv failed:\n{done.stdout}{done.stderr}")
         STATE.mkdir(parents=True, exist_ok=True)
         (VENV / "COLCON_IGNORE").touch()
+        if self.with_ros:
+            (VENV / "lib/python{}.{}/site-packages/deskhand_libraries.pth".format(*self.python["version"])).write_text(LIBRARY_PATH)
+        self.finish(*self.pip("--upgrade", OLDEST_PIP, log="pip-pip"), "upgrading pip")  # older resolvers lose their way among so many packages
         self.done("venv", mark)
 
     def pip(self, *arguments: str, log: str) -> tuple[subprocess.Popen[bytes], Path]:
@@ -224,24 +234,23 @@ class Setup:
         """Both at once: pip waits for the network and the disk, the compiler for the processor."""
         files = [ROOT / f"requirements/{name}.txt" for name in ("core", "sim", "dev")]
         libraries, interfaces = fingerprint(files, self.python["version"], self.with_ros), self.interfaces_mark()
-        pip = build = None
+        jobs = []
         if not self.fresh("libraries", libraries):
             self.say("installing libraries: numpy, OpenCV, MuJoCo, roboplan, …")
             pip = self.pip(*(part for file in files for part in ("-r", str(file))), *self.constraints(), log="pip-libraries")
+            jobs.append((pip, "installing the libraries", "libraries", libraries))
         if not self.fresh("interfaces", interfaces):
             self.say(f"building {', '.join(path.name for path in self.interface_packages())}")
-            build = self.build_interfaces()
-        try:
-            if pip:
-                self.finish(*pip, "installing the libraries")
-                self.done("libraries", libraries)
-            if build:
-                self.finish(*build, "building the interface packages")
-                self.done("interfaces", interfaces)
-        except (SetupError, KeyboardInterrupt):
-            for process, _ in filter(None, (pip, build)):
-                process.terminate()
-            raise
+            jobs.append((self.build_interfaces(), "building the interface packages", "interfaces", interfaces))
+        errors = []
+        for command, what, step, mark in jobs:
+            try:
+                self.finish(*command, what)
+                self.done(step, mark)
+            except SetupError as error:  # the other one may still succeed, and need not be done again
+                errors.append(error)
+        if errors:
+            raise errors[0]
         if self.interfaces_mark() != interfaces:  # numpy changed its major version under way
             self.finish(*self.build_interfaces(), "building the interface packages")
             self.done("interfaces", self.interfaces_mark())

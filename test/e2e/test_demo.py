@@ -1,5 +1,6 @@
 """One whole demo through the real nodes, as a user starts it, checked on where things really are; and Ctrl-C in the middle of one."""
 
+import contextlib
 import json
 import os
 import signal
@@ -23,7 +24,9 @@ SEED = 10
 CLEAN_EXIT = 3.0  # [s] from Ctrl-C to the end
 
 
-def start(folder, *arguments):
+@contextlib.contextmanager
+def started(folder):
+    """A running demo; killed, with all that it started, when the test fails on the way."""
     command = [
         sys.executable,
         "-m",
@@ -35,9 +38,12 @@ def start(folder, *arguments):
         str(folder / "episode"),
         "--json",
         str(folder / "out.json"),
-        *arguments,
     ]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as demo:
+        try:
+            yield demo
+        finally:
+            demo.kill()  # its reaper ends the nodes
 
 
 def in_container(row, container):
@@ -49,8 +55,8 @@ def in_container(row, container):
 
 
 def test_the_demo_cleans_the_desk_and_leaves_its_record(tmp_path):
-    demo = start(tmp_path)
-    output, _ = demo.communicate(timeout=240)
+    with started(tmp_path) as demo:
+        output, _ = demo.communicate(timeout=240)
     assert demo.returncode == 0, output
     task = load_task("desk_cleaning")
     assert task.instruction(SEED) in " ".join(output.split()) and "pick" in output and "score 1.00" in output and "report.html" in output
@@ -80,16 +86,16 @@ def check_record(folder: Path):
 
 
 def test_ctrl_c_ends_a_demo_within_three_seconds_and_keeps_the_record(tmp_path):
-    demo = start(tmp_path)
-    for line in demo.stdout:
-        if "approach" in line:
-            break
-    children = descendants(demo.pid)
-    assert len(children) >= 9
-    demo.send_signal(signal.SIGINT)
-    asked = time.monotonic()
-    output, _ = demo.communicate(timeout=20)
-    assert time.monotonic() - asked < CLEAN_EXIT
+    with started(tmp_path) as demo:
+        for line in demo.stdout:
+            if "approach" in line:
+                break
+        children = descendants(demo.pid)
+        assert len(children) >= 9
+        demo.send_signal(signal.SIGINT)
+        asked = time.monotonic()
+        output, _ = demo.communicate(timeout=20)
+        assert time.monotonic() - asked < CLEAN_EXIT
     assert demo.returncode == 130 and "interrupted" in output and "Traceback" not in output
     result = json.loads((tmp_path / "out.json").read_text())
     assert result["error_code"] == "cancelled" and not result["success"]

@@ -59,7 +59,7 @@ class Robot:
         while any(publisher.get_subscription_count() == 0 for publisher in self.publishers.values()):
             assert time.monotonic() < end, "the recorder does not subscribe"
             time.sleep(0.02)
-        time.sleep(0.5)  # we see its readers; it sees our writers a little later, and rclpy cannot be asked whether it does
+        time.sleep(1.0)  # we see its readers; it sees our writers a little later, and rclpy cannot be asked whether it does
 
     def close(self):
         self.executor.shutdown()
@@ -77,7 +77,9 @@ class Robot:
         self.publishers["picture"].publish(image_to_msg(np.full((48, 64, 3), 120, np.uint8), 6.5, "camera_color_optical_frame"))
         self.publishers["scene"].publish(scene_to_msg(Scene((item,), Table(np.eye(4), (0.9, 1.1)), 6.5)))
         for index in range(3):
-            self.publishers["safety"].publish(SafetyStatus(stopped=index == 2, code="watchdog" if index == 2 else "", reason="x"))
+            for _ in range(20):  # the safety node says it 20 times a second
+                self.publishers["safety"].publish(SafetyStatus(stopped=index == 2, code="watchdog" if index == 2 else "", reason="x"))
+                time.sleep(0.02)
         event = {"event": "start", "id": "a", "tool": "pick", "arguments": {}, "time": 3.0, "sim_time": 6.6}
         self.publishers["events"].publish(String(data=json.dumps(event)))
         self.publishers["events"].publish(String(data="not JSON"))

@@ -21,16 +21,20 @@ from deskhand.bench.trial import Progress, TrialOptions
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, so that everything is stopped and the record is kept."""
+    """SIGTERM ends the block as Ctrl-C does, so that everything is stopped and the record is kept.
+
+    SIGINT is set too: a shell without job control starts background jobs with it ignored, and a robot must stop when asked.
+    """
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Display:

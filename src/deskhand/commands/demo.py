@@ -54,7 +54,8 @@ def demo(
             result = run_trial(options, folder, display.step)
         except KeyboardInterrupt:
             display.interrupted(folder)
-            _write(json_file, json.loads((folder / "result.json").read_text()))
+            if (folder / "result.json").is_file():
+                _write(json_file, json.loads((folder / "result.json").read_text()))
             raise
     _write(json_file, result)
     display.outcome(result)

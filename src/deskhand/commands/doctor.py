@@ -148,7 +148,8 @@ def check_shared_memory() -> Check:
     if not folder.is_dir():
         return Check("memory", False, "there is no /dev/shm", "In a container: mount a tmpfs of 256 MB there.")
     free = shutil.disk_usage(folder).free
-    return Check("memory", free >= SHARED_MEMORY_NEEDED, f"{free / 1e6:.0f} MB shared memory free", "In a container: docker run --shm-size=256m. Remains of killed processes: rm /dev/shm/fastrtps_*.")
+    advice = "In a container: docker run --shm-size=256m. Remains of killed processes: rm /dev/shm/fastrtps_*."
+    return Check("memory", free >= SHARED_MEMORY_NEEDED, f"{free / 1e6:.0f} MB shared memory free", advice)
 
 
 def check_ports() -> Check:

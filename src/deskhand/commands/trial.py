@@ -56,8 +56,9 @@ def trial(
             except DeskhandError as error:
                 raise DeskhandError(error.code, f"seed {each.seed}: {error.message}", hint=error.hint) from error
             except KeyboardInterrupt:
-                results.append(json.loads((folder / "result.json").read_text()))
-                write()
+                if (folder / "result.json").is_file():
+                    results.append(json.loads((folder / "result.json").read_text()))
+                    write()
                 raise
             bar.done(results[-1])
             write()

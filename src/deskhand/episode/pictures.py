@@ -14,6 +14,8 @@ from deskhand.episode.timeline import Call
 from deskhand.geometry import Array, transform_points
 from deskhand.types import Frame, Image
 
+RESTING = 0.05
+"""[rad] within which an arm counts as where it was."""
 CLOSING = -0.004
 """A finger that moves faster inwards is closing [m/s]."""
 DONE, FAILED = (20, 220, 120), (255, 70, 60)
@@ -36,7 +38,7 @@ def executed_grasps(episode: Episode, calls: list[Call], arm: ArmConfig) -> list
     model = RobotModel.load(arm)
     grasps: list[ExecutedGrasp] = []
     for call in picks:
-        closings = _closings(episode, call, arm.gripper)
+        closings = [closing for closing in _closings(episode, call, arm.gripper) if call.tool != "pick" or _at_work(closing[1], episode, call, arm)]
         for index, (stamp, positions, width) in enumerate(closings):
             pose = np.asarray(model.forward(positions)[arm.tcp])
             grasps.append(ExecutedGrasp(stamp, call.id, pose, width, call.ok and index == len(closings) - 1))
@@ -59,6 +61,15 @@ def _closings(episode: Episode, call: Call, gripper: GripperConfig) -> list[tupl
             closing = moves_in
         before = (stamp, position)
     return found
+
+
+def _at_work(positions: dict[str, float], episode: Episode, call: Call, arm: ArmConfig) -> bool:
+    """False where a pick only sets the fingers to the width it needs, before it has left its start or home."""
+    began = next((message for stamp, message in episode.joints if stamp >= call.sim_started), None)
+    resting = [dict(zip(arm.joints, arm.named_poses["home"], strict=True))] if "home" in arm.named_poses else []
+    if began is not None:
+        resting.append(dict(zip(began.name, map(float, began.position), strict=True)))
+    return all(max(abs(positions[name] - pose[name]) for name in arm.joints) > RESTING for pose in resting)
 
 
 def hand_outline(gripper: GripperConfig, width: float) -> list[Array]:

@@ -70,22 +70,24 @@ class Schema:
 
     def _explain(self, error: ValidationError) -> Iterator[Problem]:
         path = _path(error.absolute_path)
+        instance: Any = error.instance
         schema = error.schema if isinstance(error.schema, Mapping) else {}
         properties = schema.get("properties", {})
         if error.validator == "additionalProperties":
-            for key in sorted(set(error.instance) - set(properties)):
+            for key in sorted(set(instance) - set(properties)):
                 near = difflib.get_close_matches(key, list(properties), n=1, cutoff=0.5)
                 advice = f"did you mean {near[0]!r}? " if near else ""
-                yield Problem(_join(path, key), shown(error.instance[key]), "there is no such field", f"{advice}the fields are {_names(properties)}")
+                yield Problem(_join(path, key), shown(instance[key]), "there is no such field", f"{advice}the fields are {_names(properties)}")
         elif error.validator == "required":
-            for key in error.validator_value:
-                if key not in error.instance:
+            required: Any = error.validator_value
+            for key in required:
+                if key not in instance:
                     yield Problem(_join(path, key), "nothing", "is missing", self.describe(properties.get(key, {})))
         elif branch := _meant(error):
             for inner in branch:
                 yield from self._explain(inner)
         else:
-            yield Problem(path, shown(error.instance), f"{shown(error.instance)} is not valid", self.describe(schema))
+            yield Problem(path, shown(instance), f"{shown(instance)} is not valid", self.describe(schema))
 
     def describe(self, schema: Mapping[str, Any]) -> str:
         """What a (sub)schema accepts, in words."""

@@ -101,6 +101,10 @@ class ProcessBackend:
         result: Array | None = self._call("plan_path", scene, (start, goal, dict(others)), options, max_time)
         return result
 
+    def distance(self, scene: PlanningScene, joints: Array, others: Mapping[str, float], allow: Pairs = frozenset()) -> float:
+        """Of the nearest pair that may not touch [m], for backends that offer it."""
+        return float(self._call("distance", scene, (joints, dict(others)), {"allow": allow}, 0.0))
+
     # ------------------------------------------------------------ the process
 
     def _start(self) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image
 
@@ -18,7 +17,6 @@ from deskhand.nodes.node import DeskhandNode
 from deskhand.types import Frame
 
 COLOR, DEPTH, INFO = "camera/color/image_raw", "camera/aligned_depth_to_color/image_raw", "camera/color/camera_info"
-NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)  # with them, destroying a subscription breaks a spinning executor
 TOGETHER = 0.02  # [s] between colour and depth of one exposure at most
 
 
@@ -47,7 +45,7 @@ class CameraClient:
         with self._busy:
             self._latest = {}
             subscriptions = [
-                self._node.create_subscription(kind, topic, partial(self._on, topic), quality, callback_group=self._node.reentrant, event_callbacks=NO_EVENTS)
+                self._node.create_subscription(kind, topic, partial(self._on, topic), quality, callback_group=self._node.reentrant)
                 for topic, kind in ((COLOR, Image), (DEPTH, Image), (INFO, CameraInfo))
             ]
             try:

@@ -22,7 +22,7 @@ from deskhand.motion.process import ProcessBackend
 from deskhand.motion.service import MotionService
 from deskhand.nodes import conversions
 from deskhand.nodes.moveit_backend import moveit_is_there
-from deskhand.nodes.node import DeskhandNode, RosClock, run_node
+from deskhand.nodes.node import HEARTBEATS, DeskhandNode, RosClock, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import RosArm
 from deskhand.safety.settings import SafetySettings, load_safety
@@ -76,9 +76,8 @@ class MotionNode(DeskhandNode):
 
     def _subscribe(self) -> None:
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-        beats = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
         self.create_subscription(SafetyStatusMsg, "safety/status", self._on_status, newest, callback_group=self.reentrant)
-        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), beats, callback_group=self.reentrant)
+        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), HEARTBEATS, callback_group=self.reentrant)
 
     def _serve(self) -> None:
         handlers: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {

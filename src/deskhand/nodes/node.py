@@ -9,36 +9,67 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from deskhand.errors import DeskhandError
+from deskhand.nodes.listener import Listener
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
+HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+"""Latched: whoever comes later knows at once which process every node is."""
 
 
 class DeskhandNode(Node):
     """A node with a heartbeat on ``heartbeat``: "name pid host", read by the safety node's watchdog.
 
-    Callbacks that block use ``self.reentrant``; the executor is multi-threaded.
+    Callbacks of services and actions that block use ``self.reentrant``; the executor is multi-threaded. Callbacks of subscriptions must not block:
+    they are called one at a time by the node's listener, which needs no executor.
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
+        self.listener = Listener(kwargs.get("context") or rclpy.get_default_context(), name)  # rclpy's constructor subscribes to /clock
         super().__init__(name, **kwargs)
         self.reentrant = ReentrantCallbackGroup()
-        self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT))
+        self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, durability=HEARTBEATS.durability, reliability=HEARTBEATS.reliability))
         self._beat_text = f"{name} {os.getpid()} {socket.gethostname()}"
+        self._send_beat()
         self.create_timer(HEARTBEAT_PERIOD, self._send_beat, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
+
+    @property
+    def subscriptions(self) -> Iterator[Subscription]:
+        """None, for the executor: the listener takes the messages."""
+        return iter(())
+
+    def create_subscription(self, *args: Any, **kwargs: Any) -> Subscription:
+        """See rclpy; ``callback`` takes the message alone and must not block. Callback groups and event callbacks mean nothing here."""
+        # a subscription's events wake the executor for every message (rmw_fastrtps): there are none
+        kwargs["event_callbacks"] = SubscriptionEventCallbacks(use_default_callbacks=False)
+        subscription = super().create_subscription(*args, **kwargs)
+        self.listener.add(subscription)
+        return subscription
+
+    def destroy_subscription(self, subscription: Subscription) -> bool:
+        """See rclpy; a callback that is running ends first."""
+        self.listener.remove(subscription)
+        return bool(super().destroy_subscription(subscription))
+
+    def destroy_node(self) -> None:
+        """See rclpy."""
+        self.listener.close()
+        super().destroy_node()
 
     def _send_beat(self) -> None:
         self._beat.publish(String(data=self._beat_text))
@@ -140,7 +171,9 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
     print(f"ready {node.get_name()}", flush=True)  # the supervisor waits for this line
     try:
         while not stop.wait(0.1):
-            pass
+            if node.listener.error is not None:
+                crashed.set()
+                stop.set()
     finally:
         node.close()
         executor.shutdown(timeout_sec=1.0)

@@ -8,10 +8,9 @@ import socket
 import threading
 import time
 
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
-from deskhand.nodes.node import HEARTBEAT_PERIOD, DeskhandNode
+from deskhand.nodes.node import HEARTBEAT_PERIOD, HEARTBEATS, DeskhandNode
 
 SILENT = 6 * HEARTBEAT_PERIOD  # [s] wall time after which a node of another machine counts as dead
 
@@ -49,8 +48,7 @@ class Peers:
 
     def __init__(self, node: DeskhandNode) -> None:
         self._lock, self._peers, self._host = threading.Lock(), dict[str, _Peer](), socket.gethostname()
-        quality = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
-        self._subscription = node.create_subscription(String, "heartbeat", self._heard, quality, callback_group=node.reentrant)
+        self._subscription = node.create_subscription(String, "heartbeat", self._heard, HEARTBEATS, callback_group=node.reentrant)
 
     def _heard(self, message: String) -> None:
         try:

@@ -21,7 +21,7 @@ from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
-from deskhand.nodes.camera_client import NO_EVENTS, CameraClient
+from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.tf import TfListener
@@ -124,9 +124,7 @@ class JointWatch:
     def __enter__(self) -> JointWatch:
         self._recent = []
         quality = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
-        self._subscription = self._node.create_subscription(
-            JointState, "joint_states", self._take, quality, callback_group=self._node.reentrant, event_callbacks=NO_EVENTS
-        )
+        self._subscription = self._node.create_subscription(JointState, "joint_states", self._take, quality, callback_group=self._node.reentrant)
         return self
 
     def __exit__(self, *_: object) -> None:

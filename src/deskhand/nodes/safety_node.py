@@ -20,7 +20,7 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.node import HEARTBEATS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import CONTROLLER
 from deskhand.safety.settings import load_safety
@@ -50,19 +50,19 @@ class SafetyNode(DeskhandNode):
         parameters = declare_parameters(self, Parameters)
         settings = load_safety(parameters.settings or None)
         self._stop = SafetyStop(self.seconds)
+        self._moving = False  # the controller has goals that run
         self._watchdog = Watchdog(parameters.watch, settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
         self._stop.add_cause(lambda: "; ".join(f"{name}: {why}" for name, why in self._watchdog.dead().items()))
         self._stop.listen(self._on_change)
         self._status = self.create_publisher(SafetyStatusMsg, "safety/status", QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE))
         self._cancel = self.create_client(CancelGoal, f"{CONTROLLER}/_action/cancel_goal", callback_group=self.reentrant)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-        beats = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
         group = {"callback_group": self.reentrant}
         self.create_subscription(GoalStatusArray, f"{CONTROLLER}/_action/status", self._on_goals, latched, **group)
-        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), beats, **group)
+        self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), HEARTBEATS, **group)
         self.create_service(Trigger, "safety/stop", self._on_stop, **group)
         self.create_service(Trigger, "safety/reset", self._on_reset, **group)
-        self.create_timer(STATUS_PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
+        self.create_timer(STATUS_PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
         self._watchdog.start()
 
     def close(self) -> None:
@@ -95,7 +95,8 @@ class SafetyNode(DeskhandNode):
             self.get_logger().info("reset: the arm may move again")
 
     def _on_goals(self, message: GoalStatusArray) -> None:
-        if self._stop.status().stopped and any(goal.status in RUNNING for goal in message.status_list):
+        self._moving = any(goal.status in RUNNING for goal in message.status_list)
+        if self._moving and self._stop.status().stopped:
             self._halt()
 
     def _halt(self) -> None:
@@ -107,6 +108,12 @@ class SafetyNode(DeskhandNode):
 
     def _publish(self) -> None:
         self._status.publish(conversions.safety_status_to_msg(self._stop.status()))
+
+    def _tick(self) -> None:
+        """Say the status; ask again for a halt that the controller has not carried out, whatever became of the request."""
+        if self._moving and self._stop.status().stopped and self._cancel.service_is_ready():
+            self._halt()
+        self._publish()
 
 
 def _report(node: SafetyNode, future: Any) -> None:

@@ -41,6 +41,7 @@ from deskhand.types import Frame, Trajectory
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
+GIL_SWITCH = 0.0005  # [s] (Python's own: 0.005) that the physics thread may have to wait for the executor's
 FEEDBACK_PERIOD = 0.05  # [s] wall clock
 
 
@@ -49,7 +50,7 @@ class SimParameters:
     """Parameters of the node; none of them says anything about the world."""
 
     arm: str = "wx250s"
-    realtime_factor: float = 8.0
+    realtime_factor: float = 4.0
     camera_rate: float = 10.0  # [Hz] of simulated time, at most
     state_period: float = 0.02  # [s] of simulated time between joint states
     max_state_rate: float = 60.0  # [Hz] of wall time, at most, for joint states and clock
@@ -63,7 +64,8 @@ class SimNode(DeskhandNode):
         self.parameters = declare_parameters(self, SimParameters)
         self.simulation = Simulation(_world(arguments, self.parameters.arm))
         self.robot = self.simulation.built.robot
-        self._ticked = threading.Condition()
+        self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []  # looked at after every step
+        self._waiting_lock = threading.Lock()
         self._followers: dict[bytes, Follower] = {}
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
@@ -106,8 +108,9 @@ class SimNode(DeskhandNode):
 
     def _after_step(self) -> None:
         now, wall = self.simulation.time, time.monotonic()
-        with self._ticked:
-            self._ticked.notify_all()
+        for done, event in self._waiting:
+            if done():
+                event.set()
         if now - self._last_state < self.parameters.state_period - 1e-6 or wall - self._last_wall < 1 / self.parameters.max_state_rate:
             return
         self._last_state, self._last_wall = now, wall
@@ -121,8 +124,12 @@ class SimNode(DeskhandNode):
 
     def _wait(self, done: Callable[[], bool]) -> None:
         """Until ``done()`` or the next feedback is due."""
-        with self._ticked:
-            self._ticked.wait_for(done, timeout=FEEDBACK_PERIOD)
+        entry = (done, threading.Event())
+        with self._waiting_lock:
+            self._waiting = [*self._waiting, entry]
+        entry[1].wait(FEEDBACK_PERIOD)
+        with self._waiting_lock:
+            self._waiting = [other for other in self._waiting if other is not entry]
 
     # ------------------------------------------------------------ actions
 
@@ -171,7 +178,9 @@ class SimNode(DeskhandNode):
     def _follow(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
         follower = self._followers[bytes(handle.goal_id.uuid)]
         while follower.active and self.context.ok():
-            self._wait(lambda: not follower.active)
+            if handle.is_cancel_requested:  # a cancel can come before _begin_follow knows the goal
+                self.simulation.cancel(follower)
+            self._wait(lambda: not follower.active or handle.is_cancel_requested)
             handle.publish_feedback(_feedback(follower, self.simulation.time))
         del self._followers[bytes(handle.goal_id.uuid)]
         if follower.cancelled and handle.is_cancel_requested:
@@ -330,6 +339,7 @@ def main() -> int:
         nodes.append(node)
         return node
 
+    sys.setswitchinterval(GIL_SWITCH)
     code = run_node(make, threads=6)
     return 1 if nodes and nodes[0].failure is not None else code
 

@@ -104,13 +104,15 @@ def main() -> int:
     node = TaskClient()
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    threading.Thread(target=executor.spin, daemon=True).start()
+    spinner = threading.Thread(target=executor.spin, daemon=True)
+    spinner.start()
     try:
         result = node.run(arguments.instruction, arguments.mode, arguments.wait, stop)
     except DeskhandError as error:
         result = failed(error)
     say("result", **result)
     executor.shutdown(timeout_sec=0.5)
+    spinner.join(1.0)  # a thread inside rclpy while the interpreter ends would abort the process
     node.destroy_node()
     rclpy.try_shutdown()
     return 0 if result["success"] else 1

@@ -128,7 +128,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     else:
         rim = _rim_rectangle(rim_points, box)
     seen, every = _seen_around(view, group)
-    if not _is_open(rim, is_round, height, seen, points[::every], rim_points, band, view.eye):
+    if not _is_open(rim, is_round, height, seen, points[::every], rim_points, band, view.eye, len(group)):
         return None
     wall = _wall(rim_points, rim) if not is_round else 0.003
     inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
@@ -177,7 +177,7 @@ def _rim_rectangle(points: Array, box: Rectangle) -> Rectangle:
     return rectangle(box.centre + box.rotation @ ((low + high) / 2), high - low, box.yaw)
 
 
-def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, own: Array, rim_points: Array, band: float, eye: Array) -> bool:
+def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, own: Array, rim_points: Array, band: float, eye: Array, pieces: int) -> bool:
     """True when the rim goes round and its own surface does not close it at the top.
 
     Args:
@@ -189,11 +189,14 @@ def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, own: Ar
         rim_points: (K, 2)
         band: [m] around ``height`` that counts as level with the rim.
         eye: position of the camera.
+        pieces: how many segments it is made of.
     """
     if _coverage(rim, is_round, rim_points) < 0.62:
         return False
     drop = max(0.007, 0.2 * height)
     if not is_round:
+        if float(rim.size.min()) < _SORTING_SIDE and pieces > 1:
+            return False  # small things in a row
         inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
         z, own_z = seen[rim.inside(seen[:, :2], inset), 2], own[rim.inside(own[:, :2], inset), 2]
         lid = float(np.count_nonzero(np.abs(own_z - height) < band)) / max(1, len(z))

@@ -62,10 +62,8 @@ def filled_rectangle(points: Array, trim: float = 0.03) -> Rectangle:
     """The rectangle that evenly spread points fill: its ends come from inner quantiles, so that single outliers do not count."""
     every = 1 + len(points) // 400
     whole, points = points, points[::every]
-    yaws = np.radians(np.arange(0.0, 90.0, 3.0))
-    best = yaws[int(np.argmin([_trimmed_area(points, yaw, trim) for yaw in yaws]))]
-    fine = best + np.radians(np.arange(-3.0, 3.1, 0.5))
-    yaw = float(fine[int(np.argmin([_trimmed_area(points, value, trim) for value in fine]))])
+    coarse = _tightest(points, np.radians(np.arange(0.0, 90.0, 3.0)), trim)
+    yaw = _tightest(points, coarse + np.radians(np.arange(-3.0, 3.1, 0.5)), trim)
     rotation = _axes(yaw)
     low, high = np.quantile(whole @ rotation, [trim, 1 - trim], axis=0)
     return rectangle(rotation @ ((low + high) / 2), (high - low) / (1 - 2 * trim), yaw)
@@ -76,12 +74,14 @@ def _axes(yaw: float) -> Array:
     return np.array([[c, -s], [s, c]])
 
 
-def _trimmed_area(points: Array, yaw: float, trim: float) -> float:
-    local = points @ _axes(yaw)
-    n = len(local)
+def _tightest(points: Array, yaws: Array, trim: float) -> float:
+    """The yaw [rad] whose axes hold the points, without the outermost share, in the smallest rectangle."""
+    axes = np.stack([np.cos(yaws), np.sin(yaws), -np.sin(yaws), np.cos(yaws)], axis=1).reshape(-1, 2)
+    along, n = axes @ points.T, len(points)
     k = max(1, int(trim * n))
-    low, high = np.partition(local, [k, n - 1 - k], axis=0)[[k, n - 1 - k]]
-    return float(np.prod(high - low))
+    ends = np.partition(along, [k, n - 1 - k], axis=1)[:, [k, n - 1 - k]]
+    areas = (ends[:, 1] - ends[:, 0]).reshape(-1, 2).prod(axis=1)
+    return float(yaws[int(np.argmin(areas))])
 
 
 def fit_circle(points: Array) -> tuple[Array, float, float]:

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from deskhand.geometry import Array
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.solids import Solid, fit_solid, surface_distance
+from deskhand.perception.solids import Solid, SolidFits, fit_solid, surface_distance
 from deskhand.perception.view import View
 
 _TOUCH = 0.008  # [m]
@@ -20,11 +20,10 @@ _SURFACE = 0.0035  # [m]
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
-def merge_parts(view: View, segments: list[Segment], settings: PerceptionSettings) -> list[Segment]:
+def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings) -> list[Segment]:
     """Join lids, tips and stickers to the things they belong to, then drop segments that are too small to be things."""
     pieces = sorted(segments, key=len, reverse=True)
     trees = [cKDTree(item.points) for item in pieces]
-    solids: list[Solid | None] = [None] * len(pieces)
     owner = list(range(len(pieces)))
     for i in range(len(pieces) - 1, -1, -1):
         for j in range(len(pieces)):
@@ -32,11 +31,7 @@ def merge_parts(view: View, segments: list[Segment], settings: PerceptionSetting
                 continue
             if not _touch(trees[j], pieces[i]):
                 continue
-            if solids[j] is None:
-                solids[j] = fit_solid(pieces[j].points, pieces[j].measured, 0.0, view.eye, view.noise)
-            main = solids[j]
-            assert main is not None
-            if _is_lid(pieces[i], pieces[j], view) or (j < i and _is_part(pieces[i], pieces[j], main)):
+            if _is_lid(pieces[i], pieces[j], view) or (j < i and _is_part(pieces[i], pieces[j], fits.of(pieces[j]))):
                 owner[i] = j
                 break
     _join_cut_through(pieces, owner)

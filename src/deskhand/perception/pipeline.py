@@ -20,7 +20,7 @@ from deskhand.perception.parts import merge_parts
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.solids import Solid, fit_solid
+from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.split import split_touching
 from deskhand.perception.support import Placed, find_supports
 from deskhand.perception.table import fit_table
@@ -66,11 +66,12 @@ class Perception:
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(view, self.settings)
         hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
-        merged = merge_parts(view, rest, self.settings)
-        rest = split_touching(view, merged, hollows)
+        fits = SolidFits(view)
+        merged = merge_parts(view, fits, rest, self.settings)
+        rest = split_touching(view, fits, merged, hollows)
         if len(rest) > len(merged):
-            rest = merge_parts(view, rest, self.settings)  # a lid finds its can only when that stands alone
-        placed = self._place(view, hollows, rest, tcp)
+            rest = merge_parts(view, fits, rest, self.settings)  # a lid finds its can only when that stands alone
+        placed = self._place(view, fits, hollows, rest, tcp)
         detections = [self._detection(view, item) for item in placed]
         ids = self.tracker.update(detections)
         objects = []
@@ -86,16 +87,16 @@ class Perception:
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
 
-    def _place(self, view: View, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
+    def _place(self, view: View, fits: SolidFits, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
         """Every thing with its solid, what it stands on and how."""
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
         for item in rest:
-            placed.append(Placed(item, fit_solid(item.points, item.measured, 0.0, view.eye, view.noise)))
-        placed = find_supports(view, placed)
+            placed.append(Placed(item, fits.of(item)))
+        placed = find_supports(view, fits, placed)
         if held is not None:
             bottom = float(np.quantile(held.points[:, 2], 0.02))
-            placed.append(Placed(held, fit_solid(held.points, held.measured, bottom, view.eye, view.noise), relation="held"))
+            placed.append(Placed(held, fits.of(held, bottom), relation="held"))
         return placed
 
     def _detection(self, view: View, item: Placed) -> Detection:

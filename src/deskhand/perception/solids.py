@@ -8,7 +8,8 @@ import numpy as np
 
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
-from deskhand.perception.view import Mask
+from deskhand.perception.segmentation import Segment
+from deskhand.perception.view import Mask, View
 
 _MAX_POINTS = 900
 _OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline counts as
@@ -48,6 +49,22 @@ def surface_distance(solid: Solid, points: Array) -> Array:
         gap = np.abs(local) - half
     outside = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
     return np.asarray(np.where(outside > 0, outside, gap.max(axis=1)))
+
+
+class SolidFits:
+    """Fits of one look, each made once: cutting, joining and placing ask for the same ones."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[tuple[int, float], tuple[Segment, Solid]] = {}
+
+    def of(self, item: Segment, support: float = 0.0) -> Solid:
+        """The solid of a segment that stands at height ``support`` [m]."""
+        key = (id(item), round(support, 5))
+        if key not in self._known:
+            # The segment is kept with its fit, so that its id stays its own.
+            self._known[key] = item, fit_solid(item.points, item.measured, support, self._view.eye, self._view.noise)
+        return self._known[key][1]
 
 
 def fit_solid(points: Array, measured: Mask, support: float, eye: Array, noise: float) -> Solid:
@@ -139,6 +156,8 @@ def _lying(points: Array, whole: Array, support: float, eye: Array) -> Solid | N
 
 def _resting_circle(across: Array, height: Array, shift: float, radius: float) -> tuple[float, float]:
     """Circle on the line height = 0 through section points: its place across and its radius, by robust Gauss-Newton steps."""
+    every = 1 + len(across) // 300
+    across, height = across[::every], height[::every]
     for _ in range(12):
         dx, dz = across - shift, height - radius
         length = np.maximum(np.hypot(dx, dz), 1e-6)

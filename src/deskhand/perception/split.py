@@ -10,7 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import fit_solid
+from deskhand.perception.solids import SolidFits
 from deskhand.perception.view import Mask, View
 
 _POOR = 0.0017  # [m] rms; single solids are below 0.0012
@@ -21,19 +21,19 @@ _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
 _DEPTH = 2  # a thing is cut twice at most: three that touch
 
 
-def split_touching(view: View, segments: list[Segment], hollows: list[Hollow]) -> list[Segment]:
+def split_touching(view: View, fits: SolidFits, segments: list[Segment], hollows: list[Hollow]) -> list[Segment]:
     """Cut the segments that are more than one thing. What lies in a container may be tilted, so that nothing follows from a poor fit there."""
-    return [part for item in segments for part in ([item] if _is_inside(item, hollows) else _split(view, item, _DEPTH))]
+    return [part for item in segments for part in ([item] if _is_inside(item, hollows) else _split(view, fits, item, _DEPTH))]
 
 
 def _is_inside(item: Segment, hollows: list[Hollow]) -> bool:
     return any(hollow.for_sorting and hollow.holds(item.points).mean() > 0.5 for hollow in hollows)
 
 
-def _split(view: View, item: Segment, depth: int) -> list[Segment]:
+def _split(view: View, fits: SolidFits, item: Segment, depth: int) -> list[Segment]:
     if depth == 0 or len(item) < 2 * _MIN_PART:
         return [item]
-    solid = fit_solid(item.points, item.measured, 0.0, view.eye, view.noise)
+    solid = fits.of(item)
     extent = tight_rectangle(item.points[:, :2]).size
     # Of what has a lid or carries something only a side is seen here, which is no solid by itself.
     if solid.error < max(_POOR, 2.0 * view.noise) or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
@@ -42,16 +42,12 @@ def _split(view: View, item: Segment, depth: int) -> list[Segment]:
     best: tuple[float, list[Segment]] | None = None
     for side in _cuts(item):
         parts = [_part(item, side), _part(item, ~side)]
-        error = float(np.sqrt(sum(_error(view, part) ** 2 * len(part) for part in parts) / len(item)))
+        error = float(np.sqrt(sum(fits.of(part).error ** 2 * len(part) for part in parts) / len(item)))
         if best is None or error < best[0]:
             best = error, parts
     if best is None or best[0] > _GAIN * whole:
         return [item]
-    return [piece for part in best[1] for piece in _split(view, part, depth - 1)]
-
-
-def _error(view: View, item: Segment) -> float:
-    return fit_solid(item.points, item.measured, 0.0, view.eye, view.noise).error
+    return [piece for part in best[1] for piece in _split(view, fits, part, depth - 1)]
 
 
 def _part(item: Segment, side: Mask) -> Segment:

@@ -10,7 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import Rectangle
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import Solid, fit_solid
+from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.view import View
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
@@ -28,7 +28,7 @@ class Placed:
     relation: str = "on"
 
 
-def find_supports(view: View, placed: list[Placed]) -> list[Placed]:
+def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Placed]:
     """Things in containers and on other things, fitted again on what carries them."""
     result = list(placed)
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
@@ -39,7 +39,7 @@ def find_supports(view: View, placed: list[Placed]) -> list[Placed]:
         if inside is not None:
             hollow = placed[inside].hollow
             assert hollow is not None
-            result[i] = _refit(view, replace(item, support=inside, relation="in"), hollow.floor)
+            result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor)
     for i, item in enumerate(placed):
         if i in containers or result[i].relation == "in":
             continue
@@ -47,7 +47,7 @@ def find_supports(view: View, placed: list[Placed]) -> list[Placed]:
         if below is not None:
             level = _top_of_carrier(item, placed[below].solid)
             result[below] = replace(result[below], solid=_completed(result[below].solid, item, level, view.eye))
-            result[i] = _refit(view, replace(item, support=below), level)
+            result[i] = _refit(fits, replace(item, support=below), level)
     return result
 
 
@@ -103,9 +103,9 @@ def _outline(solid: Solid) -> Rectangle:
     return Rectangle(solid.pose[:2, 3], solid.size[:2], yaw)
 
 
-def _refit(view: View, item: Placed, support: float) -> Placed:
+def _refit(fits: SolidFits, item: Placed, support: float) -> Placed:
     if item.hollow is None:
-        return replace(item, solid=fit_solid(item.segment.points, item.segment.measured, support, view.eye, view.noise))
+        return replace(item, solid=fits.of(item.segment, support))
     solid = item.solid
     top = float(solid.pose[2, 3] + solid.size[2] / 2)
     pose: Array = solid.pose.copy()

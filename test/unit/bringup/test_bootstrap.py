@@ -138,6 +138,17 @@ def test_a_python_that_does_not_run_is_passed_over(bootstrap: ModuleType, tmp_pa
     assert bootstrap.probe(sys.executable)["version"] == list(sys.version_info[:2])
 
 
+def test_beside_a_sourced_ros_the_loader_finds_the_libraries_of_the_environment(bootstrap: ModuleType, tmp_path: Path) -> None:
+    environment = tmp_path / "with_ros"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "deskhand_libraries.pth").write_text(bootstrap.LIBRARY_PATH)
+    code = "import os, sys; print(os.environ['LD_LIBRARY_PATH'], sys.argv[1:])"
+    clean = {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": "/opt/ros/jazzy/lib"}
+    done = subprocess.run([environment / "bin/python", "-c", code, "a b"], env=clean, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{environment}/lib:/opt/ros/jazzy/lib ['a b']"
+
+
 def test_the_python_that_is_asked_for_is_the_only_one_looked_at(bootstrap: ModuleType) -> None:
     (found,) = bootstrap.find_pythons(False, wanted=sys.executable)
     assert found["version"] == list(sys.version_info[:2])

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "src/deskhand"
 
-# distribution: (import name, rosdep key or None where there is none)
+# distribution: (import name, rosdep key or None where there is no sufficient one)
 LIBRARIES = {
     "numpy": ("numpy", "python3-numpy"),
     "scipy": ("scipy", "python3-scipy"),
@@ -22,14 +22,14 @@ LIBRARIES = {
     "pyyaml": ("yaml", "python3-yaml"),
     "xacro": ("xacro", "xacro"),
     "roboplan": ("roboplan", None),
-    "pydantic": ("pydantic", "python3-pydantic"),
+    "pydantic": ("pydantic", None),
     "typing-extensions": ("typing_extensions", "python3-typing-extensions"),
     "jsonschema": ("jsonschema", "python3-jsonschema"),
     "openai": ("openai", None),
     "mcap": ("mcap", None),
     "mcap-ros2-support": ("mcap_ros2", None),
     "jinja2": ("jinja2", "python3-jinja2"),
-    "typer": ("typer", "python3-typer"),
+    "typer": ("typer", None),
     "rich": ("rich", "python3-rich"),
 }
 COMES_ALONG = {"pydantic_core", "click", "launch", "launch_ros", "mujoco"}  # with one of the above; on a robot; extra sim

@@ -37,7 +37,7 @@ def test_plans_in_clutter_touch_nothing_and_keep_all_limits() -> None:
         desk.arm.joints = np.array(ARM.named_poses["home"], dtype=float)
         for _ in range(5):
             try:
-                plan = desk.service.plan_motion(MotionGoal(poses=(random_goal(rng),)))
+                plan = desk.service.plan_motion(MotionGoal(poses=(random_goal(rng),)), PlanOptions(max_planning_time=10.0))
             except DeskhandError as error:
                 assert error.code in ("goal_in_collision", "no_ik_solution"), error
                 continue

@@ -59,3 +59,8 @@ def test_a_full_container_stays_a_container():
     container = found_at(scene, tray)
     assert container is not None and container.label == "tray"
     assert sorted(item.color for item in scene.objects if item.support == container.id and item.relation == "in") == sorted(colors)
+
+
+def test_two_things_of_one_colour_in_a_row_are_no_container():
+    one = look(thing("ball", "brown", (0.041,) * 3, 0.016, -0.141), thing("block", "brown", CUBE, -0.009, -0.072, 0.6))
+    check(one, one.detect())

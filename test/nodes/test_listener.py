@@ -1,0 +1,125 @@
+"""A node's messages come through its listener, in order and one at a time, and leave the executor asleep."""
+
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from std_msgs.msg import String
+
+from deskhand.nodes.node import DeskhandNode
+
+DOMAIN = 71
+
+
+@pytest.fixture
+def pair():
+    """Two nodes that nobody spins."""
+    context = Context()
+    rclpy.init(context=context, domain_id=DOMAIN)
+    nodes = DeskhandNode("speaker", context=context), DeskhandNode("hearer", context=context)
+    yield nodes
+    for node in nodes:
+        node.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+def speaks(node, count):
+    """A publisher that somebody hears."""
+    publisher = node.create_publisher(String, "words", 50)
+    wait_for(lambda: publisher.get_subscription_count() == count)
+    return publisher
+
+
+def wait_for(condition, timeout=10.0):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_messages_come_in_order_without_an_executor(pair):
+    speaker, hearer = pair
+    heard = []
+    hearer.create_subscription(String, "words", lambda message: heard.append(message.data), 50)
+    publisher = speaks(speaker, 1)
+    for number in range(20):
+        publisher.publish(String(data=str(number)))
+    wait_for(lambda: len(heard) == 20)
+    assert heard == [str(number) for number in range(20)]
+
+
+def test_messages_do_not_wake_the_executor(pair):
+    speaker, hearer = pair
+    heard, waits = [], []
+
+    class Counting(SingleThreadedExecutor):
+        def spin_once(self, timeout_sec=None):
+            waits.append(timeout_sec)
+            super().spin_once(timeout_sec)
+
+    hearer.create_subscription(String, "words", lambda message: heard.append(message.data), 50)
+    publisher = speaks(speaker, 1)
+    executor = Counting(context=hearer.context)
+    executor.add_node(hearer)
+    spinner = threading.Thread(target=executor.spin, daemon=True)
+    spinner.start()
+    time.sleep(0.2)
+    waits.clear()
+    for number in range(40):
+        publisher.publish(String(data=str(number)))
+        time.sleep(0.01)
+    wait_for(lambda: len(heard) == 40)
+    assert len(waits) < 10, "only heartbeats wake it"
+    executor.shutdown()
+    spinner.join(2.0)
+
+
+def test_nothing_comes_after_a_subscription_was_destroyed(pair):
+    speaker, hearer = pair
+    kept, dropped = [], []
+    hearer.create_subscription(String, "words", lambda message: kept.append(message.data), 50)
+    subscription = hearer.create_subscription(String, "words", lambda message: dropped.append(message.data), 50)
+    publisher = speaks(speaker, 2)
+    publisher.publish(String(data="both"))
+    wait_for(lambda: kept and dropped)
+    hearer.destroy_subscription(subscription)
+    publisher.publish(String(data="one"))
+    wait_for(lambda: len(kept) == 2)
+    assert dropped == ["both"]
+    assert hearer.listener.error is None
+
+
+def test_a_callback_may_destroy_its_own_subscription(pair):
+    speaker, hearer = pair
+    heard = []
+
+    def once(message):
+        heard.append(message.data)
+        hearer.destroy_subscription(subscription)
+
+    subscription = hearer.create_subscription(String, "words", once, 50)
+    publisher = speaks(speaker, 1)
+    publisher.publish(String(data="first"))
+    publisher.publish(String(data="second"))
+    wait_for(lambda: publisher.get_subscription_count() == 0)
+    assert heard == ["first"] and hearer.listener.error is None
+
+
+def test_a_callback_that_raises_is_kept_as_the_listeners_error(pair, capfd):
+    speaker, hearer = pair
+
+    def fail(_):
+        raise ValueError("no such word")
+
+    hearer.create_subscription(String, "words", fail, 50)
+    publisher = speaks(speaker, 1)
+    publisher.publish(String(data="x"))
+    wait_for(lambda: hearer.listener.error is not None)
+    assert "no such word" in str(hearer.listener.error)
+    wait_for(lambda: "no such word" in capfd.readouterr().err)
