@@ -358,7 +358,7 @@ class StateCheck:
 
 @dataclass(frozen=True)
 class ExecutionReport:
-    """What a motion really did; ``code`` is empty on success, else a key of errors.ERROR_NUMBERS."""
+    """What a motion really did; ``code`` is empty on success, else a key of errors.ERROR_NUMBERS; ``tcp``: world_T_tcp (4, 4) where the arm came to rest."""
 
     code: str
     message: str
@@ -366,6 +366,7 @@ class ExecutionReport:
     max_tracking_error: float
     final_error: float
     duration: float
+    tcp: Array | None = None
 
     @property
     def ok(self) -> bool:

@@ -131,3 +131,5 @@ class TrialProgress:
         self._bar.update(self._task, advance=1, description=f"trials, {self._good} of {self._ran} done")
         if not result["success"]:
             self._bar.console.print(f"seed {result['seed']}: [red]{result['error_code'] or 'not done'}[/red] {escape(result['error_message'])}", soft_wrap=True)
+        elif not self._bar.console.is_terminal:  # where no bar is drawn, a log should tell how far it is
+            self._bar.console.print(f"seed {result['seed']}: done in {result['wall_s']:.1f} s")

@@ -229,14 +229,14 @@ class Executor:
         elapsed = self._clock.now() - watch.started
         joints = self._arm.joint_state().of(plan.trajectory.joint_names)
         final = float(np.abs(joints - plan.trajectory.positions[-1]).max())
+        tcp = self._model.tcp_pose(dict(zip(plan.trajectory.joint_names, map(float, joints), strict=True)))
         if not code:
-            return ExecutionReport("", "reached the goal.", 1.0, watch.worst, final, elapsed)
+            return ExecutionReport("", "reached the goal.", 1.0, watch.worst, final, elapsed, tcp)
         progress = _nearest(plan.trajectory, joints)
-        position = self._model.tcp_pose(dict(zip(plan.trajectory.joint_names, map(float, joints), strict=True)))[:3, 3]
-        where = ", ".join(f"{value:.3f}" for value in position)
+        where = ", ".join(f"{value:.3f}" for value in tcp[:3, 3])
         message = f"{reason}; halted at {progress:.0%} of the path with the tcp at ({where})."
         log.warning("%s: %s: %s", plan.id, code, message)
-        return ExecutionReport(code, message, progress, watch.worst, final, elapsed)
+        return ExecutionReport(code, message, progress, watch.worst, final, elapsed, tcp)
 
     def _rest(self, trajectory: Trajectory, watch: _Watch) -> None:
         """Wait until the halted arm stands, or the clock or the joints have gone."""

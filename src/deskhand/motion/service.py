@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3  # plans made anew when the envelope objects
 PREVIEW = 24
 NEARBY, MOST_NEAR = 0.05, 20  # [m] up to which distances are told, and how many
+PERSON = "person"  # how the ids of people among the obstacles begin
+SLOW_STRIDE = 5  # points of the timing's grid (0.01 rad) between those whose surroundings are looked at
+SLOW_MARGIN = 0.025  # [m] for what the arm moves in between, and for the smoothing of its speed
 IK_PER_POSE = 4
 IK_TIME = 0.3  # [s]; only what cannot be solved takes so long
 
@@ -259,7 +262,26 @@ class MotionService:
             blend,
             self._tcp_positions(query),
             self.settings.max_tcp_speed,
+            self._slower(query),
         )
+
+    def _slower(self, query: Query) -> Callable[[Array], Array]:
+        """The tcp's greatest speed (T,) along a path (T, n): slow beside obstacles and people."""
+        slow, checker, allow = self.settings.slow, self._search.checker, query.allow
+        people = {name for name in query.scene.obstacles if name.startswith(PERSON)}
+        things = query.scene.obstacles.keys() - people
+
+        def speeds(path: Array) -> Array:
+            picked = np.unique(np.append(np.arange(0, len(path), SLOW_STRIDE), len(path) - 1))
+            placed = checker.placed(self._search.poses(path[picked], query), query.scene)
+            beside = checker.approaches(placed, query.scene, allow, things, slow.near + SLOW_MARGIN)
+            beside |= checker.approaches(placed, query.scene, allow, people, slow.near_people + SLOW_MARGIN)
+            result = np.full(len(path), np.inf)
+            for index in picked[beside]:
+                result[max(0, index - SLOW_STRIDE) : index + SLOW_STRIDE + 1] = slow.tcp_speed
+            return result
+
+        return speeds
 
     def _timed_lines(self, followed: cartesian.CartesianPath, query: Query, start: Array, poses: Sequence[Array], options: PlanOptions) -> Trajectory:
         """Timed such that the tcp stays within ``max_deviation`` of the lines: slower where rounding would take it farther."""

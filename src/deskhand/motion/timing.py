@@ -45,10 +45,12 @@ def time_path(
     blend: float = 0.02,
     tcp_positions: Callable[[Array], Array] | None = None,
     max_tcp_speed: float = float("inf"),
+    slower: Callable[[Array], Array] | None = None,
 ) -> Trajectory:
     """A trajectory along ``path`` (K, n) [rad], from rest to rest, sampled at 100 Hz.
 
-    ``speed_scale`` (0, 1] of the joint limits and of the tcp speed; ``tcp_positions`` gives (T, 3) [m] of (T, n).
+    ``speed_scale`` (0, 1] of the joint limits and of the tcp speed; ``tcp_positions`` gives (T, 3) [m] of (T, n); ``slower`` the greatest tcp speed (T,) [m/s]
+    at points (T, n) of the path, where it is below ``max_tcp_speed``.
 
     Raises:
         DeskhandError: ``invalid_input`` for a path that is not finite, or that would take more than five minutes.
@@ -63,7 +65,10 @@ def time_path(
     fastest = np.minimum(fastest, np.sqrt((acceleration / np.maximum(np.abs(curvature), 1e-9)).min(axis=1)))
     if tcp_positions is not None:
         along = np.linalg.norm(np.gradient(tcp_positions(grid), s, axis=0), axis=1)
-        fastest = np.minimum(fastest, max_tcp_speed * speed_scale * MARGIN / np.maximum(along, 1e-9))
+        greatest = np.full(len(grid), max_tcp_speed * speed_scale)
+        if slower is not None:
+            greatest = np.minimum(greatest, slower(grid))
+        fastest = np.minimum(fastest, greatest * MARGIN / np.maximum(along, 1e-9))
     speed = _passes(s, tangent, curvature, np.minimum(fastest, 1e3), acceleration)
     times = _times(s, speed)
     if times[-1] > MOST_TIME:

@@ -6,6 +6,7 @@ quaternion of the wrong length ends here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from deskhand import types
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_quaternion, quaternion_from_matrix
+from deskhand.motion.plans import summary
 from deskhand_interfaces import msg as dm
 from deskhand_interfaces.srv import PlanMotion, UpdateScene
 
@@ -382,6 +384,7 @@ def plan_to_msg(plan: types.Plan, response: Any) -> Any:
     response.trajectory = trajectory_to_msg(plan.trajectory)
     response.length, response.clearance = float(plan.length), float(plan.clearance)
     response.preview = [pose_to_msg(pose) for pose in plan.preview]
+    response.summary = json.dumps(summary(plan))
     if hasattr(response, "fraction"):
         response.fraction = float(plan.fraction)
     if hasattr(response, "goal_index"):

@@ -193,6 +193,8 @@ class MotionNode(DeskhandNode):
             result.error_code = ERROR_NUMBERS[report.code] if report.code else OK
             result.error_message, result.progress, result.duration = report.message, float(report.progress), float(report.duration)
             result.max_tracking_error, result.final_error = float(report.max_tracking_error), float(report.final_error)
+            if report.tcp is not None:
+                result.tcp = conversions.pose_stamped_to_msg(report.tcp, self.seconds())
             self.get_logger().info(f"{handle.request.plan_id}: {report.code or 'done'} in {report.duration:.2f} s: {report.message}")
         except Exception as error:
             result.error_code, result.error_message = self._failure(f"execute_plan {handle.request.plan_id}", error)

@@ -195,7 +195,8 @@ class RosRobot:
         code = error_from_number(result.error_code, result.error_message).code if result.error_code else ""
         if code in NOT_MOVED and not result.duration:
             raise DeskhandError(code, result.error_message)
-        return ExecutionReport(code, result.error_message, result.progress, result.max_tracking_error, result.final_error, result.duration)
+        tcp = conversions.pose_stamped_from_msg(result.tcp) if result.tcp.header.frame_id else None
+        return ExecutionReport(code, result.error_message, result.progress, result.max_tracking_error, result.final_error, result.duration, tcp)
 
     # ------------------------------------------------------------ gripper
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +103,17 @@ class CollisionChecker:
             among(placed, first, second, inner)
             result += _worst(inner, [placed.names[i] for i in first], [placed.names[i] for i in second])
         return result, outer.best if clearance else float("nan")
+
+    def approaches(self, placed: Placed, scene: PlanningScene, allow: Pairs, names: Collection[str], cutoff: float) -> Mask:
+        """(T,): the states at which the arm or what it holds is nearer than ``cutoff`` [m] to one of the obstacles ``names``; contacts that are allowed aside."""
+        result = np.zeros(placed.count, dtype=bool)
+        if names:
+            static, found = self.static(scene), Found(cutoff)
+            wanted = np.array([name in names for name in static.bodies.names], dtype=bool)
+            against(placed, static, _mask(placed.names, static.bodies.names, self.may_touch(scene, allow)) & wanted, found)
+            for states, *_ in found.parts:
+                result[states] = True
+        return result
 
     def outside(self, placed: Placed, lower: Array, upper: Array) -> list[tuple[int, str, float]]:
         """(state, name, how far [m]) of links and held objects that leave the box; the base is left out."""

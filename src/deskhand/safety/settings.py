@@ -33,6 +33,20 @@ class WatchdogSettings:
 
 
 @dataclass(frozen=True)
+class SlowSettings:
+    """Where the tcp moves no faster than ``tcp_speed`` [m/s].
+
+    Attributes:
+        near: while the arm or what it holds is nearer than this [m] to an obstacle that it may not touch.
+        near_people: the same for obstacles whose id begins with "person".
+    """
+
+    tcp_speed: float = 0.25
+    near: float = 0.03
+    near_people: float = 0.5
+
+
+@dataclass(frozen=True)
 class SafetySettings:
     """What no motion may exceed; see ``config/safety.yaml`` for the fields. ``keep_out`` are obstacles named ``keep_out:<name>``."""
 
@@ -45,6 +59,7 @@ class SafetySettings:
     check_step: float = 0.004
     approval: str = "never"
     watchdog: WatchdogSettings = field(default_factory=WatchdogSettings)
+    slow: SlowSettings = field(default_factory=SlowSettings)
 
     def walls(self) -> tuple[CollisionObject, ...]:
         """The workspace's sides and lid as boxes, so that a planner keeps inside it."""
@@ -81,7 +96,7 @@ def parse_safety(data: Any) -> SafetySettings:
     """Settings from what YAML gave; the same errors without the file's name."""
     if not isinstance(data, dict):
         raise DeskhandError("config_error", f"a mapping is expected, got {type(data).__name__}.")
-    valid = ("workspace", "keep_out", "max_tcp_speed", "max_joint_speed", "max_penetration", "check_step", "approval", "watchdog")
+    valid = ("workspace", "keep_out", "max_tcp_speed", "max_joint_speed", "max_penetration", "check_step", "approval", "watchdog", "slow")
     _only(data, valid, "the file")
     workspace = _mapping(data.get("workspace"), "workspace")
     _only(workspace, ("lower", "upper"), "workspace")
@@ -96,6 +111,8 @@ def parse_safety(data: Any) -> SafetySettings:
         raise DeskhandError("config_error", f"approval is {approval!r}; valid: {', '.join(APPROVALS)}. (YAML reads a bare `off` or `no` as false.)")
     watchdog = _mapping(data.get("watchdog", {}), "watchdog")
     _only(watchdog, ("timeout", "hang_timeout", "status_timeout"), "watchdog")
+    slow = _mapping(data.get("slow", {}), "slow")
+    _only(slow, ("tcp_speed", "near", "near_people"), "slow")
     return SafetySettings(
         lower,
         upper,
@@ -106,6 +123,7 @@ def parse_safety(data: Any) -> SafetySettings:
         _number(data, "check_step", 0.004, 0.05),
         approval,
         WatchdogSettings(_number(watchdog, "timeout", 1.0, 60.0), _number(watchdog, "hang_timeout", 5.0, 60.0), _number(watchdog, "status_timeout", 1.0, 60.0)),
+        SlowSettings(_number(slow, "tcp_speed", 0.25, 10.0), _number(slow, "near", 0.03, 0.3), _number(slow, "near_people", 0.5, 3.0)),
     )
 
 

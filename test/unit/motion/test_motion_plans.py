@@ -240,3 +240,39 @@ def test_chained_plans_are_made_ahead_of_the_motion() -> None:
     second = desk.service.plan_cartesian((down(0, 0, 0.1),), PlanOptions(start=first.end))
     desk.move_to(desk.service.take(first.id))
     assert desk.service.take(second.id).id == second.id
+
+
+def tcp_speeds(desk: Desk, plan: Plan) -> np.ndarray:
+    tcp = link_poses(MODEL, ARM.joints, plan.trajectory.positions, {ARM.gripper.joint: desk.arm.finger}, ARM.tcp)[ARM.tcp][:, :3, 3]
+    return np.asarray(np.linalg.norm(np.diff(tcp, axis=0), axis=1) / np.diff(plan.trajectory.times))
+
+
+def beside(desk: Desk, plan: Plan, name: str, distance: float) -> np.ndarray:
+    """(T,): the states nearer than ``distance`` to the obstacle ``name``."""
+    poses = link_poses(MODEL, ARM.joints, plan.trajectory.positions, {ARM.gripper.joint: desk.arm.finger})
+    near = desk.service.envelope.checker.near(poses, desk.service.scene, cutoff=distance)
+    result = np.zeros(len(plan.trajectory.times), dtype=bool)
+    result[[item.state for item in near if name in (item.a, item.b)]] = True
+    return result
+
+
+@pytest.mark.parametrize(("name", "size", "distance"), [("vase", 0.06, 0.03), ("person_1", 0.1, 0.5)])
+def test_the_tcp_is_slow_beside_obstacles_and_slower_from_afar_beside_people(name: str, size: float, distance: float) -> None:
+    desk = make_desk()
+    y = 0.10 if name == "vase" else 0.55
+    desk.service.update_scene(SceneUpdate(replace=(box(name, 0.0, y, 0.15, (size, size, 0.3)),)))
+    desk.move_to(desk.service.plan_motion(MotionGoal(poses=(down(0.05, -0.25, 0.12),))))
+    plan = desk.service.plan_motion(MotionGoal(poses=(down(0.0, 0.02, 0.12),)))
+    near, speeds = beside(desk, plan, name, distance), tcp_speeds(desk, plan)
+    assert 5 < near.sum() < len(near) - 5, "the way is partly beside it"
+    assert speeds[near[1:] & near[:-1]].max() <= 0.25 * 1.02
+    assert speeds.max() > 0.35, "and faster elsewhere"
+
+
+def test_what_may_be_touched_slows_nothing() -> None:
+    desk = make_desk()
+    desk.service.update_scene(SceneUpdate(replace=(box("block", 0.0, 0.0, 0.015, (0.03, 0.03, 0.03)),)))
+    goal = MotionGoal(poses=(down(0.0, 0.0, 0.05),))
+    slow = desk.service.plan_motion(goal)
+    fast = desk.service.plan_motion(goal, PlanOptions(allow=(("gripper", "block"),)))
+    assert fast.trajectory.duration < slow.trajectory.duration

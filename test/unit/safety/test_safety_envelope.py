@@ -242,6 +242,8 @@ def test_broken_trajectories_are_violations_not_crashes() -> None:
         ({"keep_out": [{"xyz": [0, 0, 0], "size": [1, 1, 1]}]}, r"keep_out\[0\].name"),
         ({"keep_out": {"a": 1}}, "keep_out"),
         ({"watchdog": {"timeout": 0}}, "timeout"),
+        ({"slow": {"near": -0.1}}, "near"),
+        ({"slow": {"speed": 0.1}}, "speed"),
     ],
 )
 def test_broken_settings_name_the_field(change: dict[str, object], named: str) -> None:
