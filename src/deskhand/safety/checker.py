@@ -105,7 +105,7 @@ class CollisionChecker:
         return result, outer.best if clearance else float("nan")
 
     def approaches(self, placed: Placed, scene: PlanningScene, allow: Pairs, names: Collection[str], cutoff: float) -> Mask:
-        """(T,): the states at which the arm or what it holds is nearer than ``cutoff`` [m] to one of the obstacles ``names``; contacts that are allowed aside."""
+        """(T,): the states at which the arm or what it holds is nearer than ``cutoff`` [m] to an obstacle of ``names`` that it may not touch."""
         result = np.zeros(placed.count, dtype=bool)
         if names:
             static, found = self.static(scene), Found(cutoff)
