@@ -29,6 +29,7 @@ LIBRARIES = {
     "mcap": ("mcap", None),
     "mcap-ros2-support": ("mcap_ros2", None),
     "jinja2": ("jinja2", "python3-jinja2"),
+    "matplotlib": ("matplotlib", "python3-matplotlib"),
     "typer": ("typer", None),
     "rich": ("rich", "python3-rich"),
 }
