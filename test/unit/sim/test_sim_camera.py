@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -117,3 +121,13 @@ def test_a_cup_is_seen_hollow() -> None:
     inner = points[np.linalg.norm(points[:, :2] - [0.1, 0.0], axis=1) < 0.034]
     assert len(inner) > 50
     assert inner[:, 2].min() < 0.6 * cup.size[2]
+
+
+def test_pictures_need_no_screen_and_no_settings():
+    program = (
+        "from deskhand.sim.simulation import Simulation\nfrom deskhand.sim.camera import RgbdRenderer\nfrom deskhand.tasks import load_task\n"
+        "with RgbdRenderer(Simulation(load_task('desk_cleaning').world(0))) as renderer: print(renderer.render().color.mean() > 10)"
+    )
+    environment = {name: value for name, value in os.environ.items() if name not in ("MUJOCO_GL", "DISPLAY")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.strip() == "True", done.stderr
