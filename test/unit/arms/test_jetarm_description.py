@@ -9,6 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
+from arm_in_mujoco import compiled, random_joints, set_joints, touching
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.description import urdf_text
@@ -44,30 +45,6 @@ def modified_dh(angles: Array) -> list[Array]:
     return result
 
 
-def compiled() -> mujoco.MjModel:
-    urdf = ROBOT.urdf.replace('<link name="world"/>', '<mujoco><compiler fusestatic="false"/></mujoco><link name="world"/>')
-    spec = mujoco.MjSpec.from_string(urdf)
-    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
-    return spec.compile()
-
-
-def random_joints(rng: np.random.Generator) -> dict[str, float]:
-    joints = {name: rng.uniform(low, high) for name, (low, high, _, _) in ROBOT.limits.items()}
-    return joints | {"right_finger": joints["left_finger"]}
-
-
-def set_joints(model: mujoco.MjModel, data: mujoco.MjData, joints: dict[str, float]) -> None:
-    for name, position in joints.items():
-        data.qpos[model.joint(name).qposadr[0]] = position
-
-
-def touching(model: mujoco.MjModel, data: mujoco.MjData) -> set[frozenset[str]]:
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_collision(model, data)
-    return {frozenset(model.body(model.geom_bodyid[geom]).name for geom in contact.geom) for contact in data.contact if contact.dist < 0}
-
-
 @pytest.mark.parametrize("joint", DATASHEET)
 def test_limits_and_pulses_are_those_of_the_vendor(joint: str) -> None:
     low, high, at_0, at_1000 = DATASHEET[joint]
@@ -96,7 +73,7 @@ def test_upright_is_upright_and_as_tall_as_the_lengths_say() -> None:
 def test_forward_kinematics_are_the_modified_dh_table() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
-        joints = random_joints(rng)
+        joints = random_joints(ROBOT, rng)
         poses = ROBOT.forward(joints)
         table = modified_dh(np.array([joints[name] for name in JOINTS]))
         np.testing.assert_allclose(np.linalg.inv(poses["base_link"]) @ poses["tcp"], table[-1], atol=1e-9)
@@ -105,10 +82,10 @@ def test_forward_kinematics_are_the_modified_dh_table() -> None:
 
 
 def test_forward_kinematics_agree_with_mujoco() -> None:
-    model, rng = compiled(), np.random.default_rng(1)
+    model, rng = compiled(ROBOT), np.random.default_rng(1)
     data = mujoco.MjData(model)
     for _ in range(100):
-        joints = random_joints(rng)
+        joints = random_joints(ROBOT, rng)
         set_joints(model, data, joints)
         mujoco.mj_kinematics(model, data)
         for link, pose in ROBOT.forward(joints).items():
@@ -123,13 +100,13 @@ def test_another_unit_has_its_own_lengths() -> None:
 
 
 def test_pairs_that_are_never_checked_never_touch() -> None:
-    model, rng = compiled(), np.random.default_rng(2)
+    model, rng = compiled(ROBOT), np.random.default_rng(2)
     data = mujoco.MjData(model)
     pairs = ElementTree.fromstring(ROBOT.srdf).findall("disable_collisions")
     never = {frozenset((pair.attrib["link1"], pair.attrib["link2"])) for pair in pairs if pair.attrib["reason"] == "Never"}
     seen: set[frozenset[str]] = set()
     for _ in range(3000):
-        set_joints(model, data, random_joints(rng))
+        set_joints(model, data, random_joints(ROBOT, rng))
         seen |= touching(model, data)
     assert not never & seen
     adjacent = {frozenset((joint.parent, joint.child)) for joint in ROBOT.joints.values()}
@@ -140,7 +117,7 @@ def test_pairs_that_are_never_checked_never_touch() -> None:
 @pytest.mark.parametrize("name", list(ARM.named_poses))
 def test_named_poses_are_free_of_collision_and_agree_with_the_srdf(name: str) -> None:
     joints = ROBOT.arm_joints(ARM.named_poses[name]) | {"left_finger": 0.03, "right_finger": 0.03}
-    model = compiled()
+    model = compiled(ROBOT)
     data = mujoco.MjData(model)
     set_joints(model, data, joints)
     assert not touching(model, data) - ROBOT.allowed_collisions()

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import mujoco
 import numpy as np
 import pytest
+from arm_in_mujoco import compiled, random_joints, set_joints, touching
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.description import MODES, srdf_text, urdf_text
@@ -25,31 +26,6 @@ DATASHEET = {
     "wrist_angle": (-100, 123, 5),
     "wrist_rotate": (-180, 180, 1),
 }
-
-
-def compiled() -> mujoco.MjModel:
-    urdf = ROBOT.urdf.replace('<link name="world"/>', '<mujoco><compiler fusestatic="false"/></mujoco><link name="world"/>')
-    spec = mujoco.MjSpec.from_string(urdf)
-    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
-    return spec.compile()
-
-
-def random_joints(rng: np.random.Generator) -> dict[str, float]:
-    joints = {name: rng.uniform(low, high) for name, (low, high, _, _) in ROBOT.limits.items()}
-    return joints | {"right_finger": joints["left_finger"]}
-
-
-def set_joints(model: mujoco.MjModel, data: mujoco.MjData, joints: dict[str, float]) -> None:
-    for name, position in joints.items():
-        data.qpos[model.joint(name).qposadr[0]] = position
-
-
-def touching(model: mujoco.MjModel, data: mujoco.MjData) -> set[frozenset[str]]:
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_collision(model, data)
-    of = model.geom_bodyid
-    return {frozenset(model.body(of[geom]).name for geom in contact.geom) for contact in data.contact if contact.dist < 0}
 
 
 @pytest.mark.parametrize("joint", DATASHEET)
@@ -96,10 +72,10 @@ def test_fingers_reach_beyond_the_tcp_by_the_depth_of_the_configuration() -> Non
 
 
 def test_forward_kinematics_agree_with_mujoco() -> None:
-    model, rng = compiled(), np.random.default_rng(0)
+    model, rng = compiled(ROBOT), np.random.default_rng(0)
     data = mujoco.MjData(model)
     for _ in range(100):
-        joints = random_joints(rng)
+        joints = random_joints(ROBOT, rng)
         set_joints(model, data, joints)
         mujoco.mj_kinematics(model, data)
         for link, pose in ROBOT.forward(joints).items():
@@ -108,13 +84,13 @@ def test_forward_kinematics_agree_with_mujoco() -> None:
 
 
 def test_pairs_that_are_never_checked_never_touch() -> None:
-    model, rng = compiled(), np.random.default_rng(1)
+    model, rng = compiled(ROBOT), np.random.default_rng(1)
     data = mujoco.MjData(model)
     pairs = ElementTree.fromstring(ROBOT.srdf).findall("disable_collisions")
     never = {frozenset((pair.attrib["link1"], pair.attrib["link2"])) for pair in pairs if pair.attrib["reason"] == "Never"}
     seen: set[frozenset[str]] = set()
     for _ in range(3000):
-        set_joints(model, data, random_joints(rng))
+        set_joints(model, data, random_joints(ROBOT, rng))
         seen |= touching(model, data)
     assert not never & seen
     adjacent = {frozenset((joint.parent, joint.child)) for joint in ROBOT.joints.values()}
@@ -125,7 +101,7 @@ def test_pairs_that_are_never_checked_never_touch() -> None:
 @pytest.mark.parametrize("name", ["home", "sleep", "upright"])
 def test_named_poses_are_free_of_collision_and_agree_with_the_srdf(name: str) -> None:
     joints = ROBOT.arm_joints(ARM.named_poses[name]) | {"left_finger": 0.037, "right_finger": 0.037}
-    model = compiled()
+    model = compiled(ROBOT)
     data = mujoco.MjData(model)
     set_joints(model, data, joints)
     assert not touching(model, data) - ROBOT.allowed_collisions()

@@ -1,0 +1,36 @@
+"""An arm's description in MuJoCo, to compare with what deskhand makes of it."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+
+
+def compiled(robot: RobotModel) -> mujoco.MjModel:
+    """The arm's URDF as MuJoCo reads it, contacts of neighbouring links included."""
+    urdf = robot.urdf.replace('<link name="world"/>', '<mujoco><compiler fusestatic="false"/></mujoco><link name="world"/>')
+    spec = mujoco.MjSpec.from_string(urdf)
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+    return spec.compile()
+
+
+def random_joints(robot: RobotModel, rng: np.random.Generator) -> dict[str, float]:
+    """Within the limits, the fingers alike."""
+    joints = {name: rng.uniform(low, high) for name, (low, high, _, _) in robot.limits.items()}
+    return joints | {"right_finger": joints["left_finger"]}
+
+
+def set_joints(model: mujoco.MjModel, data: mujoco.MjData, joints: dict[str, float]) -> None:
+    """Put the arm there."""
+    for name, position in joints.items():
+        data.qpos[model.joint(name).qposadr[0]] = position
+
+
+def touching(model: mujoco.MjModel, data: mujoco.MjData) -> set[frozenset[str]]:
+    """Pairs of links that touch."""
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    return {frozenset(model.body(model.geom_bodyid[geom]).name for geom in contact.geom) for contact in data.contact if contact.dist < 0}
