@@ -34,3 +34,16 @@ def touching(model: mujoco.MjModel, data: mujoco.MjData) -> set[frozenset[str]]:
     mujoco.mj_comPos(model, data)
     mujoco.mj_collision(model, data)
     return {frozenset(model.body(model.geom_bodyid[geom]).name for geom in contact.geom) for contact in data.contact if contact.dist < 0}
+
+
+def check_forward_kinematics(robot: RobotModel, seed: int) -> None:
+    """Assert that every link stands where MuJoCo puts it, in random states."""
+    model, rng = compiled(robot), np.random.default_rng(seed)
+    data = mujoco.MjData(model)
+    for _ in range(100):
+        joints = random_joints(robot, rng)
+        set_joints(model, data, joints)
+        mujoco.mj_kinematics(model, data)
+        for link, pose in robot.forward(joints).items():
+            assert np.abs(pose[:3, 3] - data.body(link).xpos).max() < 1e-6
+            assert np.abs(pose[:3, :3] - data.body(link).xmat.reshape(3, 3)).max() < 1e-6

@@ -9,7 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from arm_in_mujoco import compiled, random_joints, set_joints, touching
+from arm_in_mujoco import check_forward_kinematics, compiled, random_joints, set_joints, touching
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.description import urdf_text
@@ -82,15 +82,7 @@ def test_forward_kinematics_are_the_modified_dh_table() -> None:
 
 
 def test_forward_kinematics_agree_with_mujoco() -> None:
-    model, rng = compiled(ROBOT), np.random.default_rng(1)
-    data = mujoco.MjData(model)
-    for _ in range(100):
-        joints = random_joints(ROBOT, rng)
-        set_joints(model, data, joints)
-        mujoco.mj_kinematics(model, data)
-        for link, pose in ROBOT.forward(joints).items():
-            assert np.abs(pose[:3, 3] - data.body(link).xpos).max() < 1e-6
-            assert np.abs(pose[:3, :3] - data.body(link).xmat.reshape(3, 3)).max() < 1e-6
+    check_forward_kinematics(ROBOT, seed=1)
 
 
 def test_another_unit_has_its_own_lengths() -> None:

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import mujoco
 import numpy as np
 import pytest
-from arm_in_mujoco import compiled, random_joints, set_joints, touching
+from arm_in_mujoco import check_forward_kinematics, compiled, random_joints, set_joints, touching
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.description import MODES, srdf_text, urdf_text
@@ -72,15 +72,7 @@ def test_fingers_reach_beyond_the_tcp_by_the_depth_of_the_configuration() -> Non
 
 
 def test_forward_kinematics_agree_with_mujoco() -> None:
-    model, rng = compiled(ROBOT), np.random.default_rng(0)
-    data = mujoco.MjData(model)
-    for _ in range(100):
-        joints = random_joints(ROBOT, rng)
-        set_joints(model, data, joints)
-        mujoco.mj_kinematics(model, data)
-        for link, pose in ROBOT.forward(joints).items():
-            assert np.abs(pose[:3, 3] - data.body(link).xpos).max() < 1e-6
-            assert np.abs(pose[:3, :3] - data.body(link).xmat.reshape(3, 3)).max() < 1e-6
+    check_forward_kinematics(ROBOT, seed=0)
 
 
 def test_pairs_that_are_never_checked_never_touch() -> None:
