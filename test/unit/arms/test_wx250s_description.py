@@ -3,13 +3,11 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ElementTree
 
-import mujoco
 import numpy as np
 import pytest
-from arm_in_mujoco import check_forward_kinematics, compiled, random_joints, set_joints, touching
 
 from deskhand.arms.config import load_arm
-from deskhand.arms.description import MODES, srdf_text, urdf_text
+from deskhand.arms.description import MODES, urdf_text
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import identity, rotation_rpy, rpy_from_rotation
@@ -69,37 +67,6 @@ def test_fingers_reach_beyond_the_tcp_by_the_depth_of_the_configuration() -> Non
     pad = ROBOT.shapes["left_finger_link"][1]
     tip = (np.linalg.inv(poses["tcp"]) @ poses["left_finger_link"] @ pad.pose)[2, 3] + pad.size[0] / 2
     assert tip == pytest.approx(ARM.gripper.finger_depth, abs=5e-4)
-
-
-def test_forward_kinematics_agree_with_mujoco() -> None:
-    check_forward_kinematics(ROBOT, seed=0)
-
-
-def test_pairs_that_are_never_checked_never_touch() -> None:
-    model, rng = compiled(ROBOT), np.random.default_rng(1)
-    data = mujoco.MjData(model)
-    pairs = ElementTree.fromstring(ROBOT.srdf).findall("disable_collisions")
-    never = {frozenset((pair.attrib["link1"], pair.attrib["link2"])) for pair in pairs if pair.attrib["reason"] == "Never"}
-    seen: set[frozenset[str]] = set()
-    for _ in range(3000):
-        set_joints(model, data, random_joints(ROBOT, rng))
-        seen |= touching(model, data)
-    assert not never & seen
-    adjacent = {frozenset((joint.parent, joint.child)) for joint in ROBOT.joints.values()}
-    assert {frozenset((pair.attrib["link1"], pair.attrib["link2"])) for pair in pairs if pair.attrib["reason"] == "Adjacent"} <= adjacent
-    assert seen - adjacent, "random states of this arm do touch, or the test sees nothing"
-
-
-@pytest.mark.parametrize("name", ["home", "sleep", "upright"])
-def test_named_poses_are_free_of_collision_and_agree_with_the_srdf(name: str) -> None:
-    joints = ROBOT.arm_joints(ARM.named_poses[name]) | {"left_finger": 0.037, "right_finger": 0.037}
-    model = compiled(ROBOT)
-    data = mujoco.MjData(model)
-    set_joints(model, data, joints)
-    assert not touching(model, data) - ROBOT.allowed_collisions()
-    state = next(item for item in ElementTree.fromstring(srdf_text(ARM)).findall("group_state") if item.attrib["name"] == name)
-    assert {item.attrib["name"]: float(item.attrib["value"]) for item in state} == ROBOT.arm_joints(ARM.named_poses[name])
-    assert all(low <= joints[joint] <= high for joint, (low, high, _, _) in ROBOT.limits.items())
 
 
 @pytest.mark.parametrize("mode", MODES)
