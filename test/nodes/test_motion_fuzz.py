@@ -20,7 +20,7 @@ pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parent / "robot_stack"))
 
 from motion_fuzz import Fuzz
-from motion_graph import ARM, Graph, goal
+from motion_graph import ARM, Graph, goal, running_graph
 
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.nodes.action_client import ActionClient
@@ -35,14 +35,8 @@ CODES = set(ERROR_NUMBERS.values()) - {ERROR_NUMBERS["internal_error"]}
 
 @pytest.fixture(scope="module")
 def graph() -> Iterator[Graph]:
-    graph = Graph(domain=52)
-    try:
-        for name in ("sim", "safety", "motion"):
-            graph.start(name)
-        graph.wait(lambda: graph.robot.check_state().valid and not graph.robot.safety_status().stopped)
+    with running_graph(52) as graph:
         yield graph
-    finally:
-        graph.close()
 
 
 def test_every_request_is_answered_and_none_moves_the_arm(graph: Graph) -> None:

@@ -18,7 +18,7 @@ pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parent / "robot_stack"))
 
 from control_msgs.action import FollowJointTrajectory
-from motion_graph import Graph, goal
+from motion_graph import Graph, goal, running_graph
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState as JointStateMsg
 
@@ -36,14 +36,8 @@ SLOW = PlanOptions(speed_scale=0.4)
 
 @pytest.fixture(scope="module")
 def graph() -> Iterator[Graph]:
-    graph = Graph(DOMAIN)
-    try:
-        for name in ("sim", "safety", "motion"):
-            graph.start(name)
-        graph.wait(lambda: graph.robot.check_state().valid and not graph.robot.safety_status().stopped)
+    with running_graph(DOMAIN) as graph:
         yield graph
-    finally:
-        graph.close()
 
 
 def home(graph: Graph) -> None:

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import rclpy
@@ -93,3 +94,16 @@ class Graph:
 
 def goal(waist: float) -> MotionGoal:
     return MotionGoal(joints={**MODEL.arm_joints(ARM.named_poses["home"]), "waist": waist})
+
+
+@contextmanager
+def running_graph(domain: int) -> Iterator[Graph]:
+    """A graph whose three nodes answer and whose robot may move."""
+    graph = Graph(domain)
+    try:
+        for name in ("sim", "safety", "motion"):
+            graph.start(name)
+        graph.wait(lambda: graph.robot.check_state().valid and not graph.robot.safety_status().stopped)
+        yield graph
+    finally:
+        graph.close()
