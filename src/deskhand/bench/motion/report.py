@@ -45,7 +45,8 @@ def show_trust(trust: dict[str, Any], console: Console) -> None:
         console.print(
             f"{moves['executed']} plans executed: {moves['reached']} reached, tracking error at most {moves['max_tracking_error_rad']:.4f} rad, final "
             f"{moves['max_final_error_rad']:.4f} rad; {moves['stops']} stops: overshoot median {moves['overshoot_median_mm']:.1f} mm, at most "
-            f"{moves['overshoot_max_mm']:.1f} mm, at rest within {moves['rest_max_s']:.2f} s; contacts with the table: {moves['table_contacts']}"
+            f"{moves['overshoot_max_mm']:.1f} mm, at rest within {moves['rest_max_s']:.2f} s; "
+            f"contacts with the table or the post in the keep-out zone: {moves['contacts']}"
         )
 
 
