@@ -101,10 +101,6 @@ class ProcessBackend:
         result: Array | None = self._call("plan_path", scene, (start, goal, dict(others)), options, max_time)
         return result
 
-    def distance(self, scene: PlanningScene, joints: Array, others: Mapping[str, float], allow: Pairs = frozenset()) -> float:
-        """Of the nearest pair that may not touch [m], for backends that offer it."""
-        return float(self._call("distance", scene, (joints, dict(others)), {"allow": allow}, 0.0))
-
     # ------------------------------------------------------------ the process
 
     def _start(self) -> None:
@@ -164,6 +160,8 @@ def _serve(connection: Connection, factory: str, arguments: tuple[Any, ...]) -> 
     module, _, function = factory.partition(":")
     try:
         backend: Backend = getattr(importlib.import_module(module), function)(*arguments)
+        for number, action in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGTERM, signal.SIG_DFL)):
+            signal.signal(number, action)  # again: rclcpp has put its own, and would outlive a parent that ends without closing
         connection.send((True, None))
         scene: PlanningScene | None = None
         while True:

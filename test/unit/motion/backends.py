@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -11,6 +12,7 @@ from deskhand.motion.base import Backend
 from deskhand.motion.embedded import EmbeddedBackend
 from deskhand.motion.process import ProcessBackend
 from deskhand.nodes.moveit_backend import moveit_is_there
+from deskhand.safety.settings import load_safety
 
 ARMS = ("wx250s", "jetarm")
 
@@ -24,18 +26,19 @@ def _in_process(name: str) -> Backend:
     return ProcessBackend("embedded", "backends:make_embedded", name)
 
 
-def _moveit(name: str) -> Backend:
-    """One for all tests of an arm: MoveIt takes seconds to start, and a process can initialise ROS only once."""
-    if name not in _STARTED:
-        _STARTED[name] = ProcessBackend("moveit", "deskhand.nodes.moveit_backend:make_moveit", RobotModel.load(name).arm)
-    return _STARTED[name]
+@cache
+def moveit(name: str, walls: bool = False) -> Backend:
+    """One for all tests of an arm: MoveIt takes seconds to start. ``walls``: with the workspace's, as the node has it."""
+    fixed = load_safety().walls() if walls else ()
+    return ProcessBackend("moveit", "deskhand.nodes.moveit_backend:make_moveit", RobotModel.load(name).arm, fixed)
 
 
-_STARTED: dict[str, Backend] = {}
-BACKENDS: dict[str, Callable[[str], Backend]] = {"embedded": make_embedded, "process": _in_process, "moveit": _moveit}
+BACKENDS: dict[str, Callable[[str], Backend]] = {"embedded": make_embedded, "process": _in_process, "moveit": moveit}
 NEEDS_MOVEIT = pytest.mark.skipif(not moveit_is_there(), reason="moveit_py is not installed (apt install ros-jazzy-moveit-py)")
 CASES = [
     *(pytest.param(("embedded", arm), id=f"embedded-{arm}") for arm in ARMS),
     pytest.param(("process", "wx250s"), id="process-wx250s"),
     *(pytest.param(("moveit", arm), id=f"moveit-{arm}", marks=NEEDS_MOVEIT) for arm in ARMS),
 ]
+PLANNERS = ["embedded", pytest.param("moveit", marks=NEEDS_MOVEIT)]
+"""For tests of the services: ``pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,14 @@ from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_rpy
+from deskhand.motion.base import Backend
 from deskhand.motion.service import MotionService
 from deskhand.types import CollisionObject, JointState, Plan, Shape, Trajectory
 
 ARM: ArmConfig = load_arm("wx250s")
 MODEL = RobotModel.load(ARM)
 OPEN = 0.037
+backend: Callable[[], Backend] | None = None  # set by the fixture ``planner``; None is the service's own default
 
 
 class Clock:
@@ -100,7 +103,7 @@ class Desk:
 def make_desk() -> Desk:
     clock = Clock()
     arm = FollowingArm(clock)
-    return Desk(clock, arm, MotionService(ARM, arm.joint_state, clock))
+    return Desk(clock, arm, MotionService(ARM, arm.joint_state, clock, backend and backend()))
 
 
 def down(x: float, y: float, z: float, yaw: float = 0.0) -> Array:

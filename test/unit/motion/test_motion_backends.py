@@ -14,7 +14,6 @@ from motion_desk import box
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_angle, rotation_rpy
 from deskhand.motion.base import Backend
-from deskhand.motion.process import ProcessBackend
 from deskhand.motion.scene import PlanningScene, pair
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
@@ -129,22 +128,6 @@ def test_collisions_are_those_of_the_envelope(setup: Setup) -> None:
             counts[distance < 0] += 1
             assert setup.backend.in_collision(scene, joints, setup.others) == (distance < 0), f"{distance * 1000:.1f} mm"
     assert min(counts.values()) > 10, counts
-
-
-def test_moveit_measures_the_distances_that_the_envelope_does(setup: Setup) -> None:
-    if setup.backend.name != "moveit":
-        pytest.skip("distances come from the envelope for all; MoveIt has its own as well")
-    assert isinstance(setup.backend, ProcessBackend)
-    rng = np.random.default_rng(5)
-    scene, told = PlanningScene(clutter(setup, rng)), 0
-    [solution, *_] = setup.backend.solve_ik(PlanningScene(), setup.down(0, 0, 0.12), setup.home, setup.others, max_time=0.5)
-    for _ in range(60):
-        joints = np.clip(solution.joints + rng.normal(0, 0.2, len(setup.lower)), setup.lower, setup.upper)
-        distance = setup.signed_distance(scene, joints)
-        if 1e-3 < distance < 0.045:
-            told += 1
-            assert setup.backend.distance(scene, joints, setup.others) == pytest.approx(distance, abs=1.5e-3)
-    assert told > 10
 
 
 def test_padding_keeps_away_from_obstacles_but_not_from_the_table(setup: Setup) -> None:

@@ -1,8 +1,12 @@
 import numpy as np
+import pytest
+from backends import PLANNERS
 from motion_desk import ARM, MODEL, OPEN, box, code_of, down, make_desk
 
 from deskhand.geometry import rotation_angle
 from deskhand.types import SceneUpdate
+
+pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)
 
 LOWER, UPPER = (np.array([MODEL.limits[name][i] for name in ARM.joints]) for i in (0, 1))
 

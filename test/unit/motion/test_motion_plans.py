@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from backends import PLANNERS
 from motion_desk import ARM, MODEL, Desk, box, clutter, code_of, down, make_desk
 
 from deskhand.errors import DeskhandError
@@ -8,6 +9,8 @@ from deskhand.motion.cartesian import deviation
 from deskhand.motion.timing import differences
 from deskhand.safety.kinematics import link_poses
 from deskhand.types import CollisionObject, MotionGoal, Plan, PlanOptions, SceneUpdate, Shape
+
+pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)
 
 FINE = 0.002  # [rad] between the states at which plans are looked at again
 

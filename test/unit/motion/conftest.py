@@ -1,0 +1,16 @@
+"""Which planner the desks of motion_desk.py have."""
+
+from collections.abc import Iterator
+
+import motion_desk
+import pytest
+from backends import moveit
+
+
+@pytest.fixture(autouse=True)
+def planner(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The embedded one, or what a module asks for."""
+    name = getattr(request, "param", "embedded")
+    motion_desk.backend = (lambda: moveit(motion_desk.ARM.name, walls=True)) if name == "moveit" else None
+    yield name
+    motion_desk.backend = None
