@@ -85,7 +85,7 @@ class SkillContext:
             self.detach()
         with self.timed("perception"):
             scene = self.robot.detect_objects()
-            self.belief.see(scene)
+            self.belief.see(scene, self.robot.observe)
         assert self.belief.scene is not None
         with self.timed("planning"):
             self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(self.belief.scene)))

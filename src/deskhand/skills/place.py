@@ -91,7 +91,7 @@ def _check_held(ctx: SkillContext, held: Held) -> None:
     """Raises ``object_lost`` when the fingers have closed since the pick."""
     width, least = ctx.width(), ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE
     if width < least or width < held.width - LOST:
-        ctx.belief.released()
+        ctx.belief.released(dropped=True)
         raise DeskhandError(
             "object_lost",
             f"{held.object.id} was lost: the fingers are {1000 * width:.1f} mm apart, {1000 * held.width:.1f} when it was picked.",
