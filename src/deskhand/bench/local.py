@@ -21,6 +21,7 @@ from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
@@ -74,8 +75,8 @@ class RecordedCamera:
 class RecordedPerception(Perception):
     """Perception whose looks go into the episode."""
 
-    def __init__(self, writer: EpisodeWriter) -> None:
-        super().__init__()
+    def __init__(self, writer: EpisodeWriter, memory: Path) -> None:
+        super().__init__(memory=memory)
         self._writer = writer
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
@@ -87,12 +88,12 @@ class RecordedPerception(Perception):
 
 
 @contextmanager
-def local_robot(world: WorldSpec, writer: EpisodeWriter) -> Iterator[tuple[LocalRobot, Simulation]]:
-    """The simulated robot in this process, its senses recorded."""
+def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path) -> Iterator[tuple[LocalRobot, Simulation]]:
+    """The simulated robot in this process, its senses recorded; ids go on from those of the file ``memory``, if there is one."""
     simulation = Simulation(world)
     arm, camera = RecordedArm(SimArm(simulation), writer), RecordedCamera(SimCamera(simulation), writer)
     devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation))
-    robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer))
+    robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer, memory))
     try:
         yield robot, simulation
     finally:
@@ -103,7 +104,8 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
     model = make_model(options.brain)
     (folder / "audit.jsonl").unlink(missing_ok=True)
-    with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit, local_robot(world, writer) as (robot, simulation):
+    memory_file = options.memory or folder / MEMORY_FILE
+    with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit, local_robot(world, writer, memory_file) as (robot, simulation):
         attempt.start = simulation.truth()
         stop = threading.Event()
 
@@ -113,7 +115,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        with make_session(robot, audit=keep, events=record) as session:
+        with Memory(memory_file, robot.now) as memory, make_session(robot, memory=memory, audit=keep, events=record) as session:
             loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)

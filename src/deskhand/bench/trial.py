@@ -15,6 +15,7 @@ from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
 from deskhand.episode.timeline import calls_from, time_shares
 from deskhand.errors import DeskhandError
+from deskhand.memory.recorder import MEMORY_FILE
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.tasks import load_task
 from deskhand.tasks.freeform import final_objects
@@ -34,6 +35,7 @@ class TrialOptions:
         mode: one of :data:`MODES`.
         local: everything in this process instead of ROS nodes.
         timeout: wall clock [s].
+        memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
     """
 
     task: str = "desk_cleaning"
@@ -45,6 +47,7 @@ class TrialOptions:
     mode: str = "tools"
     local: bool = False
     timeout: float = 900.0
+    memory: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,9 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
     options = replace(options, arm=world.arm)  # a scene file may name its own
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if options.memory is None:
+        for old in folder.glob(f"{MEMORY_FILE}*"):  # of another run: its world was another
+            old.unlink()
     attempt = Attempt()
     try:
         if options.local:

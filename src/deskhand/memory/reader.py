@@ -148,6 +148,10 @@ class MemoryReader:
         found = self._moments("m.session = ? AND m.stamp <= ?", (self._session(), stamp), "m.id DESC LIMIT 1")
         return found[0] if found else None
 
+    def before_session(self) -> int:
+        """The id of the last moment of earlier sessions, 0 for none."""
+        return int(self._store.read("SELECT COALESCE(MAX(id), 0) FROM moments WHERE session < ?", (self._session(),))[0][0])
+
     def _session(self) -> int:
         found = self._store.read("SELECT MAX(session) FROM moments")[0][0]
         return int(found or 0)

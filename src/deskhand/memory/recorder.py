@@ -19,6 +19,8 @@ from deskhand.types import Scene, SceneObject
 
 log = logging.getLogger(__name__)
 
+MEMORY_FILE = "memory.sqlite"
+"""Its name in the folder of an episode."""
 MOVED = 0.012  # [m] between two looks that count as another place
 FADE: dict[str, float] = {"occluded": 0.98, "unseen": 0.9}
 """What is left of the confidence after each look that does not show a thing."""

@@ -107,6 +107,18 @@ def parse(text: str, now: float) -> Question:
     return found
 
 
+def kinds_of(text: str) -> Kinds:
+    """What words like "the red pen", or an id, name.
+
+    Raises:
+        DeskhandError: ``not_understood``.
+    """
+    found = _kinds(text.strip().lower())
+    if found is None:
+        raise DeskhandError("not_understood", f"{text!r} names no thing.", hint="Give an id, or words like 'red pen'.")
+    return found
+
+
 # ---------------------------------------------------------------- time
 
 

@@ -45,6 +45,7 @@ class Parameters(PerceptionSettings):
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         objects_file: kinds of things; empty: config/objects.yaml.
         self_filter: leave out the robot's own points; needs joint_states.
+        memory: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
     """
 
@@ -52,6 +53,7 @@ class Parameters(PerceptionSettings):
     camera: str = ""
     objects_file: str = ""
     self_filter: bool = True
+    memory: str = ""
     timeout: float = 5.0
 
 
@@ -62,7 +64,7 @@ class PerceptionNode(DeskhandNode):
         super().__init__("perception", **kwargs)
         self.parameters = declare_parameters(self, Parameters)
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
-        self._perception = Perception(settings, self.parameters.objects_file or None)
+        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory or None)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
         self._tf = TfListener(self)
         if self.parameters.camera:

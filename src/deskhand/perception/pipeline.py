@@ -11,6 +11,7 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
+from deskhand.memory.recorder import known_objects
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.cloud import thin
@@ -41,10 +42,13 @@ class Perception:
         frame: the last one, with the camera's pose levelled to the table.
     """
 
-    def __init__(self, settings: PerceptionSettings | None = None, objects_file: str | Path | None = None) -> None:
+    def __init__(self, settings: PerceptionSettings | None = None, objects_file: str | Path | None = None, memory: str | Path | None = None) -> None:
+        """``memory``: file of a memory whose ids go on."""
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
         self.tracker = Tracker(self.settings)
+        if memory is not None:
+            self.tracker.take_up(*known_objects(memory))
         self.frame: Frame | None = None
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:

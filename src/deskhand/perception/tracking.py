@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,10 +18,10 @@ _NEVER = 1e6
 
 @dataclass
 class Track:
-    """What is remembered of one object; ``votes`` sum up the confidence of each label."""
+    """What is remembered of one object; ``votes`` sum up the confidence of each label. ``rgb`` is None while only the name of its colour is known."""
 
     item: SceneObject
-    rgb: Array
+    rgb: Array | None
     votes: dict[str, float]
     colors: dict[str, float]
     missed: int = 0
@@ -62,6 +63,13 @@ class Tracker:
             track.missed = 0 if track.item.id in seen else track.missed + 1
         self.tracks = [track for track in self.tracks if track.missed <= self.settings.memory]
         return ids
+
+    def take_up(self, items: Iterable[SceneObject], counts: Mapping[str, int]) -> None:
+        """Know ``items`` from an earlier run; new ids of a label go on after ``counts``."""
+        for item in items:
+            weight = max(0.05, item.confidence)
+            self.tracks.append(Track(item, None, {item.label: weight}, {item.color: weight}))
+        self.counts.update(counts)
 
     def best(self, object_id: str) -> tuple[str, str]:
         """Label and colour that most looks agree on."""
@@ -120,7 +128,7 @@ class Tracker:
         whole = not detection.cut or track.cut
         size = item.size if whole else track.item.size
         track.item = replace(item, id=track.item.id, size=size)
-        if whole:
+        if whole or track.rgb is None:
             track.rgb, track.cut = detection.rgb, detection.cut
 
 
@@ -138,10 +146,13 @@ def _unlike(track: Track, detection: Detection) -> float:
     cost = 0.0
     if label != item.label:
         cost += 0.35 if cut or "object" in (label, item.label) else 0.7
-    colors = np.array([track.rgb, detection.rgb]) + 12.0
-    chroma = colors / colors.sum(axis=1, keepdims=True)
-    light = abs(float(np.log(colors[0].sum() / colors[1].sum())))
-    cost += min(1.5, 6.0 * float(np.linalg.norm(chroma[0] - chroma[1])) + 0.5 * max(0.0, light - 0.4))
+    if track.rgb is None:
+        cost += 0.0 if track.item.color == item.color else 0.6
+    else:
+        colors = np.array([track.rgb, detection.rgb]) + 12.0
+        chroma = colors / colors.sum(axis=1, keepdims=True)
+        light = abs(float(np.log(colors[0].sum() / colors[1].sum())))
+        cost += min(1.5, 6.0 * float(np.linalg.norm(chroma[0] - chroma[1])) + 0.5 * max(0.0, light - 0.4))
     sides = np.sort(track.item.size), np.sort(item.size)
     ratio = np.abs(np.log(np.maximum(sides[0], 0.004) / np.maximum(sides[1], 0.004)))
     cost += (0.4 if cut else 1.2) * float(ratio.mean())
