@@ -142,7 +142,10 @@ def _match(memory: MemoryReader, query: Query, state: State, states: Sequence[St
     if not query.relation:
         return Match(state, memory.moment(state.begun), until)
     held = _holds(memory, query, state, states, moment.id)
-    return Match(state, moment, until, *held) if held else None
+    if held is None:
+        return None
+    since = max(state.begun, *(other.begun for other in states if other.object_id in (state.object_id, held[0])))
+    return Match(state, memory.moment(since), until, *held)
 
 
 def _counts(query: Query, state: State) -> bool:

@@ -69,7 +69,8 @@ def event_text(event: Event) -> str:
     elif event.kind == "changed":
         parts.append("; ".join(f"{name} {was} -> {now}" for name, (was, now) in detail.items()))
     else:
-        parts += [f"{word} {_place(detail[word])}" for word in ("from", "to") if word in detail]
+        parts += [f"from {_place(detail['from'], bare=True)}"] if "from" in detail else []
+        parts += [f"{'to ' if 'from' in detail else ''}{_place(detail['to'], 'from' in detail)}"] if "to" in detail else []
     if "reason" in detail:
         parts.append(f"({detail['reason']})")
     return " ".join(parts)
@@ -100,11 +101,13 @@ def _where(item: SceneObject) -> str:
     return _place({"position": item.position, "relation": item.relation, "support": item.support})
 
 
-def _place(place: dict[str, object]) -> str:
+def _place(place: dict[str, object], bare: bool = False) -> str:
+    """``on the table at x …``; ``bare``: after "from" or "to", which take no "on"."""
     if place["relation"] == "held":
         return "in the gripper"
     x, y = list(place["position"])[:2]  # type: ignore[call-overload]
-    on = f"{place['relation']} {'the ' if place['support'] == 'table' else ''}{place['support']} " if place["support"] else ""
+    on = f"{'the ' if place['support'] == 'table' else ''}{place['support']} " if place["support"] else ""
+    on = on if bare or not on else f"{place['relation']} {on}"
     return f"{on}at x {x:.3f}, y {y:.3f}"
 
 
