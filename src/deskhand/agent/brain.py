@@ -74,6 +74,10 @@ class Brain:
             heard = yield Call("get_robot_state", {})
             holding = heard.data.get("holding") if heard.ok else None
             self._answers.append(f"I hold {holding}." if holding else "I hold nothing." if heard.ok else heard.message)
+        elif ask.kind == "memory":
+            yield from self._pursuit.look("I look at the desk, so that I remember it as it is.")
+            heard = yield Call("ask_memory", {"question": ask.words})
+            self._answers.append(str(heard.data["answer"]) if heard.ok else heard.message)
         elif (yield from self._pursuit.look("To answer I look at the desk.")):
             self._answers.append(answer(ask, self._pursuit.objects))
 

@@ -107,6 +107,21 @@ def parse(text: str, now: float) -> Question:
     return found
 
 
+_ASKS = re.compile(r"^(?:what|which|who|where|when|how often|how many times|was|were|did|has|have)\b")
+_OF_THE_PAST = re.compile(r"\b(?:was|were|did|had|stood|lay|used to|ago|earlier|before|previously|(?:has|have) (?:\w+ ){0,4}(?:been|changed|happened))\b")
+
+
+def about_the_past(text: str) -> bool:
+    """Whether ``text`` is a question about the past that :func:`parse` understands."""
+    if not (_ASKS.match(text) and _OF_THE_PAST.search(text)):
+        return False
+    try:
+        parse(text, 0.0)
+    except DeskhandError:
+        return False
+    return True
+
+
 def kinds_of(text: str) -> Kinds:
     """What words like "the red pen", or an id, name.
 

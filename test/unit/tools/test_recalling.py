@@ -8,6 +8,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 from desk_robot import DeskRobot
 from desk_things import one_of_each, thing
 
+from deskhand.agent.language.intents import Ask
+from deskhand.agent.language.parser import parse as understand
+from deskhand.agent.loop import AgentLoop
+from deskhand.agent.models.offline import OfflineModel
+from deskhand.agent.records import Budgets
 from deskhand.geometry import make_transform
 from deskhand.memory.recorder import Memory
 from deskhand.tools.base import make_session
@@ -111,3 +116,24 @@ def test_a_new_session_on_the_same_file_remembers(robot, tmp_path):
         (sponge,) = ok(session, "where_is", thing="yellow sponge")["objects"]
         assert sponge["position"][:2] == pytest.approx(robot.things["sponge_1"].position[:2], abs=0.001) and sponge["earlier_session"]
         assert "earlier session" in ok(session, "ask_memory", question="where was the sponge before you picked up the sponge")["answer"]
+
+
+def test_the_offline_brain_answers_questions_about_the_past(session, robot):
+    def told(instruction):
+        return AgentLoop(OfflineModel(), session, Budgets(seconds=30)).run(instruction)
+
+    assert told("what is on the desk?").success
+    push(robot, "can_1", 0.0, -0.3)
+    outcome = told("Which can was left of the red block before?")
+    assert outcome.success and "can_1" in outcome.summary and "was left of block_1" in outcome.summary
+    ok(session, "pick", object_id="block_1")
+    ok(session, "place_in", container_id="bin_1")
+    assert "block_1 was picked up" in told("what did you pick up last?").summary
+    assert "pen_1" in told("where did you last see the blue pen?").summary
+
+
+@pytest.mark.parametrize(
+    "words", ["put the block that was left of the box into the bin", "where is the red pen?", "is the pen in the bin?", "clean the desk as before"]
+)
+def test_what_is_no_question_about_the_past_is_not_taken_for_one(words):
+    assert not any(isinstance(intent, Ask) and intent.kind == "memory" for intent in understand(words).intents)

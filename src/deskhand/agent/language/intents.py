@@ -122,12 +122,13 @@ class Help(Intent):
 
 @dataclass(frozen=True)
 class Ask(Intent):
-    """A question: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``."""
+    """A question: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``; ``memory``: about the past, in its own words."""
 
     kind: str
     about: Ref | None = None
     relation: str = ""
     target: Ref | None = None
+    words: str = ""
 
 
 @dataclass(frozen=True)
