@@ -18,12 +18,16 @@ _NEVER = 1e6
 
 @dataclass
 class Track:
-    """What is remembered of one object; ``votes`` sum up the confidence of each label. ``rgb`` is None while only the name of its colour is known."""
+    """What is remembered of one object.
+
+    ``votes`` sum up the confidence of each label, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known.
+    """
 
     item: SceneObject
     rgb: Array | None
     votes: dict[str, float]
     colors: dict[str, float]
+    sources: dict[str, str] = field(default_factory=dict)
     missed: int = 0
     cut: bool = False
 
@@ -76,6 +80,10 @@ class Tracker:
         track = next(track for track in self.tracks if track.item.id == object_id)
         return max(track.votes, key=lambda k: track.votes[k]), max(track.colors, key=lambda k: track.colors[k])
 
+    def source(self, object_id: str, label: str) -> str:
+        """Who gave this label last; empty when nobody of this run did."""
+        return next(track for track in self.tracks if track.item.id == object_id).sources.get(label, "")
+
     def _assign(self, detections: list[Detection], matched: dict[int, int], cost: object) -> None:
         rows = [i for i in range(len(detections)) if i not in matched]
         columns = [j for j in range(len(self.tracks)) if j not in matched.values()]
@@ -117,13 +125,14 @@ class Tracker:
         self.counts[label] = self.counts.get(label, 0) + 1
         item = replace(detection.item, id=f"{label}_{self.counts[label]}")
         weight = _weight(detection)
-        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, cut=detection.cut)
+        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, {label: item.label_source}, cut=detection.cut)
         self.tracks.append(track)
         return track
 
     def _remember(self, track: Track, detection: Detection) -> None:
         item, weight = detection.item, _weight(detection)
         track.votes[item.label] = track.votes.get(item.label, 0.0) + weight
+        track.sources[item.label] = item.label_source
         track.colors[item.color] = track.colors.get(item.color, 0.0) + weight
         whole = not detection.cut or track.cut
         size = item.size if whole else track.item.size
