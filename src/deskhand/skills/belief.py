@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, inverse
-from deskhand.types import Grasp, Scene, SceneObject
+from deskhand.robot import Robot
+from deskhand.skills.known import with_known
+from deskhand.types import Frame, Grasp, Scene, SceneObject
 
 NEAR = 0.03  # [m]
 
@@ -38,6 +40,7 @@ class Belief:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the hand.
         hidden: things that were put where walls or other things hide them, with the pose that they should have.
+        known: things that the robot put down, verified, with the pose that they have; the next look proves or drops them.
     """
 
     def __init__(self) -> None:
@@ -46,9 +49,19 @@ class Belief:
         self.fresh = False
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
+        self.known: dict[str, SceneObject] = {}
 
-    def see(self, scene: Scene) -> None:
-        """A look was made; what is in the hand is not on the desk."""
+    def look(self, robot: Robot) -> Scene:
+        """Take a look, and remember it."""
+        scene = robot.detect_objects()
+        self.see(scene, robot.observe() if self.known else None)
+        assert self.scene is not None
+        return self.scene
+
+    def see(self, scene: Scene, frame: Frame | None = None) -> None:
+        """A look was made; what is in the hand is not on the desk. ``frame`` proves what is ``known``."""
+        if frame is not None:
+            scene, self.known = with_known(scene, frame, self.known)
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
@@ -71,8 +84,13 @@ class Belief:
     def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array) -> None:
         """The hand has closed on ``item`` and it left its place."""
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
+        self.known.pop(item.id, None)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
+
+    def stands(self, item: SceneObject) -> None:
+        """``item`` was put down and seen where it says."""
+        self.known[item.id] = item
 
     def released(self) -> None:
         """The hand is empty."""

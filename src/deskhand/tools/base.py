@@ -17,6 +17,7 @@ MODULES = (
     "perception.relations",
     "cognition.memory",
     "cognition.robot_state",
+    "reasoning.building",
     "reasoning.goals",
     "reasoning.motion",
     "execution.kinematics",
