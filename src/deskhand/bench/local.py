@@ -15,7 +15,7 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
 from deskhand.cameras.base import Camera
 from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
@@ -124,6 +124,8 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             (folder / "agent.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
+        if settle := settle_time(options):
+            simulation.step(settle)
         attempt.end = simulation.truth()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,9 @@ from deskhand.episode.report import write_report
 from deskhand.episode.timeline import calls_from, time_shares
 from deskhand.errors import DeskhandError
 from deskhand.memory.recorder import MEMORY_FILE
+from deskhand.perception.picture import save_picture
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.tasks import load_task
 from deskhand.tasks.freeform import final_objects
@@ -103,7 +106,21 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         return load_world(options.scene, default_arm=options.arm), options.instruction
     task = load_task(options.task, options.arm)
     world = task.world(options.seed)
+    if options.instruction is None:
+        _take_pictures(task.pictures(options.seed))
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
+
+
+def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:
+    """Render the pictures that an instruction names, as the robot's camera would take them."""
+    for file, world in pictures.items():
+        with RgbdRenderer(Simulation(world)) as renderer:
+            save_picture(renderer.render(), file)
+
+
+def settle_time(options: TrialOptions) -> float:
+    """[s] of simulated time between the robot's last word and the scorer's look."""
+    return 0.0 if options.scene is not None else load_task(options.task, options.arm).settle
 
 
 def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -> dict[str, Any]:

@@ -10,7 +10,10 @@ from deskhand.errors import DeskhandError
 if TYPE_CHECKING:
     from deskhand.tasks.base import Task
 
-TASKS = {"desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning"}
+TASKS = {
+    "block_building": "deskhand.tasks.block_building:BlockBuilding",
+    "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
+}
 """Name to class, imported when asked for."""
 
 

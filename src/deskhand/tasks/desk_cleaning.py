@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -44,6 +45,7 @@ class DeskCleaning:
 
     name = "desk_cleaning"
     summary = "Put everything on the desk into the container where it belongs."
+    settle = 0.0
 
     def __init__(self, arm: str = "wx250s") -> None:
         self._arm = arm
@@ -61,6 +63,10 @@ class DeskCleaning:
     def instruction(self, seed: int) -> str:
         """See Task."""
         return self.setting(seed).instruction
+
+    def pictures(self, seed: int) -> dict[Path, WorldSpec]:
+        """See Task: none."""
+        return {}
 
     def score(self, seed: int, start: Truth, end: Truth) -> Score:
         """See Task. Every object in its container and at rest, nothing dropped, every container upright and on the desk."""

@@ -19,6 +19,7 @@ MODULES = (
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
+    "reasoning.building",
     "reasoning.goals",
     "reasoning.motion",
     "execution.kinematics",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,21 @@ class Tower(Intent):
 
     things: tuple[Ref, ...]
     ordered: bool = False
+
+
+@dataclass(frozen=True)
+class Build(Intent):
+    """Build with blocks. One of ``structure`` (a name of structures.py, with ``count`` and ``colors`` where they were said), ``plan`` (plain data) and
+    ``file`` (a plan or a picture) says what; ``unclear`` why it cannot be understood.
+    """
+
+    words: str
+    structure: str = ""
+    count: int = 0
+    colors: tuple[str, ...] = ()
+    plan: Any = None
+    file: str = ""
+    unclear: str = ""
 
 
 @dataclass(frozen=True)
