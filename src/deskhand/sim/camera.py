@@ -10,8 +10,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
-from deskhand.sim.room import CAMERA
+from deskhand.geometry import Array, make_transform
+from deskhand.perception.self_filter import joint_map
+from deskhand.sim.room import CAMERA, OPTICAL_TO_GL
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CameraSpec
@@ -21,19 +24,34 @@ from deskhand.types import CameraIntrinsics, Frame, Image
 def intrinsics_of(camera: CameraSpec) -> CameraIntrinsics:
     """Pinhole model of the picture: square pixels, principal point in the middle; pixel centres at whole numbers."""
     focal = camera.height / 2 / math.tan(camera.fovy / 2)
-    return CameraIntrinsics(camera.width, camera.height, focal, focal, (camera.width - 1) / 2, (camera.height - 1) / 2)
+    return CameraIntrinsics(camera.width, camera.height, focal, focal, (camera.width - 1) / 2, (camera.height - 1) / 2, camera.frame_id)
+
+
+def mounted(name_or_file: str) -> CameraSpec:
+    """A simulated camera as a file of ``config/cameras`` mounts it, on the world or on a link of the arm.
+
+    Raises:
+        DeskhandError: ``config_error``; see load_camera.
+    """
+    mount = load_camera(name_or_file)
+    return CameraSpec(mount.pose, link="" if mount.parent == "world" else mount.parent, frame_id=mount.child)
 
 
 class RgbdRenderer:
-    """Renders a simulation's camera off screen. An OpenGL context belongs to one thread: open, use and close it in the same one.
+    """Renders a camera in a simulation off screen. An OpenGL context belongs to one thread: open, use and close it in the same one.
 
-    Use as a context manager, or call ``open`` and ``close``.
+    ``camera`` is any camera no larger than the world's own, which is the default. The pose that a frame tells is that of the measured joints where the
+    arm carries the camera. Use as a context manager, or call ``open`` and ``close``.
     """
 
-    def __init__(self, simulation: Simulation, sensor: DepthSensor | None = None) -> None:
+    def __init__(self, simulation: Simulation, sensor: DepthSensor | None = None, camera: CameraSpec | None = None) -> None:
         self.simulation = simulation
         self.sensor = sensor or DepthSensor()
-        self.intrinsics = intrinsics_of(simulation.built.spec.camera)
+        self.camera = camera or simulation.built.spec.camera
+        self.intrinsics = intrinsics_of(self.camera)
+        links = simulation.built.robot.links
+        if self.camera.link and self.camera.link not in links:
+            raise DeskhandError("config_error", f"the arm has no link {self.camera.link!r} to carry a camera; it has {', '.join(links)}.")
         self._gl: Any = None
         self._context: Any = None
         self._count = 0
@@ -44,7 +62,7 @@ class RgbdRenderer:
         Raises:
             DeskhandError: ``missing_dependency`` when the machine cannot render off screen.
         """
-        model, camera = self.simulation.model, self.simulation.built.spec.camera
+        model, camera = self.simulation.model, self.camera
         self._data, self._scene, self._options = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000), mujoco.MjvOption()
         self._camera = mujoco.MjvCamera()
         self._camera.type, self._camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(CAMERA).id
@@ -86,7 +104,24 @@ class RgbdRenderer:
         rng = np.random.default_rng((world.seed, self._count))
         self._count += 1
         measured = self.sensor.measure(depth, self.intrinsics.fx, rng)
-        return Frame(_exposed(color, rng), measured, self.intrinsics, world.camera.world_T_camera, stamp)
+        return Frame(_exposed(color, rng), measured, self.intrinsics, self._told_pose(), stamp)
+
+    def _told_pose(self) -> Array:
+        """world_T_camera as the robot knows it."""
+        if not self.camera.link:
+            return self.camera.world_T_camera
+        links = self.simulation.built.robot.forward(joint_map(self.simulation.joint_state()))
+        return np.asarray(links[self.camera.link] @ self.camera.world_T_camera)
+
+    def _place(self) -> None:
+        """Put the model's camera where this one really is."""
+        pose = self.camera.world_T_camera
+        if self.camera.link:
+            body = self._data.body(self.camera.link)
+            pose = make_transform(body.xmat.reshape(3, 3), body.xpos) @ pose
+        camera = self._camera.fixedcamid
+        self._data.cam_xpos[camera], self._data.cam_xmat[camera] = pose[:3, 3], (pose[:3, :3] @ OPTICAL_TO_GL).reshape(-1)
+        self.simulation.model.cam_fovy[camera] = math.degrees(self.camera.fovy)
 
     def render_true(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
         """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensor."""
@@ -123,6 +158,7 @@ class RgbdRenderer:
         stamp = self.simulation.copy_state(data)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_camlight(model, data)
+        self._place()
         self._gl.make_current()
         mujoco.mjv_updateScene(model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
         mujoco.mjr_render(self._view, self._scene, self._context)
