@@ -145,7 +145,7 @@ class StackOptions:
 
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
-    memory: dict[str, Value] = {"memory": options.memory} if options.memory else {}
+    memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     own: dict[str, dict[str, Value]] = {
         "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
         "tool_server": {"arm": options.arm, **memory},

@@ -8,7 +8,7 @@ from typing import Literal
 
 from deskhand.agent.language.lexicon import color_of, kind_of_label
 from deskhand.errors import DeskhandError
-from deskhand.memory.reader import MemoryReader
+from deskhand.memory.reader import MemoryReader, scene_of
 from deskhand.memory.records import PRESENT, Moment, State
 from deskhand.tools.spatial import RELATIONS, TABLE, relation_holds
 from deskhand.types import SceneObject
@@ -154,14 +154,14 @@ def _counts(query: Query, state: State) -> bool:
 
 def _holds(memory: MemoryReader, query: Query, state: State, states: Iterable[State], moment: int) -> tuple[str, str] | None:
     """(id of the target, why) when the relation held at this moment."""
-    scene = None
+    if state.status == "held" or not state.object.support:
+        return None  # where it was then is not known
     targets = [None] if query.target is None else [other.object for other in states if other.status in PRESENT and query.target.fits(other.object)]
     for target in targets:
         if target is not None and target.id == state.object_id:
             continue
-        if state.status == "held" or not state.object.support:
-            continue  # where it was then is not known
-        scene = scene or memory.scene_at(moment)
+        # "in" asks what carries what carries it; the others are about the two alone
+        scene = memory.scene_at(moment) if query.relation == "in" else scene_of((state.object, *([target] if target is not None else [])), 0.0)
         holds, reason = relation_holds(scene, state.object, query.relation, target)
         if holds:
             return target.id if target is not None else TABLE, reason

@@ -13,7 +13,12 @@ from deskhand.errors import DeskhandError
 from deskhand.memory import rows
 from deskhand.memory.records import PRESENT, Event, Moment, State
 from deskhand.memory.store import Store
-from deskhand.types import Scene, Table
+from deskhand.types import Scene, SceneObject, Table
+
+
+def scene_of(objects: tuple[SceneObject, ...], stamp: float) -> Scene:
+    """A scene of remembered things; the table is a plane at the origin."""
+    return Scene(objects, Table(np.eye(4), (0.0, 0.0)), stamp)
 
 
 class MemoryReader:
@@ -113,7 +118,7 @@ class MemoryReader:
     def scene_at(self, moment: int) -> Scene:
         """The desk as it was right after this moment: what was there, without points; the table is a plane at the origin."""
         objects = tuple(state.object for state in self.states_at(moment) if state.status in PRESENT)
-        return Scene(objects, Table(np.eye(4), (0.0, 0.0)), self.moment(moment).stamp)
+        return scene_of(objects, self.moment(moment).stamp)
 
     def _states(self, where: str, values: Sequence[Any] = ()) -> list[State]:
         found = self._store.read(f"SELECT {rows.STATE_COLUMNS} FROM states WHERE {where} ORDER BY begun, id", values)

@@ -47,7 +47,7 @@ class Parameters(PerceptionSettings):
         objects_file: kinds of things; empty: config/objects.yaml.
         detectors: file that says which detectors are used; empty: config/detectors.yaml.
         self_filter: leave out the robot's own points; needs joint_states.
-        memory: file of the tool server's memory: ids go on from there; empty: they begin anew.
+        memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
     """
 
@@ -56,7 +56,7 @@ class Parameters(PerceptionSettings):
     objects_file: str = ""
     detectors: str = ""
     self_filter: bool = True
-    memory: str = ""
+    memory_file: str = ""
     timeout: float = 5.0
 
 
@@ -68,7 +68,7 @@ class PerceptionNode(DeskhandNode):
         self.parameters = declare_parameters(self, Parameters)
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
         detectors = load_detectors(self.parameters.detectors or None)
-        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory or None, detectors)
+        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
         self._tf = TfListener(self)
         if self.parameters.camera:

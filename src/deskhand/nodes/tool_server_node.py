@@ -57,7 +57,7 @@ class Parameters:
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
         episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
-        memory: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
+        memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
     """
 
@@ -66,7 +66,7 @@ class Parameters:
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
     episode: str = ""
-    memory: str = ""
+    memory_file: str = ""
     other_packages: bool = True
 
 
@@ -211,8 +211,8 @@ class ToolServerNode(DeskhandNode):
 
 
 def _memory_file(parameters: Parameters) -> str | Path:
-    if parameters.memory:
-        return Path(parameters.memory).expanduser()
+    if parameters.memory_file:
+        return Path(parameters.memory_file).expanduser()
     return Path(parameters.episode).expanduser() / MEMORY_FILE if parameters.episode else IN_MEMORY
 
 
