@@ -37,6 +37,7 @@ class RgbdRenderer:
         self._gl: Any = None
         self._context: Any = None
         self._count = 0
+        self._last: Frame | None = None
 
     def open(self) -> None:
         """Make the OpenGL context.
@@ -80,13 +81,19 @@ class RgbdRenderer:
         self.close()
 
     def render(self) -> Frame:
-        """A frame of the world as it is now."""
+        """A frame of the world as it is now; where that is the simulation's fault, the one before once more, or one with holes."""
+        fault = self.simulation.fault
+        if fault is not None and fault.stale() and self._last is not None:
+            return self._last
         color, depth, stamp = self.render_true()
         world = self.simulation.built.spec
         rng = np.random.default_rng((world.seed, self._count))
         self._count += 1
         measured = self.sensor.measure(depth, self.intrinsics.fx, rng)
-        return Frame(_exposed(color, rng), measured, self.intrinsics, world.camera.world_T_camera, stamp)
+        if fault is not None:
+            measured = fault.holed(measured, rng)
+        self._last = Frame(_exposed(color, rng), measured, self.intrinsics, world.camera.world_T_camera, stamp)
+        return self._last
 
     def render_true(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
         """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensor."""

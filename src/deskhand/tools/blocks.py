@@ -124,7 +124,7 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
                     continue
                 gap = min((_gap(corners, thing) for thing in things), default=1.0)
                 if gap > ROOM:
-                    ranked.append((-min(gap, 0.07) + 0.4 * abs(float(radius) - best_radius) + 0.01 * abs(float(angle)), site))
+                    ranked.append((-min(gap, 0.07) + 0.4 * abs(float(radius) - best_radius) + 0.03 * abs(float(angle)), site))
     for _, site in sorted(ranked, key=lambda item: item[0])[:12]:
         if _reached(robot, site, size, blocks.edge, top):
             return site
