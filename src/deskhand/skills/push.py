@@ -7,13 +7,15 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.carry import UNREACHED
 from deskhand.skills.second_look import disturbed, same_object
-from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
 
 BEHIND = 0.022  # [m] between the thing and where the fingers come down, beyond their own half
 LOW = 0.006  # [m] between the finger tips and the table
 HIGHEST = 0.05  # [m] that a thing is pushed at, at most
 ABOVE = 0.06  # [m]
+HIGHER = 0.008  # [m] where the arm does not reach so low
 SLOW = 0.35  # of the full speed
 CLEAR = 0.012  # [m] to others on the way
 LONGEST = 0.20  # [m]
@@ -85,16 +87,34 @@ def _stroke(ctx: SkillContext, scene: Scene, item: SceneObject, way: Array, dist
     half = gripper.finger_breadth / 2
     start = item.position - way * (reach_along(item, way) + BEHIND + half)
     end = item.position + way * (distance - reach_along(item, way) - half)
-    down = np.array([0.0, 0.0, -1.0])
-    across = np.array([-way[1], way[0], 0.0])
-    turns = [np.column_stack([np.cross(side * across, down), side * across, down]) for side in (1, -1)]
-    plan = ctx.plan(MotionGoal(poses=tuple(make_transform(turn, [start[0], start[1], height + ABOVE]) for turn in turns)))
-    poses = [make_transform(turns[plan.goal_index], [point[0], point[1], height]) for point in (start, end)]
-    ctx.execute(plan)
+    allow = (("gripper", item.id),)
+    above, down, along = _planned(ctx, start, end, way, height, allow)
+    ctx.execute(above)
     ctx.belief.disturb()
     ctx.belief.known.pop(item.id, None)
-    allow = (("gripper", item.id),)
-    ctx.execute(ctx.plan_line((poses[0],), PlanOptions(speed_scale=SLOW, allow=allow)))
+    ctx.execute(down)
     ctx.step(0.6, f"push {item.id}")
-    ctx.execute(ctx.plan_line((poses[1],), PlanOptions(speed_scale=SLOW, allow=allow)))
+    ctx.execute(along)
     ctx.rise(ABOVE, allow)
+
+
+def _planned(ctx: SkillContext, start: Array, end: Array, way: Array, height: float, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, Plan]:
+    """To above the start, down, and along, with the hand square to the way; all planned before anything moves."""
+    across, down = np.array([-way[1], way[0], 0.0]), np.array([0.0, 0.0, -1.0])
+    last: DeskhandError | None = None
+    for lift in (0.0, HIGHER):
+        for closing in (across, -across, way, -way):
+            turn = np.column_stack([np.cross(closing, down), closing, down])
+            first, then = (make_transform(turn, [point[0], point[1], height + lift]) for point in (start, end))
+            over = first.copy()
+            over[2, 3] += ABOVE
+            try:
+                above = ctx.plan(MotionGoal(poses=(over,)))
+                lower = ctx.plan_line((first,), PlanOptions(start=above.end, speed_scale=SLOW, allow=allow))
+                return above, lower, ctx.plan_line((then,), PlanOptions(start=lower.end, speed_scale=SLOW, allow=allow))
+            except DeskhandError as error:
+                if error.code not in UNREACHED:
+                    raise
+                last = error
+    assert last is not None
+    raise last
