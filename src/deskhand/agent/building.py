@@ -157,7 +157,8 @@ class Building:
             return False
         self._steps[number] = replace(step, object_id=str(like[0]["id"]))
         self._sizes[str(like[0]["id"])] = self._sizes.get(step.object_id, list(map(float, like[0]["size"])))
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [self._goal(number).to_json()]}, f"{like[0]['id']} looks like what was {step.object_id}.")
+        goals = [self._goal(index).to_json() for index in range(len(self._steps))]  # what stands on it names it too
+        heard = yield Call(SUBMIT_PLAN, {"subgoals": goals}, f"{like[0]['id']} looks like what was {step.object_id}.")
         return heard.ok
 
     def _is_like(self, item: Seen, step: Step) -> bool:
