@@ -166,13 +166,16 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
     ]
 
 
-def sim_nodes(options: StackOptions, *, task: str = "desk_cleaning", seed: int = 0, scene: Path | None = None, truth_fd: int | None = None) -> list[NodeSpec]:
+def sim_nodes(
+    options: StackOptions, *, task: str = "desk_cleaning", seed: int = 0, scene: Path | None = None, truth_fd: int | None = None, fault: str = ""
+) -> list[NodeSpec]:
     """The simulated robot and the stack.
 
     The world goes to the simulation alone, as plain arguments, so that no ROS parameter shows it; ``truth_fd`` is a socket that only
     the simulation and the process that scores it hold.
     """
     world = ("--scene", str(Path(scene).resolve())) if scene else ("--task", task, "--seed", str(seed))
+    world = (*world, "--fault", fault) if fault else world
     simulation = NodeSpec(
         name="sim",
         executable="sim_node",

@@ -152,6 +152,8 @@ def from_spec(data: Any, blocks: Blocks) -> tuple[Slot, ...]:
 
 def _slot(number: int, item: Any, before: Sequence[Slot]) -> Slot:
     where = f"blocks[{number}]"
+    if isinstance(item, Mapping) and True in item:
+        item = {("on" if key is True else key): value for key, value in item.items()}  # YAML takes a bare "on" for true
     if not isinstance(item, Mapping) or set(item) - _BLOCK_KEYS:
         raise DeskhandError("invalid_input", f"{where} must be a mapping with {', '.join(sorted(_BLOCK_KEYS))}.")
     on = item.get("on", [])

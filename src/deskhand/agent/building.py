@@ -95,7 +95,7 @@ class Building:
 
     def _do(self, number: int) -> Script:
         step = self._steps[number]
-        if not (yield from self._take(number)):
+        if not (yield from self._clear(number)) or not (yield from self._take(number)):
             return
         carriers = [self._steps[below].object_id for below in step.on]
         arguments = {"x": step.x, "y": step.y, "yaw": step.yaw} | ({"on": carriers} if carriers else {})
@@ -109,6 +109,22 @@ class Building:
             yield from self._put_aside()
         if not placed.ok or set(placed.data.get("disturbed", [])) & {step.object_id for step in self._steps}:
             yield from self._check()
+
+    def _clear(self, number: int) -> Yes:
+        """What stands on the block of a step, because the structure leans there wrongly, is put aside first, from the top."""
+        for _ in range(len(self._steps)):
+            above = _highest_on(self._steps[number].object_id, self._pursuit.objects)
+            if above is None:
+                return True
+            self._acts += 1
+            picked = yield Call("pick", {"object_id": above}, f"{above} stands on {self._steps[number].object_id}, which has to move.")
+            if not picked.ok:
+                self._note_failure(number, picked)
+                return False
+            yield from self._put_aside()
+            if not (yield from self._pursuit.look()):
+                return False
+        return False
 
     def _take(self, number: int) -> Yes:
         """The block of a step into the hand; another one like it when it is not to be found."""
@@ -141,7 +157,8 @@ class Building:
             return False
         self._steps[number] = replace(step, object_id=str(like[0]["id"]))
         self._sizes[str(like[0]["id"])] = self._sizes.get(step.object_id, list(map(float, like[0]["size"])))
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [self._goal(number).to_json()]}, f"{like[0]['id']} looks like what was {step.object_id}.")
+        goals = [self._goal(index).to_json() for index in range(len(self._steps))]  # what stands on it names it too
+        heard = yield Call(SUBMIT_PLAN, {"subgoals": goals}, f"{like[0]['id']} looks like what was {step.object_id}.")
         return heard.ok
 
     def _is_like(self, item: Seen, step: Step) -> bool:
@@ -198,6 +215,17 @@ class Building:
         """(code, text) of the places that are not filled."""
         missing = [number for number in range(len(self._steps)) if number not in self._standing]
         return [self._failures.get(number, ("task_incomplete", f"place {number + 1} is not filled")) for number in missing]
+
+
+def _highest_on(name: str, objects: Sequence[Seen]) -> str | None:
+    """The topmost of what stands on a thing, and on what stands on that."""
+    top = None
+    for _ in objects:
+        above = next((str(item["id"]) for item in objects if item.get("support") == name and item.get("relation") == "on"), None)
+        if above is None:
+            return top
+        top = name = above
+    return top
 
 
 def _steps(data: Sequence[dict[str, Any]]) -> list[Step]:

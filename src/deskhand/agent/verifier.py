@@ -65,8 +65,8 @@ def _one(goal: Goal, by_id: dict[str, Seen]) -> list[Problem]:
     other = by_id[target]
     if goal.relation == "in":
         return _into(item, other)
-    rolls = other.get("shape") == "sphere" or (goal.position is None and kind(other) in {"ball", "pen", "marker"})  # a plan of blocks goes by form
-    if not other.get("is_container") and rolls:
+    rolls = other.get("shape") == "sphere" or kind(other) in {"ball", "pen", "marker"}
+    if not other.get("is_container") and rolls and goal.position is None:  # the places of a plan of blocks were found by form, whatever a block is called
         return [Problem(name, "impossible", f"nothing stays on a {name_of(other)} ({target}); it rolls.")]
     return []
 

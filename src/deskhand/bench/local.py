@@ -15,6 +15,7 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
+from deskhand.bench.honesty import Honesty
 from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
 from deskhand.cameras.base import Camera
 from deskhand.episode import messages
@@ -25,8 +26,9 @@ from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
-from deskhand.sim.simulation import Simulation
+from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
+from deskhand.skills.belief import Belief
 from deskhand.tools.base import make_session
 from deskhand.types import Frame, JointState, Scene, Trajectory
 
@@ -88,9 +90,9 @@ class RecordedPerception(Perception):
 
 
 @contextmanager
-def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path) -> Iterator[tuple[LocalRobot, Simulation]]:
+def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: str = "") -> Iterator[tuple[LocalRobot, Simulation]]:
     """The simulated robot in this process, its senses recorded; ids go on from those of the file ``memory``, if there is one."""
-    simulation = Simulation(world)
+    simulation = Simulation(world, SimSettings(fault=fault))
     arm, camera = RecordedArm(SimArm(simulation), writer), RecordedCamera(SimCamera(simulation), writer)
     devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation))
     robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer, memory))
@@ -105,17 +107,26 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
     model = make_model(options.brain)
     (folder / "audit.jsonl").unlink(missing_ok=True)
     memory_file = options.memory or folder / MEMORY_FILE
-    with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit, local_robot(world, writer, memory_file) as (robot, simulation):
+    with (
+        EpisodeWriter(folder) as writer,
+        AuditLog(folder / "audit.jsonl") as audit,
+        local_robot(world, writer, memory_file, options.fault) as (robot, simulation),
+        Memory(memory_file, robot.now) as memory,
+    ):
         attempt.start = simulation.truth()
         stop = threading.Event()
 
+        belief = Belief(memory)
+        honesty = Honesty(world, simulation.truth, belief)
+
         def record(event: Mapping[str, Any]) -> None:
             writer.event(event, robot.now())
+            honesty.event(event)
 
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        with Memory(memory_file, robot.now) as memory, make_session(robot, memory=memory, audit=keep, events=record) as session:
+        with make_session(robot, belief, audit=keep, events=record) as session:
             loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
@@ -127,6 +138,8 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         if settle := settle_time(options):
             simulation.step(settle)
         attempt.end = simulation.truth()
+        attempt.skill_calls, attempt.false_claims = honesty.calls, tuple(honesty.false)
+        attempt.fault_happened = simulation.fault is not None and simulation.fault.happened
 
 
 def _run(loop: AgentLoop, instruction: str, stop: threading.Event) -> TaskOutcome:

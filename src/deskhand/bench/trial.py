@@ -18,6 +18,7 @@ from deskhand.errors import DeskhandError
 from deskhand.memory.recorder import MEMORY_FILE
 from deskhand.perception.picture import save_picture
 from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.faults import check_fault
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.tasks import load_task
@@ -38,6 +39,7 @@ class TrialOptions:
         mode: one of :data:`MODES`.
         local: everything in this process instead of ROS nodes.
         timeout: wall clock [s].
+        fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
     """
 
@@ -50,6 +52,7 @@ class TrialOptions:
     mode: str = "tools"
     local: bool = False
     timeout: float = 900.0
+    fault: str = ""
     memory: Path | None = None
 
 
@@ -79,6 +82,9 @@ class Attempt:
     end: Truth | None = None
     wall: float = 0.0
     node_output: dict[str, list[str]] | None = None
+    skill_calls: int | None = None
+    false_claims: tuple[dict[str, Any], ...] = ()
+    fault_happened: bool | None = None
 
     def failed(self, code: str, message: str) -> None:
         """The trial ended because of this; an earlier cause stays."""
@@ -105,6 +111,7 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
 
         return load_world(options.scene, default_arm=options.arm), options.instruction
     task = load_task(options.task, options.arm)
+    check_fault(options.fault)
     world = task.world(options.seed)
     if options.instruction is None:
         _take_pictures(task.pictures(options.seed))
@@ -186,6 +193,11 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "brain": options.brain,
         "mode": options.mode,
         "local": options.local,
+        "fault": options.fault,
+        "fault_happened": attempt.fault_happened,
+        "skill_calls": attempt.skill_calls,
+        "false_claims": list(attempt.false_claims),
+        "false_done": False,
         "success": attempt.success,
         "agent_success": attempt.success,
         "score": None,
@@ -205,6 +217,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         result.update(success=False, score=0.0)
         if start and end:
             score = load_task(options.task, options.arm).score(options.seed, start, end)
+            result["false_done"] = attempt.success and not score.success
             result.update(success=score.success, score=score.score, objects=[asdict(row) for row in score.objects], problems=list(score.problems))
             if not score.success and not result["error_code"]:
                 wrong = [f"{row.name} {row.reason}" for row in score.objects if not row.right]

@@ -55,6 +55,7 @@ class RgbdRenderer:
         self._gl: Any = None
         self._context: Any = None
         self._count = 0
+        self._last: Frame | None = None
 
     def open(self) -> None:
         """Make the OpenGL context.
@@ -98,13 +99,19 @@ class RgbdRenderer:
         self.close()
 
     def render(self) -> Frame:
-        """A frame of the world as it is now."""
+        """A frame of the world as it is now; where that is the simulation's fault, the one before once more, or one with holes."""
+        fault = self.simulation.fault
+        if fault is not None and fault.stale() and self._last is not None:
+            return self._last
         color, depth, stamp = self.render_true()
         world = self.simulation.built.spec
         rng = np.random.default_rng((world.seed, self._count))
         self._count += 1
         measured = self.sensor.measure(depth, self.intrinsics.fx, rng)
-        return Frame(_exposed(color, rng), measured, self.intrinsics, self._told_pose(), stamp)
+        if fault is not None:
+            measured = fault.holed(measured, rng)
+        self._last = Frame(_exposed(color, rng), measured, self.intrinsics, self._told_pose(), stamp)
+        return self._last
 
     def _told_pose(self) -> Array:
         """world_T_camera as the robot knows it."""

@@ -22,6 +22,7 @@ FACING = 0.15  # cosine between a face's normal and the way to the camera from w
 ENOUGH = 18  # visible samples that say something
 BLUR = 0.003  # [m] around another thing that its colour is seen in
 FEW = 8  # samples that tell a colour
+PRIOR = 0.12  # what a shift by all of the reach must gain: where little is seen, the place that is expected is the likely one
 AGREE = 0.6  # share of them that must agree
 UPRIGHT_GAIN = 1.6  # upright faces are about this much darker than level ones
 
@@ -78,7 +79,8 @@ def locate(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = (), 
     for number, shift in enumerate(shifts):
         behind, _ = _compare(frame, samples + np.append(shift, 0.0))
         error = np.clip(np.abs(np.nan_to_num(behind, nan=DEEP)), 0, DEEP) / DEEP
-        scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean()
+        far = float(np.hypot(*shift)) / reach
+        scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean() - PRIOR * far
     good = scores >= scores.max() - 0.02
     shift = np.asarray((shifts[good] * scores[good, None]).sum(axis=0) / scores[good].sum())
     return shift, evidence_for(frame, shifted(item, shift), others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -33,9 +34,8 @@ def with_known(scene: Scene, frame: Frame, known: Mapping[str, SceneObject]) -> 
     renamed: list[SceneObject] = []
     for item in rest:
         name = item.id
-        while item.id in proved and name in taken:  # the tracker gave a thing that is elsewhere the name of one that stands where it was put
-            stem, _, number = name.rpartition("_")
-            name = f"{stem}_{int(number) + 10}"
+        if name in proved:  # the tracker gave a thing that is elsewhere the name of one that stands where it was put
+            name = next(new for number in count(10) if (new := f"{name.rpartition('_')[0] or name}_{number}") not in taken)
         taken.add(name)
         renamed.append(item if name == item.id else replace(item, id=name))
     return replace(scene, objects=(*renamed, *proved.values())), proved

@@ -80,6 +80,7 @@ def _check_carriers(carriers: Sequence[SceneObject]) -> None:
 
 
 def _put(ctx: SkillContext, held: Held, before: Scene, target: _Target, corrected: bool = False) -> SkillResult:
+    _check_support(ctx, target)
     neighbours = tuple(ctx.belief.known) if target.exact else ()
     carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours))
     pose = ctx.robot.tcp_pose() @ held.tcp_T_object
@@ -99,6 +100,18 @@ def _put(ctx: SkillContext, held: Held, before: Scene, target: _Target, correcte
     if target.on and not _stands_on(after, before, found, target):
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
+
+
+def _check_support(ctx: SkillContext, target: _Target) -> None:
+    """Raises ``place_failed``, the thing still in the hand, when what shall carry it is seen to be gone."""
+    known = ctx.belief.known
+    if not set(target.on) & set(known):
+        return
+    frame = ctx.robot.observe()
+    for name in target.on:
+        if name in known and evidence_for(frame, known[name], list(known.values())).gone:
+            ctx.belief.known.pop(name)
+            raise DeskhandError("place_failed", f"{name} is not any more where it was put; nothing can be put on it.", hint="Look again.")
 
 
 def _again(ctx: SkillContext, item: SceneObject, target: _Target, data: dict[str, Any]) -> SkillResult:

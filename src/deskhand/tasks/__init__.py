@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 TASKS = {
     "block_building": "deskhand.tasks.block_building:BlockBuilding",
     "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
+    "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",
+    "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
 }
 """Name to class, imported when asked for."""
 

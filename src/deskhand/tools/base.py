@@ -25,6 +25,7 @@ MODULES = (
     "execution.kinematics",
     "execution.grasps",
     "execution.picking",
+    "execution.handling",
     "execution.moving",
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""

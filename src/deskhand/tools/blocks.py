@@ -22,6 +22,7 @@ SAME = 0.16  # share that the heights of cubes side by side may differ by
 SIDES = (0.015, 0.13)  # [m] of what counts as a block
 ROOM = 0.042  # [m] of free desk around a structure, for the fingers
 OVER = 0.045  # [m] that the hand comes above the top of a structure
+ROUND = 5.0  # cost of what looks round
 COLOR = 100.0  # cost of a wrong colour: never taken
 ALIKE = {"orange": {"red", "yellow", "brown"}, "red": {"orange"}, "purple": {"blue", "pink"}, "pink": {"purple"}, "yellow": {"orange"}}
 """Colours that light makes look like each other: taken when no block has the very colour."""
@@ -44,8 +45,10 @@ class Site:
 def shape_of(item: SceneObject) -> str:
     """``cube``, ``plank`` or empty: by its form, whatever it is called."""
     long, middle, short = sorted(map(float, item.size), reverse=True)
-    if item.is_container or item.shape != "box" or short < SIDES[0] * 0.75 or long > SIDES[1]:
+    if item.is_container or item.shape not in ("box", "cylinder") or short < SIDES[0] * 0.75 or long > SIDES[1]:
         return ""
+    if item.shape == "cylinder" and (abs(item.pose[2, 2]) < 0.9 or item.label in ("can", "cup") or item.size[2] > 1.1 * item.size[0]):
+        return ""  # a small cube that is turned may look round: one about as high as wide is taken where no other is left
     if long <= CUBE * short and short >= SIDES[0]:
         return "cube"
     return "plank" if long >= PLANK * middle and middle >= SIDES[0] else ""
@@ -86,6 +89,7 @@ def chosen(slots: Sequence[Slot], blocks: Sequence[SceneObject], site: Site) -> 
                 continue
             wrong = 0.0 if slot.color in ("", item.color) else 10.0 if item.color in ALIKE.get(slot.color, set()) else COLOR
             x, y, _ = site.place(slot)
+            wrong += ROUND * (item.shape != "box")
             cost[i, j] = wrong + math.hypot(float(item.position[0]) - x, float(item.position[1]) - y) + (0.2 - float(item.size[0]) * (not beside))
     rows, columns = linear_sum_assignment(cost)
     if len(rows) < len(slots) or cost[rows, columns].max() >= COLOR:
@@ -124,7 +128,7 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
                     continue
                 gap = min((_gap(corners, thing) for thing in things), default=1.0)
                 if gap > ROOM:
-                    ranked.append((-min(gap, 0.07) + 0.4 * abs(float(radius) - best_radius) + 0.01 * abs(float(angle)), site))
+                    ranked.append((-min(gap, 0.07) + 0.4 * abs(float(radius) - best_radius) + 0.03 * abs(float(angle)), site))
     for _, site in sorted(ranked, key=lambda item: item[0])[:12]:
         if _reached(robot, site, size, blocks.edge, top):
             return site

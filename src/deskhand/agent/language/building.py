@@ -12,6 +12,7 @@ from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Build
 
 _VERB = re.compile(r"\b(?:build|make|construct|erect|assemble|stack|pile|put|place|arrange|line|copy|reproduce|rebuild|form|set|create|lay)\b")
+_MAKE = re.compile(r"\b(?:build|make|construct|erect|assemble|form|create|stack|pile|arrange|set up|put up)\b")
 _FILE = re.compile(r"(?:^|[\s\"'`(])((?:[~./\w-]|\\ )[^\s\"'`(),;]*\.(png|json|ya?ml))\b", re.IGNORECASE)
 _NAMES = {
     "pyramid": r"\bpyramids?\b",
@@ -54,6 +55,8 @@ def _named(lower: str) -> str | None:
         if re.search(pattern, lower):
             if name == "tower" and not (_BLOCKS.search(lower) and (_NUMBER.search(lower) or len(_COLOR.findall(lower)) > 1)):
                 return None  # towers of whatever there is are stacked one on the other
+            if name not in ("row", "tower") and not _MAKE.search(lower):
+                return None
             if name == "row" and not _BLOCKS.search(lower):
                 return None
             return name
