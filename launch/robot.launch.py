@@ -10,6 +10,7 @@ ARGUMENTS = {
     "driver": ("external", f"who serves arm_controller and gripper_controller: {', '.join(DRIVERS)}; external runs already"),
     "camera": ("external", f"camera to start: {', '.join(CAMERA_DRIVERS)}, or external for one that publishes already"),
     "camera_mount": ("", "where the camera is, a name in config/cameras or a YAML file; empty: its transform comes by /tf"),
+    "memory": ("", "file that the robot remembers in; empty: ~/.ros/deskhand/memory.sqlite"),
     "episodes": ("", "folder for recordings; empty: ./episodes"),
 }
 
@@ -25,6 +26,7 @@ def make(values):
         camera=values["camera"],
         camera_mount=values["camera_mount"],
         episodes=values["episodes"],
+        memory=values["memory"],
     )
     return [node_action(spec) for spec in robot_nodes(options)]
 

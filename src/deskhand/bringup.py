@@ -7,9 +7,10 @@ processes (supervisor.py).
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deskhand.errors import DeskhandError
@@ -126,7 +127,8 @@ class StackOptions:
     """What a person chooses at bring-up.
 
     ``camera`` (one of :data:`CAMERA_DRIVERS`, or ``external``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform comes by
-    ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot. ``remappings`` apply to every node of the stack.
+    ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot. ``remappings`` apply to every node of the stack. ``memory`` is a file that
+    outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew.
     """
 
     arm: str = "wx250s"
@@ -139,11 +141,14 @@ class StackOptions:
     parameter_files: tuple[Path, ...] = ()
     remappings: tuple[tuple[str, str], ...] = ()
     episodes: str = ""
+    memory: str = ""
 
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
+    memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **({"camera": options.camera_mount} if options.camera_mount else {})},
+        "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
+        "tool_server": {"arm": options.arm, **memory},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
@@ -161,13 +166,16 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
     ]
 
 
-def sim_nodes(options: StackOptions, *, task: str = "desk_cleaning", seed: int = 0, scene: Path | None = None, truth_fd: int | None = None) -> list[NodeSpec]:
+def sim_nodes(
+    options: StackOptions, *, task: str = "desk_cleaning", seed: int = 0, scene: Path | None = None, truth_fd: int | None = None, fault: str = ""
+) -> list[NodeSpec]:
     """The simulated robot and the stack.
 
     The world goes to the simulation alone, as plain arguments, so that no ROS parameter shows it; ``truth_fd`` is a socket that only
     the simulation and the process that scores it hold.
     """
     world = ("--scene", str(Path(scene).resolve())) if scene else ("--task", task, "--seed", str(seed))
+    world = (*world, "--fault", fault) if fault else world
     simulation = NodeSpec(
         name="sim",
         executable="sim_node",
@@ -203,6 +211,11 @@ def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
     ]
 
 
+def robot_memory() -> Path:
+    """Where a real robot remembers, when nobody says otherwise."""
+    return Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/memory.sqlite"
+
+
 def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     """A real robot: robot_state_publisher, the drivers that are ours to start, and the stack.
 
@@ -214,6 +227,7 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     from deskhand.arms.config import load_arm
     from deskhand.arms.description import urdf_text
 
+    options = options if options.memory else replace(options, memory=str(robot_memory()))
     _known("camera", options.camera, ("external", *CAMERA_DRIVERS))
     _known("driver", options.driver, DRIVERS)
     arm = load_arm(options.arm)

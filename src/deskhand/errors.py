@@ -69,6 +69,9 @@ ERROR_NUMBERS: dict[str, int] = {
     "model_failed": 704,
     "task_incomplete": 705,
     "scene_file_error": 706,
+    # memory
+    "memory_busy": 800,
+    "memory_broken": 801,
 }
 _CODES = {number: code for code, number in ERROR_NUMBERS.items()}
 

@@ -41,6 +41,7 @@ from deskhand.types import (
 )
 
 POLL = 0.02  # [s]
+FRAMES = 6  # pictures that may be too old before that is an error
 GRIPPER_TIME = 6.0  # [s] that a gripper command may take
 
 
@@ -84,8 +85,14 @@ class LocalRobot:
         self._devices.clock.sleep(seconds)
 
     def observe(self, newer_than: float | None = None) -> Frame:
-        """See Robot."""
-        return self._eyes.submit(self._devices.camera.capture, self.now() if newer_than is None else newer_than).result()
+        """See Robot. Old pictures are thrown away; ``stale_data`` when no other comes."""
+        since = self.now() if newer_than is None else newer_than
+        for _ in range(FRAMES):
+            frame = self._eyes.submit(self._devices.camera.capture, since).result()
+            if frame.stamp > since:
+                return frame
+            self.sleep(POLL)
+        raise DeskhandError("stale_data", f"the camera gives only old pictures: {self.now() - frame.stamp:.2f} s old.", retry=True)
 
     def joint_state(self) -> JointState:
         """See Robot."""

@@ -23,6 +23,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
+from deskhand.memory.reader import MemoryReader
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import THREADS, ToolServerNode
@@ -130,7 +131,7 @@ def graph(tmp_path):
 
 
 def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
-    assert len(graph.client.search()) == 19
+    assert len(graph.client.search()) == 28
     assert graph.client.search("emergency", limit=1)[0].name == "stop_motion"
     card = graph.client.describe("pick")
     assert card["effects"] == "motion" and "object_id" in card["input_schema"]["properties"]
@@ -145,6 +146,9 @@ def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
     assert end["data"]["times"].keys() >= {"motion", "planning"} and end["sim_time"] > start["sim_time"]
     lines, _ = verify(tmp_path / "audit.jsonl")
     assert lines == 8
+    assert "block_1 was picked up" in graph.ok("ask_memory", question="what did you pick up last?")["answer"]
+    with MemoryReader(tmp_path / "memory.sqlite") as memory:  # while the server writes it
+        assert [event.kind for event in memory.events(["block_1"])] == ["added", "held", "released", "placed"]
 
 
 def test_what_is_wrong_with_a_call_is_told_and_nothing_moves(graph):
@@ -265,7 +269,7 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     started = threading.Event()
     node.create_subscription(String, "tools/events", lambda _: started.set(), 10, callback_group=node.reentrant)
     try:
-        assert len(client.search()) == 19
+        assert len(client.search()) == 28
         outcome = []
 
         def call():

@@ -22,13 +22,14 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Message:
-    """``role`` is system, user, assistant or tool; a tool message answers ``tool_call_id``."""
+    """``role`` is system, user, assistant or tool; a tool message answers ``tool_call_id``. ``images`` are PNG files that a user shows."""
 
     role: str
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     name: str = ""
+    images: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from deskhand.agent.building import Building
 from deskhand.agent.goals import Goal, Goals, make_goals
 from deskhand.agent.language.answers import CAPABILITIES, answer
-from deskhand.agent.language.intents import Act, Ask, Help, Impossible, Instruction, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
+from deskhand.agent.language.intents import Act, Ask, Build, Help, Impossible, Instruction, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
 from deskhand.agent.language.parser import parse
 from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
 from deskhand.agent.planner import plan
@@ -31,6 +32,7 @@ class Brain:
         self._notes: list[str] = []
         self._pursuit = Pursuit()
         self._answers: list[str] = []
+        self._building: Building | None = None
 
     def script(self) -> Script:
         """All calls, the last one to ``finish``."""
@@ -66,6 +68,10 @@ class Brain:
                 )
         elif isinstance(first, Pick):
             yield from self._hold(first.thing)
+        elif isinstance(first, Build):
+            self._building = Building(self._pursuit)
+            yield from self._building.build(first)
+            self._notes += [self._building.note] if self._building.note else []
         elif not isinstance(first, Impossible):
             yield from self._achieve(group)
 
@@ -74,6 +80,10 @@ class Brain:
             heard = yield Call("get_robot_state", {})
             holding = heard.data.get("holding") if heard.ok else None
             self._answers.append(f"I hold {holding}." if holding else "I hold nothing." if heard.ok else heard.message)
+        elif ask.kind == "memory":
+            yield from self._pursuit.look("I look at the desk, so that I remember it as it is.")
+            heard = yield Call("ask_memory", {"question": ask.words})
+            self._answers.append(str(heard.data["answer"]) if heard.ok else heard.message)
         elif (yield from self._pursuit.look("To answer I look at the desk.")):
             self._answers.append(answer(ask, self._pursuit.objects))
 
@@ -166,7 +176,7 @@ class Brain:
     def _end(self) -> Script:
         """Claim the end; when the claim is not proved, take up what is unmet, a bounded number of times."""
         for _ in range(ROUNDS):
-            problems = self._pursuit.problems + self._pursuit.failures()
+            problems = self._pursuit.problems + self._pursuit.failures() + (self._building.failures() if self._building else [])
             text = " ".join([*self._answers, *(f"({note}.)" for note in dict.fromkeys(self._notes)), *(why for _, why in dict.fromkeys(problems))])
             if problems:
                 code = problems[0][0] if not self._pursuit.done else "task_incomplete"
@@ -177,6 +187,8 @@ class Brain:
             unmet = (heard.data or {}).get("unmet", []) if not heard.ok else []
             if not unmet:
                 self._pursuit.problems.append((heard.code or "task_incomplete", heard.message))
+            elif self._building and all(self._building.owns(str(item["object_id"])) for item in unmet):
+                yield from self._building.take_up(unmet)
             else:
                 yield from self._pursuit.take_up(unmet)
         yield from _finish(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.expectations import Expectations
@@ -72,7 +72,8 @@ class Claims:
             self._placed.pop(self._holding, None)
         elif name in _PLACES and result.ok and self._holding:
             relation, key = _PLACES[name]
-            self._placed[self._holding] = Goal(self._holding, relation, str(arguments.get(key, TABLE)) if key else TABLE)
+            carriers = arguments.get("on") or [TABLE]
+            self._placed[self._holding] = Goal(self._holding, relation, str(arguments.get(key, TABLE)) if key else str(carriers[0]))
             self._holding = ""
         elif name == "open_gripper" and result.ok:
             self._holding = ""
@@ -196,7 +197,7 @@ class Claims:
             done = [goal for goal in goals.values() if goal.object_id not in self._unmet]
             proof = "checked by a look"
         else:
-            done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == goal]
+            done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == replace(goal, position=None)]
             proof = "as each was put down, not checked again since"
         left = [goal for goal in goals.values() if goal not in done]
         parts = [f"Done ({proof}): {self._sentence(done)}."] if done else []

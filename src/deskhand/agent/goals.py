@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +11,8 @@ from deskhand.agent.language.intents import Leave, Place, Ref, Release, Tidy, To
 from deskhand.agent.language.resolve import Found, Seen, inside, is_receptacle, listing, measure, name_of, order_near, resolve
 
 TABLE = "table"
+EXACT = 0.010
+"""A thing may be so far [m] from the position that a goal names."""
 SIDEWAYS = {
     "left_of": "to the left of",
     "right_of": "to the right of",
@@ -23,20 +26,23 @@ SIDEWAYS = {
 
 @dataclass(frozen=True)
 class Goal:
-    """``object_id`` shall be ``on`` or ``in`` ``target_id`` (an id, or ``table``)."""
+    """``object_id`` shall be ``on`` or ``in`` ``target_id`` (an id, or ``table``); with ``position`` its centre at (x, y) [m, world]."""
 
     object_id: str
     relation: str
     target_id: str
+    position: tuple[float, float] | None = None
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """As a condition of ``check_goal``."""
-        return {"object_id": self.object_id, "relation": self.relation, "target_id": self.target_id}
+        data: dict[str, Any] = {"object_id": self.object_id, "relation": self.relation, "target_id": self.target_id}
+        return data | ({"position": list(self.position)} if self.position else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Goal:
         """From a condition of ``check_goal``."""
-        return cls(str(data["object_id"]), str(data["relation"]), str(data["target_id"]))
+        position = data.get("position")
+        return cls(str(data["object_id"]), str(data["relation"]), str(data["target_id"]), (float(position[0]), float(position[1])) if position else None)
 
 
 @dataclass
@@ -54,7 +60,8 @@ def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
     """True when the last look already shows it."""
     for item in objects:
         if item["id"] == goal.object_id:
-            return str(item.get("support", TABLE)) == goal.target_id
+            there = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
+            return there and str(item.get("support", TABLE)) == goal.target_id
     return False
 
 

@@ -15,6 +15,7 @@ Work like this:
 2. For a command that moves things, call submit_plan with the sub-goals (object_id, on or in, target_id; target "table" for the desk).
 It is checked; correct it when it is refused.
 3. For each sub-goal: pick, then place_in (containers), place_on (other things) or place_at (the desk).
+To build with blocks, call plan_structure first; its steps are the sub-goals (with position [x, y]) and the arguments of place_at, in order.
 4. Read every result. After a failure try another way or another order, at most three times a thing; things may have moved, so look again.
 5. End with finish: status done (it will be checked by a look), answered (a question; the answer is the summary), partly (say what is left and why),
 refused (say why; code not_understood, impossible or unknown_object).
@@ -35,7 +36,12 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
                     "type": "array",
                     "items": {
                         "type": "object",
-                        "properties": {"object_id": {"type": "string"}, "relation": {"type": "string", "enum": ["on", "in"]}, "target_id": {"type": "string"}},
+                        "properties": {
+                            "object_id": {"type": "string"},
+                            "relation": {"type": "string", "enum": ["on", "in"]},
+                            "target_id": {"type": "string"},
+                            "position": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                        },
                         "required": ["object_id", "relation", "target_id"],
                         "additionalProperties": False,
                     },
@@ -64,6 +70,7 @@ _CAPABILITIES = (
     "put the held object into a container",
     "put the held object on another object",
     "put the held object down at a position",
+    "plan a structure of blocks",
     "check whether a goal is reached",
     "state of the robot and gripper",
     "move the arm home",

@@ -100,6 +100,10 @@ class Display:
             self.console.print(f"an object takes {summary['mean_wall_s_per_object']:.1f} s, {summary['mean_sim_s_per_object']:.1f} s of the robot's time")
         total = sum(summary["phases"].values()) or 1.0
         self.console.print("time: " + ", ".join(f"{name} {100 * seconds / total:.0f} %" for name, seconds in summary["phases"].items()))
+        if summary["skill_calls"]:
+            self.console.print(f"{summary['skill_calls']} skill calls held against ground truth, {summary['false_claims']} false reports of success")
+        if summary["false_done"]:
+            self.console.print(f"[red]{summary['false_done']} trials were called done and were not[/red]")
         if summary["error_counts"]:
             self.console.print("errors: " + ", ".join(f"{code} {count}" for code, count in summary["error_counts"].items()))
 

@@ -15,17 +15,20 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions
+from deskhand.bench.honesty import Honesty
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
 from deskhand.cameras.base import Camera
 from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
-from deskhand.sim.simulation import Simulation
+from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
+from deskhand.skills.belief import Belief
 from deskhand.tools.base import make_session
 from deskhand.types import Frame, JointState, Scene, Trajectory
 
@@ -74,8 +77,8 @@ class RecordedCamera:
 class RecordedPerception(Perception):
     """Perception whose looks go into the episode."""
 
-    def __init__(self, writer: EpisodeWriter) -> None:
-        super().__init__()
+    def __init__(self, writer: EpisodeWriter, memory: Path) -> None:
+        super().__init__(memory=memory)
         self._writer = writer
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
@@ -87,12 +90,12 @@ class RecordedPerception(Perception):
 
 
 @contextmanager
-def local_robot(world: WorldSpec, writer: EpisodeWriter) -> Iterator[tuple[LocalRobot, Simulation]]:
-    """The simulated robot in this process, its senses recorded."""
-    simulation = Simulation(world)
+def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: str = "") -> Iterator[tuple[LocalRobot, Simulation]]:
+    """The simulated robot in this process, its senses recorded; ids go on from those of the file ``memory``, if there is one."""
+    simulation = Simulation(world, SimSettings(fault=fault))
     arm, camera = RecordedArm(SimArm(simulation), writer), RecordedCamera(SimCamera(simulation), writer)
     devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation))
-    robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer))
+    robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer, memory))
     try:
         yield robot, simulation
     finally:
@@ -103,17 +106,27 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
     model = make_model(options.brain)
     (folder / "audit.jsonl").unlink(missing_ok=True)
-    with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit, local_robot(world, writer) as (robot, simulation):
+    memory_file = options.memory or folder / MEMORY_FILE
+    with (
+        EpisodeWriter(folder) as writer,
+        AuditLog(folder / "audit.jsonl") as audit,
+        local_robot(world, writer, memory_file, options.fault) as (robot, simulation),
+        Memory(memory_file, robot.now) as memory,
+    ):
         attempt.start = simulation.truth()
         stop = threading.Event()
 
+        belief = Belief(memory)
+        honesty = Honesty(world, simulation.truth, belief)
+
         def record(event: Mapping[str, Any]) -> None:
             writer.event(event, robot.now())
+            honesty.event(event)
 
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        with make_session(robot, audit=keep, events=record) as session:
+        with make_session(robot, belief, audit=keep, events=record) as session:
             loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
@@ -122,7 +135,11 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             (folder / "agent.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
+        if settle := settle_time(options):
+            simulation.step(settle)
         attempt.end = simulation.truth()
+        attempt.skill_calls, attempt.false_claims = honesty.calls, tuple(honesty.false)
+        attempt.fault_happened = simulation.fault is not None and simulation.fault.happened
 
 
 def _run(loop: AgentLoop, instruction: str, stop: threading.Event) -> TaskOutcome:

@@ -17,16 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.bench.domains import free_domain
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
 from deskhand.bench.truth import TruthChannel
 from deskhand.bringup import NodeSpec, StackOptions, sim_nodes
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
+from deskhand.sim.spec import Truth
 from deskhand.supervisor import Death, Supervisor
 
 READY_TIMEOUT = 60.0  # [s] for all nodes to come up
 AFTER_DEATH = 1.5  # [s] that the rest of the stack goes on, to stop the arm and to say so
 CANCEL_WAIT = 1.0  # [s]
+SETTLE_TIMEOUT = 30.0  # [s]
 POLL = 0.05  # [s]
 
 
@@ -48,8 +50,9 @@ class Stack:
 
 def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[NodeSpec]:
     """The nodes of bringup.py, with the episode's folder for those that write into it."""
-    stack = StackOptions(arm=options.arm, brain=options.brain)
-    nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd)
+    memory = str(options.memory.resolve()) if options.memory else ""
+    stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
+    nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault)
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
     return [replace(node, parameters={**node.parameters, **records.get(node.name, {})}) for node in nodes]
 
@@ -84,7 +87,17 @@ def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: Pro
                 run_task(stack, instruction, options, progress, attempt)
         finally:
             with contextlib.suppress(DeskhandError):  # a dead simulation tells nothing; the attempt says why
-                attempt.end = stack.truth.get()
+                attempt.end = _settled(stack.truth, settle_time(options))
+
+
+def _settled(truth: TruthChannel, seconds: float) -> Truth:
+    """The truth ``seconds`` of simulated time from now; what it is when time does not go on."""
+    now = truth.get()
+    until, end = now.time + seconds, time.monotonic() + SETTLE_TIMEOUT
+    while now.time < until and time.monotonic() < end:
+        time.sleep(POLL)
+        now = truth.get()
+    return now
 
 
 def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,11 @@ from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
 from deskhand.episode.timeline import calls_from, time_shares
 from deskhand.errors import DeskhandError
+from deskhand.memory.recorder import MEMORY_FILE
+from deskhand.perception.picture import save_picture
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.faults import check_fault
+from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.tasks import load_task
 from deskhand.tasks.freeform import final_objects
@@ -34,6 +39,8 @@ class TrialOptions:
         mode: one of :data:`MODES`.
         local: everything in this process instead of ROS nodes.
         timeout: wall clock [s].
+        fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
+        memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
     """
 
     task: str = "desk_cleaning"
@@ -45,6 +52,8 @@ class TrialOptions:
     mode: str = "tools"
     local: bool = False
     timeout: float = 900.0
+    fault: str = ""
+    memory: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,9 @@ class Attempt:
     end: Truth | None = None
     wall: float = 0.0
     node_output: dict[str, list[str]] | None = None
+    skill_calls: int | None = None
+    false_claims: tuple[dict[str, Any], ...] = ()
+    fault_happened: bool | None = None
 
     def failed(self, code: str, message: str) -> None:
         """The trial ended because of this; an earlier cause stays."""
@@ -99,8 +111,23 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
 
         return load_world(options.scene, default_arm=options.arm), options.instruction
     task = load_task(options.task, options.arm)
+    check_fault(options.fault)
     world = task.world(options.seed)
+    if options.instruction is None:
+        _take_pictures(task.pictures(options.seed))
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
+
+
+def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:
+    """Render the pictures that an instruction names, as the robot's camera would take them."""
+    for file, world in pictures.items():
+        with RgbdRenderer(Simulation(world)) as renderer:
+            save_picture(renderer.render(), file)
+
+
+def settle_time(options: TrialOptions) -> float:
+    """[s] of simulated time between the robot's last word and the scorer's look."""
+    return 0.0 if options.scene is not None else load_task(options.task, options.arm).settle
 
 
 def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -> dict[str, Any]:
@@ -116,6 +143,9 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
     options = replace(options, arm=world.arm)  # a scene file may name its own
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if options.memory is None:
+        for old in folder.glob(f"{MEMORY_FILE}*"):  # of another run: its world was another
+            old.unlink()
     attempt = Attempt()
     try:
         if options.local:
@@ -163,6 +193,11 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "brain": options.brain,
         "mode": options.mode,
         "local": options.local,
+        "fault": options.fault,
+        "fault_happened": attempt.fault_happened,
+        "skill_calls": attempt.skill_calls,
+        "false_claims": list(attempt.false_claims),
+        "false_done": False,
         "success": attempt.success,
         "agent_success": attempt.success,
         "score": None,
@@ -182,6 +217,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         result.update(success=False, score=0.0)
         if start and end:
             score = load_task(options.task, options.arm).score(options.seed, start, end)
+            result["false_done"] = attempt.success and not score.success
             result.update(success=score.success, score=score.score, objects=[asdict(row) for row in score.objects], problems=list(score.problems))
             if not score.success and not result["error_code"]:
                 wrong = [f"{row.name} {row.reason}" for row in score.objects if not row.right]

@@ -21,8 +21,10 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
     """The JSON of ``deskhand trial``.
 
     ``{"task", "brain", "mode", "trials": [{"seed", "instruction", "success", "score", "wall_s", "sim_s", "tool_calls", "errors", "error_code", "episode",
-    "phases", "objects", …}], "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts"}``; times in
-    seconds, ``phases`` wall clock by perception, grasping, planning, motion, other.
+    "phases", "objects", …}], "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts",
+    "skill_calls", "false_claims", "false_done"}``; times in
+    seconds, ``phases`` wall clock by perception, grasping, planning, motion, other; ``skill_calls`` that were held against ground truth (in one process
+    only), ``false_claims`` of them that it denied, ``false_done`` trials that the robot called done and the scorer not.
     """
     count = len(results)
     objects = sum(len(result["objects"]) for result in results)
@@ -39,4 +41,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
         "mean_sim_s_per_object": round(sum(result["sim_s"] or 0.0 for result in results) / objects, 3) if objects else None,
         "phases": phases,
         "error_counts": dict(errors.most_common()),
+        "skill_calls": sum(result.get("skill_calls") or 0 for result in results),
+        "false_claims": sum(len(result.get("false_claims") or ()) for result in results),
+        "false_done": sum(bool(result.get("false_done")) for result in results),
     }

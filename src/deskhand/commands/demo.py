@@ -29,7 +29,9 @@ def demo(
         Path | None, typer.Option("--json", help="Write the result, with final_objects (name, kind, pose), summary, success, score, error_code.")
     ] = None,
     episode: Annotated[Path | None, typer.Option(help="Folder for the record. Default: a new one in ./episodes.")] = None,
+    memory: Annotated[Path | None, typer.Option(help="File that the robot goes on remembering in. Default: a new one in the episode's folder.")] = None,
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS.")] = False,
+    fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
 
@@ -40,7 +42,7 @@ def demo(
 
     if task and scene:
         raise DeskhandError("invalid_input", "--task and --scene exclude each other: a scene file replaces the task's scene.")
-    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local)
+    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory)
     try:
         said = prepare(options)[1]
     except DeskhandError as error:

@@ -47,6 +47,7 @@ def up(
     scene: Annotated[Path | None, typer.Option(help="sim: scene file (YAML) instead of a task's scene.")] = None,
     namespace: Annotated[str, typer.Option(help="ROS namespace of all nodes.")] = "",
     parameters: Annotated[list[Path] | None, typer.Option(help="ROS parameter file, over config/nodes.yaml; may be given again.")] = None,
+    memory: Annotated[Path | None, typer.Option(help="File that the robot remembers in. Default: robot: ~/.ros/deskhand/memory.sqlite; sim: none.")] = None,
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.
@@ -57,7 +58,15 @@ def up(
 
     files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(
-        arm=arm, camera=camera, camera_mount=camera_mount, driver=driver, planner=planner, brain=brain, namespace=namespace, parameter_files=files
+        arm=arm,
+        camera=camera,
+        camera_mount=camera_mount,
+        driver=driver,
+        planner=planner,
+        brain=brain,
+        namespace=namespace,
+        parameter_files=files,
+        memory=str(memory.resolve()) if memory else "",
     )
     nodes = _sim(options, task, seed, scene) if target is Target.sim else robot_nodes(options)
     run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"))

@@ -25,6 +25,7 @@ from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.tf import TfListener
+from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Scene
@@ -44,14 +45,18 @@ class Parameters(PerceptionSettings):
         arm: name or file.
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         objects_file: kinds of things; empty: config/objects.yaml.
+        detectors: file that says which detectors are used; empty: config/detectors.yaml.
         self_filter: leave out the robot's own points; needs joint_states.
+        memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
     """
 
     arm: str = "wx250s"
     camera: str = ""
     objects_file: str = ""
+    detectors: str = ""
     self_filter: bool = True
+    memory_file: str = ""
     timeout: float = 5.0
 
 
@@ -62,7 +67,8 @@ class PerceptionNode(DeskhandNode):
         super().__init__("perception", **kwargs)
         self.parameters = declare_parameters(self, Parameters)
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
-        self._perception = Perception(settings, self.parameters.objects_file or None)
+        detectors = load_detectors(self.parameters.detectors or None)
+        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
         self._tf = TfListener(self)
         if self.parameters.camera:

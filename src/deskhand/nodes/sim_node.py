@@ -32,9 +32,10 @@ from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.faults import FAULTS
 from deskhand.sim.follower import Follower, Tolerances, check_trajectory
 from deskhand.sim.pacer import Pacer
-from deskhand.sim.simulation import Simulation
+from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.sim.truth import TruthServer
 from deskhand.types import Frame, Trajectory
@@ -62,7 +63,7 @@ class SimNode(DeskhandNode):
     def __init__(self, arguments: argparse.Namespace) -> None:
         super().__init__("sim")
         self.parameters = declare_parameters(self, SimParameters)
-        self.simulation = Simulation(_world(arguments, self.parameters.arm))
+        self.simulation = Simulation(_world(arguments, self.parameters.arm), SimSettings(fault=arguments.fault))
         self.robot = self.simulation.built.robot
         self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []  # looked at after every step
         self._waiting_lock = threading.Lock()
@@ -324,6 +325,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     world.add_argument("--task", default="desk_cleaning", help="task whose world to make (default: %(default)s)")
     world.add_argument("--scene", type=Path, help="scene file (docs/scene-files.md)")
     parser.add_argument("--seed", type=int, default=0, help="of the task's world (default: %(default)s)")
+    parser.add_argument("--fault", default="", choices=("", *FAULTS), help="what goes wrong on purpose (sim/faults.py)")
     parser.add_argument("--truth-fd", type=int, help="inherited socket for the scorer")
     return parser.parse_args(argv)
 

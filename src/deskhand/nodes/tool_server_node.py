@@ -29,6 +29,8 @@ from deskhand.etp.base import ToolResult
 from deskhand.etp.outcome import failure
 from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
+from deskhand.memory.recorder import MEMORY_FILE, Memory
+from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_client import MANY
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
@@ -55,6 +57,7 @@ class Parameters:
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
         episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
+        memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
     """
 
@@ -63,6 +66,7 @@ class Parameters:
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
     episode: str = ""
+    memory_file: str = ""
     other_packages: bool = True
 
 
@@ -78,10 +82,12 @@ class ToolServerNode(DeskhandNode):
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
         audit_file = _audit_file(self.parameters.episode)
         self._audit = AuditLog(audit_file).open()
+        self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE))
         self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce)
         self.session = make_session(
             robot or self._ros_robot,
+            memory=self._memory,
             registry=registry,
             approval=Approval(self.parameters.approval, self._pending),
             audit=lambda record: self._audit.write("tool_call", dict(record)),
@@ -98,7 +104,7 @@ class ToolServerNode(DeskhandNode):
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group, **MANY
         )
-        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}")
+        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}, memory {self._memory.path}")
 
     def close(self) -> None:
         """See DeskhandNode."""
@@ -107,6 +113,7 @@ class ToolServerNode(DeskhandNode):
         if self._ros_robot is not None:
             self._ros_robot.close()
         self._audit.close()
+        self._memory.close()
 
     # ------------------------------------------------------------ discovery
 
@@ -201,6 +208,12 @@ class ToolServerNode(DeskhandNode):
         word = "approved" if approve else "denied"
         response.message = f"{word}: {request.tool} {json.dumps(request.arguments)}"[:300] if request else "no call waits for approval."
         return response
+
+
+def _memory_file(parameters: Parameters) -> str | Path:
+    if parameters.memory_file:
+        return Path(parameters.memory_file).expanduser()
+    return Path(parameters.episode).expanduser() / MEMORY_FILE if parameters.episode else IN_MEMORY
 
 
 def _audit_file(episode: str) -> Path:

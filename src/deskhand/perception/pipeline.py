@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +11,15 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
+from deskhand.memory.recorder import known_objects
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.cloud import thin
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers import Hollow, find_hollows
+from deskhand.perception.detectors.base import Detector
+from deskhand.perception.detectors.config import load_detectors
+from deskhand.perception.detectors.naming import rename
 from deskhand.perception.parts import merge_parts
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
@@ -41,10 +45,20 @@ class Perception:
         frame: the last one, with the camera's pose levelled to the table.
     """
 
-    def __init__(self, settings: PerceptionSettings | None = None, objects_file: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        settings: PerceptionSettings | None = None,
+        objects_file: str | Path | None = None,
+        memory: str | Path | None = None,
+        detectors: Sequence[Detector] | None = None,
+    ) -> None:
+        """``memory``: file of a memory whose ids go on; ``detectors``: what else names things, default: those of config/detectors.yaml."""
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
         self.tracker = Tracker(self.settings)
+        if memory is not None:
+            self.tracker.take_up(*known_objects(memory))
+        self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.frame: Frame | None = None
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
@@ -73,12 +87,16 @@ class Perception:
             rest = merge_parts(view, fits, rest, self.settings)  # a lid finds its can only when that stands alone
         placed = self._place(view, fits, hollows, rest, tcp)
         detections = [self._detection(view, item) for item in placed]
+        if self.detectors:
+            names = rename([item.item for item in detections], [item.segment.pixels for item in placed], frame, self.detectors)
+            detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections)
         objects = []
         for item, detection, object_id in zip(placed, detections, ids, strict=True):
             label, color = self.tracker.best(object_id)
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
-            objects.append(replace(detection.item, id=object_id, label=label, color=color, support=support))
+            source = self.tracker.source(object_id, label) or detection.item.label_source
+            objects.append(replace(detection.item, id=object_id, label=label, label_source=source, color=color, support=support))
         cloud = thin(view.points[view.things], self.settings.cloud_voxel)
         return Scene(tuple(objects), fit.table, frame.stamp, cloud)
 

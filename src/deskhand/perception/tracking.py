@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,12 +18,16 @@ _NEVER = 1e6
 
 @dataclass
 class Track:
-    """What is remembered of one object; ``votes`` sum up the confidence of each label."""
+    """What is remembered of one object.
+
+    ``votes`` sum up the confidence of each label, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known.
+    """
 
     item: SceneObject
-    rgb: Array
+    rgb: Array | None
     votes: dict[str, float]
     colors: dict[str, float]
+    sources: dict[str, str] = field(default_factory=dict)
     missed: int = 0
     cut: bool = False
 
@@ -63,10 +68,21 @@ class Tracker:
         self.tracks = [track for track in self.tracks if track.missed <= self.settings.memory]
         return ids
 
+    def take_up(self, items: Iterable[SceneObject], counts: Mapping[str, int]) -> None:
+        """Know ``items`` from an earlier run; new ids of a label go on after ``counts``."""
+        for item in items:
+            weight = max(0.05, item.confidence)
+            self.tracks.append(Track(item, None, {item.label: weight}, {item.color: weight}))
+        self.counts.update(counts)
+
     def best(self, object_id: str) -> tuple[str, str]:
         """Label and colour that most looks agree on."""
         track = next(track for track in self.tracks if track.item.id == object_id)
         return max(track.votes, key=lambda k: track.votes[k]), max(track.colors, key=lambda k: track.colors[k])
+
+    def source(self, object_id: str, label: str) -> str:
+        """Who gave this label last; empty when nobody of this run did."""
+        return next(track for track in self.tracks if track.item.id == object_id).sources.get(label, "")
 
     def _assign(self, detections: list[Detection], matched: dict[int, int], cost: object) -> None:
         rows = [i for i in range(len(detections)) if i not in matched]
@@ -109,18 +125,19 @@ class Tracker:
         self.counts[label] = self.counts.get(label, 0) + 1
         item = replace(detection.item, id=f"{label}_{self.counts[label]}")
         weight = _weight(detection)
-        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, cut=detection.cut)
+        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, {label: item.label_source}, cut=detection.cut)
         self.tracks.append(track)
         return track
 
     def _remember(self, track: Track, detection: Detection) -> None:
         item, weight = detection.item, _weight(detection)
         track.votes[item.label] = track.votes.get(item.label, 0.0) + weight
+        track.sources[item.label] = item.label_source
         track.colors[item.color] = track.colors.get(item.color, 0.0) + weight
         whole = not detection.cut or track.cut
         size = item.size if whole else track.item.size
         track.item = replace(item, id=track.item.id, size=size)
-        if whole:
+        if whole or track.rgb is None:
             track.rgb, track.cut = detection.rgb, detection.cut
 
 
@@ -138,10 +155,13 @@ def _unlike(track: Track, detection: Detection) -> float:
     cost = 0.0
     if label != item.label:
         cost += 0.35 if cut or "object" in (label, item.label) else 0.7
-    colors = np.array([track.rgb, detection.rgb]) + 12.0
-    chroma = colors / colors.sum(axis=1, keepdims=True)
-    light = abs(float(np.log(colors[0].sum() / colors[1].sum())))
-    cost += min(1.5, 6.0 * float(np.linalg.norm(chroma[0] - chroma[1])) + 0.5 * max(0.0, light - 0.4))
+    if track.rgb is None:
+        cost += 0.0 if track.item.color == item.color else 0.6
+    else:
+        colors = np.array([track.rgb, detection.rgb]) + 12.0
+        chroma = colors / colors.sum(axis=1, keepdims=True)
+        light = abs(float(np.log(colors[0].sum() / colors[1].sum())))
+        cost += min(1.5, 6.0 * float(np.linalg.norm(chroma[0] - chroma[1])) + 0.5 * max(0.0, light - 0.4))
     sides = np.sort(track.item.size), np.sort(item.size)
     ratio = np.abs(np.log(np.maximum(sides[0], 0.004) / np.maximum(sides[1], 0.004)))
     cost += (0.4 if cut else 1.2) * float(ratio.mean())

@@ -9,6 +9,7 @@ from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.follower import Follower
 from deskhand.sim.hand import HandCommand
 from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import CameraSpec
 from deskhand.types import Frame, GripperReport, JointState, Trajectory
 
 CONTROL_PERIOD = 0.02  # [s]
@@ -101,11 +102,11 @@ class SimGripper:
 
 
 class SimCamera:
-    """The simulated camera. It renders in the thread that first asks it; others are refused (OpenGL contexts are per thread)."""
+    """A simulated camera, default: the world's. It renders in the thread that first asks it; others are refused (OpenGL contexts are per thread)."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Simulation, camera: CameraSpec | None = None) -> None:
         self._simulation = simulation
-        self._renderer = RgbdRenderer(simulation)
+        self._renderer = RgbdRenderer(simulation, camera=camera)
         self._thread: int | None = None
 
     def capture(self, newer_than: float | None = None) -> Frame:

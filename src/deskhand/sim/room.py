@@ -14,7 +14,7 @@ CAMERA = "camera"
 DESK = "desk"
 DESK_THICKNESS = 0.03
 DESK_HEIGHT = 0.74
-_OPTICAL_TO_GL = np.diag([1.0, -1.0, -1.0])  # MuJoCo's cameras look along -z with y up
+OPTICAL_TO_GL = np.diag([1.0, -1.0, -1.0])  # MuJoCo's cameras look along -z with y up
 
 
 def add_room(spec: mujoco.MjSpec, world: WorldSpec) -> None:
@@ -95,7 +95,7 @@ def _lights(spec: mujoco.MjSpec) -> None:
 
 
 def _camera(spec: mujoco.MjSpec, camera: CameraSpec) -> None:
-    rotation = camera.world_T_camera[:3, :3] @ _OPTICAL_TO_GL
+    rotation = camera.world_T_camera[:3, :3] @ OPTICAL_TO_GL
     spec.worldbody.add_camera(name=CAMERA, pos=camera.world_T_camera[:3, 3], quat=np.roll(quaternion_from_matrix(rotation), 1), fovy=math.degrees(camera.fovy))
     spec.visual.global_.offwidth, spec.visual.global_.offheight = camera.width, camera.height
     spec.visual.quality.offsamples = 0  # smoothing costs more than the rest of the picture

@@ -10,7 +10,9 @@ import mujoco
 import numpy as np
 
 from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
 from deskhand.sim.builder import Built, build
+from deskhand.sim.faults import Fault
 from deskhand.sim.follower import Follower, Tolerances, check_trajectory
 from deskhand.sim.hand import Hand, HandCommand
 from deskhand.sim.servo import Servos, read_positions, read_velocities
@@ -30,11 +32,13 @@ class SimSettings:
         start: named pose of the arm at the beginning.
         settle: [s] at most that objects get to come to rest before time 0.
         delay: [s] from a goal being sent to the servo acting on it.
+        fault: what goes wrong, a name of :data:`deskhand.sim.faults.FAULTS`, empty for nothing.
     """
 
     start: str = "home"
     settle: float = 4.0
     delay: float = 0.006
+    fault: str = ""
 
 
 def check_start(world: WorldSpec) -> None:
@@ -84,9 +88,13 @@ class Simulation:
             (self.built.qpos[name], self.built.dof[name], self.built.actuator[name], *mimic[1:]) for name, mimic in zip(fingers, mimics, strict=True)
         ]
         self._follower: Follower | None = None
+        self.fault: Fault | None = None
+        self._tcp_body = self.model.body(self.arm.tcp).id
         self._place_arm()
         _check_overlaps(self.built, self.data)
         self._settle()
+        if self.settings.fault:
+            self.fault = Fault(self.settings.fault, world.seed)
 
     def _place_arm(self) -> None:
         if self.settings.start not in self.arm.named_poses:
@@ -142,6 +150,8 @@ class Simulation:
         for _, _, actuator, scale, offset in self._fingers:
             data.ctrl[actuator] = scale * goal + offset
         mujoco.mj_step(self.model, data)
+        if self.fault is not None:
+            self.fault.step(self)
 
     # ------------------------------------------------------------ what the robot offers
 
@@ -192,6 +202,10 @@ class Simulation:
         """Position [m] of the driven finger joint, as the mean of all fingers shows it."""
         qpos = self.data.qpos
         return sum((float(qpos[index]) - offset) / scale for index, _, _, scale, offset in self._fingers) / len(self._fingers)
+
+    def tcp(self) -> Array:
+        """Where the point between the finger tips really is (3,) [m, world]; for faults and the scorer."""
+        return np.asarray(self.data.xpos[self._tcp_body], dtype=float)
 
     def finger_force(self) -> float:
         """Mean force of the finger drives [N], positive when they close."""

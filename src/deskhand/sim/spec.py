@@ -42,12 +42,17 @@ class ObjectSpec:
 
 @dataclass(frozen=True)
 class CameraSpec:
-    """A fixed RGB-D camera: pinhole, ``fovy`` vertical field of view [rad]."""
+    """An RGB-D camera: pinhole, ``fovy`` vertical field of view [rad].
+
+    It stands still at ``world_T_camera``; with a ``link`` of the arm it is carried by that, and the pose is link_T_camera.
+    """
 
     world_T_camera: Array = field(default_factory=lambda: look_at((0.58, 0.0, 0.62), (0.03, 0.0, 0.0)))
     width: int = 640
     height: int = 480
     fovy: float = 0.84
+    link: str = ""
+    frame_id: str = "camera_color_optical_frame"
 
 
 @dataclass(frozen=True)

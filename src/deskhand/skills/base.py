@@ -84,12 +84,10 @@ class SkillContext:
         if self.belief.held is None:
             self.detach()
         with self.timed("perception"):
-            scene = self.robot.detect_objects()
-            self.belief.see(scene)
-        assert self.belief.scene is not None
+            scene = self.belief.look(self.robot)
         with self.timed("planning"):
-            self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(self.belief.scene)))
-        return self.belief.scene
+            self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
+        return scene
 
     def scene(self) -> Scene:
         """The last look when nothing was touched since, else a new one."""

@@ -1,13 +1,18 @@
-"""What the robot takes to be so: the last look, and what the hand holds."""
+"""What the robot takes to be so: the last look, and what the hand holds. It is the working state; the memory records what becomes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deskhand.geometry import Array, inverse
-from deskhand.types import Grasp, Scene, SceneObject
+from deskhand.memory.evidence import evidence_of
+from deskhand.memory.recorder import Memory
+from deskhand.robot import Robot
+from deskhand.skills.known import with_known
+from deskhand.types import Frame, Grasp, Scene, SceneObject
 
 NEAR = 0.03  # [m]
 
@@ -38,26 +43,47 @@ class Belief:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the hand.
         hidden: things that were put where walls or other things hide them, with the pose that they should have.
+        memory: is told what is seen, taken and put down.
+        known: things that the robot put down, verified, with the pose that they have; the next look proves or drops them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory = memory
         self.scene: Scene | None = None
         self.held: Held | None = None
         self.fresh = False
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
+        self.known: dict[str, SceneObject] = {}
 
-    def see(self, scene: Scene) -> None:
-        """A look was made; what is in the hand is not on the desk."""
+    def look(self, robot: Robot) -> Scene:
+        """Take a look, and remember it."""
+        scene = robot.detect_objects()
+        self.see(scene, robot.observe() if self.known else None, robot.observe)
+        assert self.scene is not None
+        return self.scene
+
+    def see(self, scene: Scene, frame: Frame | None = None, observe: Callable[[], Frame] | None = None) -> None:
+        """A look was made; what is in the hand is not on the desk.
+
+        ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
+        """
+        if frame is not None:
+            scene, self.known = with_known(scene, frame, self.known)
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
         self.scene, self.fresh = scene, True
+        if self.memory is not None:
+            picture = observe if frame is None else lambda: frame
+            self.memory.looked(scene, evidence_of(picture) if picture is not None else None)
 
     def hide(self, item: SceneObject) -> None:
         """``item`` was put where it cannot be seen."""
         self.hidden = (*(other for other in self.hidden if other.id != item.id), item)
+        if self.memory is not None:
+            self.memory.put_away(item)
 
     def everything(self) -> Scene:
         """The last scene with what is hidden in it."""
@@ -71,11 +97,20 @@ class Belief:
     def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array) -> None:
         """The hand has closed on ``item`` and it left its place."""
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
+        self.known.pop(item.id, None)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
+        if self.memory is not None:
+            self.memory.held(item)
 
-    def released(self) -> None:
-        """The hand is empty."""
+    def stands(self, item: SceneObject) -> None:
+        """``item`` was put down and seen where it says."""
+        self.known[item.id] = item
+
+    def released(self, dropped: bool = False) -> None:
+        """The hand is empty: it let go of what it held, or lost it (``dropped``)."""
+        if self.held is not None and self.memory is not None:
+            self.memory.released(self.held.object.id, dropped)
         self.held = None
 
 

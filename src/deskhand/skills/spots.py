@@ -22,6 +22,8 @@ STACKED = 0.02  # [m] of height that a place on the floor of a container is wort
 FAR = 0.03  # [m] that a thing may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
 UPRIGHT = 1e-3  # sine of a lean that counts as none
+SQUARE = 0.2  # share that the sides of a square may seem to differ by
+LYING = 0.7  # cosine between the axis of something round and the vertical below which it lies
 OVER_RIM = 0.02  # [m] of room below the hand on its way
 
 
@@ -117,6 +119,40 @@ def spots_at(
         pose = np.append(target, max(rest, stands) + DROP / 2)
         spots.append(_spot(ground, turn, pose, np.asarray(place)[:2], abs(float(np.sin(yaw / 2))), np.vstack([object_points, hand_points])))
     return sorted(spots, key=lambda spot: spot.cost)[:limit]
+
+
+def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: Held, gripper: GripperConfig, beside: tuple[str, ...] = ()) -> list[Spot]:
+    """Ways to put the object down with its centre at ``place`` (x, y) and its longer side along ``yaw`` [rad], or as its symmetry allows.
+
+    ``beside``: ids of things that stand where they are known to, next to which the object itself may come as close as it is told; the hand may not.
+    """
+    loose = HeightMap(scene, place, half=0.16, leave_out=(held.object.id, *beside), margin=0.003)
+    ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
+    thing, hand = _held_points(held), _hand_points(held, gripper)
+    now = held.grasp.pose[:3, :3] @ held.tcp_T_object[:3, :3]
+    long = int(held.object.size[1] > (1 + SQUARE) * held.object.size[0])
+    heading = float(np.arctan2(now[1, long], now[0, long]))
+    spots = []
+    for turn in symmetric_turns(held.object):
+        rotation = rotation_about([0, 0, 1], yaw + turn - heading) @ held.grasp.pose[:3, :3]
+        object_points, hand_points = _underside(thing @ rotation.T), _underside(hand @ rotation.T)
+        target = np.asarray(place, dtype=float)[:2] - (rotation @ held.tcp_T_object[:3, 3])[:2]
+        stands = height - object_points[:, 2].min()
+        rest = max(float(loose.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)
+        if rest > stands + LEVEL:
+            continue
+        pose = np.append(target, max(rest, stands) + DROP / 2)
+        around = abs(float(np.arctan2(np.sin(yaw + turn - heading), np.cos(yaw + turn - heading))))
+        spots.append(_spot(ground, rotation, pose, np.asarray(place)[:2], around, np.vstack([object_points, hand_points])))
+    return sorted(spots, key=lambda spot: spot.cost)
+
+
+def symmetric_turns(item: SceneObject) -> list[float]:
+    """Turns [rad] about the vertical after which the object looks the same: of a square four, of a rectangle two, of what is round many."""
+    if item.shape in ("cylinder", "sphere") and abs(item.pose[2, 2]) > LYING:
+        return [float(angle) for angle in YAWS]
+    square = item.shape == "box" and abs(float(item.size[0] - item.size[1])) < SQUARE * float(max(item.size[:2]))
+    return [0.0, np.pi / 2, np.pi, -np.pi / 2] if square else [0.0, np.pi]
 
 
 def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: float, points: Array, fall: float = DROP, inside: bool = True) -> Spot:

@@ -10,7 +10,12 @@ from deskhand.errors import DeskhandError
 if TYPE_CHECKING:
     from deskhand.tasks.base import Task
 
-TASKS = {"desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning"}
+TASKS = {
+    "block_building": "deskhand.tasks.block_building:BlockBuilding",
+    "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
+    "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",
+    "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
+}
 """Name to class, imported when asked for."""
 
 

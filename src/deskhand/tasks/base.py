@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from deskhand.sim.spec import Truth, WorldSpec
@@ -35,6 +36,8 @@ class Task(Protocol):
 
     name: str
     summary: str
+    settle: float
+    """[s] of simulated time between the robot's last word and the look of the scorer."""
 
     def world(self, seed: int) -> WorldSpec:
         """What stands on the desk at the start."""
@@ -42,6 +45,10 @@ class Task(Protocol):
 
     def instruction(self, seed: int) -> str:
         """What the robot is told; all that it is told."""
+        ...
+
+    def pictures(self, seed: int) -> dict[Path, WorldSpec]:
+        """Pictures that the instruction names, and the world that each shows; they are rendered before the trial."""
         ...
 
     def score(self, seed: int, start: Truth, end: Truth) -> Score:

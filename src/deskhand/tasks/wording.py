@@ -38,7 +38,7 @@ class Rule:
 def make_rules(config: dict[str, Any], random: np.random.Generator, things: Sequence[ColoredThing], containers: Sequence[str]) -> list[Rule]:
     """One rule a container, in random order, each with at least one object; empty when the things cannot be told apart in that style."""
     style = str(random.choice(list(config["styles"]), p=list(config["styles"].values())))
-    classes = _classes(config, style, things)
+    classes = classes_of(config, style, things)
     if len(classes) < len(containers):
         return []
     names = [str(name) for name in random.permutation(list(classes))]
@@ -52,12 +52,16 @@ def make_rules(config: dict[str, Any], random: np.random.Generator, things: Sequ
         names = names[size:]
     rules = []
     for kind, part in zip(order, parts, strict=True):
-        words = listed(_nouns(config, style, part))
-        rules.append(Rule(words, kind, tuple(name for label in part for name in classes[label])))
+        rules.append(Rule(rule_words(config, style, part), kind, tuple(name for label in part for name in classes[label])))
     return rules
 
 
-def _classes(config: dict[str, Any], style: str, things: Sequence[ColoredThing]) -> dict[str, list[str]]:
+def rule_words(config: dict[str, Any], style: str, labels: Sequence[str]) -> str:
+    """What a rule is about, in words: ``blocks, balls and cups``."""
+    return listed(_nouns(config, style, labels))
+
+
+def classes_of(config: dict[str, Any], style: str, things: Sequence[ColoredThing]) -> dict[str, list[str]]:
     """Names of the things by what tells them apart in ``style``."""
     member = {kind: group for group, kinds in config["groups"].items() for kind in kinds}
     classes: dict[str, list[str]] = {}

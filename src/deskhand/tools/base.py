@@ -9,6 +9,7 @@ from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
+from deskhand.memory.recorder import Memory
 from deskhand.robot import Robot
 from deskhand.skills.belief import Belief
 
@@ -16,12 +17,15 @@ MODULES = (
     "perception.detection",
     "perception.relations",
     "cognition.memory",
+    "cognition.recall",
     "cognition.robot_state",
+    "reasoning.building",
     "reasoning.goals",
     "reasoning.motion",
     "execution.kinematics",
     "execution.grasps",
     "execution.picking",
+    "execution.handling",
     "execution.moving",
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
@@ -48,14 +52,18 @@ def make_session(
     robot: Robot,
     belief: Belief | None = None,
     *,
+    memory: Memory | None = None,
     registry: Registry | None = None,
     approval: Approval | None = None,
     audit: Sink = nowhere,
     events: Sink = nowhere,
     lock_wait: float = 5.0,
 ) -> Session:
-    """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike."""
-    shared = belief or Belief()
+    """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike.
+
+    ``memory`` is open and stays the caller's; without one, and without a ``belief`` that has one, what happens is remembered as long as the session lives.
+    """
+    shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
 
     def context() -> ToolContext:

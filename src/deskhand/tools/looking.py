@@ -19,9 +19,7 @@ def look(ctx: ToolContext) -> tuple[Scene, str]:
     Returns:
         The scene, and a note for the caller where the look may be incomplete, else empty.
     """
-    seen = ctx.robot.detect_objects()
-    ctx.belief.see(seen)
-    scene = ctx.belief.scene or seen
+    scene = ctx.belief.look(ctx.robot)
     ctx.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
     if skill_context(ctx).at_home():
         return scene, ""

@@ -1,5 +1,6 @@
 """The model for OpenAI-compatible servers, against a small server on 127.0.0.1 that answers well or badly."""
 
+import base64
 import json
 import threading
 import time
@@ -88,6 +89,16 @@ def model(server: Server, pauses: list[float] | None = None, **settings: Any) ->
 
 def cards() -> list[dict[str, Any]]:
     return find_cards(SymbolicDesk(), "")
+
+
+def test_pictures_of_a_message_go_out_as_they_are(server: Server) -> None:
+    server.answers = [message("a cup")]
+    picture = bytes(range(256))
+    reply = model(server).reply([Message("user", "what is this?", images=(picture,))], ())
+    text, image = server.requests[0]["messages"][0]["content"]
+    assert reply.text == "a cup" and text == {"type": "text", "text": "what is this?"}
+    head, data = image["image_url"]["url"].split(",")
+    assert head == "data:image/png;base64" and base64.b64decode(data) == picture
 
 
 def test_native_tool_calls_go_out_and_come_back(server: Server) -> None:

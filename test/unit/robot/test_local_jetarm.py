@@ -14,7 +14,8 @@ from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.move import look
 from deskhand.skills.pick import pick
-from deskhand.skills.place import place_at, place_in
+from deskhand.skills.place import place_in
+from deskhand.skills.put import place_at
 
 BIN = ObjectSpec("bin", "bin", (0.165, 0.17, 0.07), (0.22, 0.24, 0.27), 0.6, pose_at(-0.15, 0.205, 0.035))
 BLOCK = ObjectSpec("block", "block", (0.032, 0.032, 0.032), (0.78, 0.08, 0.08), 0.02, pose_at(0.02, 0.06, 0.016, 0.5))

@@ -14,7 +14,8 @@ from deskhand.skills.belief import Belief
 from deskhand.skills.gripper import close_gripper, open_gripper
 from deskhand.skills.move import home, look
 from deskhand.skills.pick import pick
-from deskhand.skills.place import free_place, place_at, place_in, place_on
+from deskhand.skills.place import place_in
+from deskhand.skills.put import free_place, place_at, place_on
 from deskhand.types import ExecutionReport, moved
 
 KINDS = [item.id for item in one_of_each() if not item.is_container]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,21 @@ class Tower(Intent):
 
 
 @dataclass(frozen=True)
+class Build(Intent):
+    """Build with blocks. One of ``structure`` (a name of structures.py, with ``count`` and ``colors`` where they were said), ``plan`` (plain data) and
+    ``file`` (a plan or a picture) says what; ``unclear`` why it cannot be understood.
+    """
+
+    words: str
+    structure: str = ""
+    count: int = 0
+    colors: tuple[str, ...] = ()
+    plan: Any = None
+    file: str = ""
+    unclear: str = ""
+
+
+@dataclass(frozen=True)
 class Pick(Intent):
     """Take it into the hand and hold it."""
 
@@ -122,12 +138,13 @@ class Help(Intent):
 
 @dataclass(frozen=True)
 class Ask(Intent):
-    """A question: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``."""
+    """A question: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``; ``memory``: about the past, in its own words."""
 
     kind: str
     about: Ref | None = None
     relation: str = ""
     target: Ref | None = None
+    words: str = ""
 
 
 @dataclass(frozen=True)

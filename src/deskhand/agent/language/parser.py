@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from deskhand.agent.language import lexicon as lex
+from deskhand.agent.language.building import parse_building
 from deskhand.agent.language.clauses import ClauseReader
 from deskhand.agent.language.intents import Act, Help, Impossible, Instruction, Intent, Pick, Place, Stop, Tidy, Unclear
 from deskhand.agent.language.questions import parse_question
@@ -71,6 +72,8 @@ def normalise(text: str) -> str:
 
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
+    if build := parse_building(text):
+        return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()
     intents: list[Intent] = []
     for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text)):

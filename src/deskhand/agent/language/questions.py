@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ask, Ref
 from deskhand.agent.language.phrases import at, match, parse_ref
+from deskhand.memory.words import about_the_past
 
 _TELL = re.compile(
     r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|"
@@ -44,6 +45,8 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
         return Ask("clean")
     if _HELD.match(text):
         return Ask("held")
+    if about_the_past(text):
+        return Ask("memory", words=text)
     words = re.findall(r"[a-z0-9_]+", text)
     if found := _specific(words, marked or told):
         return found

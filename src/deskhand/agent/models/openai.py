@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 import os
@@ -153,7 +154,7 @@ def _decision(text: str, usage: Usage) -> Reply:
 
 
 def _native(message: Message) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": message.role, "content": message.content}
+    body: dict[str, Any] = {"role": message.role, "content": _content(message)}
     if message.role == "tool":
         return body | {"tool_call_id": message.tool_call_id}
     if message.tool_calls:
@@ -162,6 +163,14 @@ def _native(message: Message) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return body
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """The text; with pictures, the text and each picture as a data URL."""
+    if not message.images:
+        return message.content
+    pictures = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(image).decode()}"}} for image in message.images]
+    return [{"type": "text", "text": message.content}, *pictures]
 
 
 def _plain(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -179,7 +188,7 @@ def _plain(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> l
                 {"role": "assistant", "content": call.malformed or json.dumps({"thought": message.content, "tool": call.name, "arguments": call.arguments})}
             )
         else:
-            out.append({"role": message.role, "content": message.content})
+            out.append({"role": message.role, "content": _content(message)})
     return out
 
 

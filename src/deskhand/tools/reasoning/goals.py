@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.containers import content_evidence
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.spatial import TABLE, relation_holds
+from deskhand.tools.standing import at_position
 from deskhand.types import Scene
 
 
@@ -21,6 +22,9 @@ class Condition(TypedDict):
     object_id: ObjectId
     relation: Annotated[Literal["on", "in"], Field(description="in for containers, on for the table and other objects")]
     target_id: Annotated[str, Field(min_length=1, max_length=64, description="id of what it shall lie on or in; 'table' with on")]
+    position: NotRequired[
+        Annotated[list[float], Field(min_length=2, max_length=2, description="[x, y] where its centre shall be, to 10 mm, as in building [m]")]
+    ]
 
 
 class Judged(TypedDict):
@@ -75,7 +79,11 @@ def check_goal(
     unmet: list[Judged] = []
     for condition in conditions:
         holds, reason = _judge(ctx, scene, condition["object_id"], condition["relation"], condition["target_id"])
-        (met if holds else unmet).append(Judged(**condition, reason=reason))
+        if holds and "position" in condition:
+            holds, reason = at_position(ctx, scene, condition["object_id"], condition["position"])
+        (met if holds else unmet).append(
+            Judged(object_id=condition["object_id"], relation=condition["relation"], target_id=condition["target_id"], reason=reason)
+        )
     return GoalCheck(satisfied=not unmet, unmet=unmet, met=met, note=note)
 
 

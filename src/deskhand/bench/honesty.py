@@ -1,0 +1,138 @@
+"""Every success that a skill reports, held against ground truth. For the scorer only: the robot stack never sees any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
+from deskhand.skills.belief import Belief
+from deskhand.tasks.placement import FLOOR, is_inside, outline
+
+SAME = 0.035  # [m] between where a thing is seen and where it is
+LIFTED = 0.02  # [m]
+EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
+ON = 0.012  # [m] between the underside of a thing and the top of what it is said to stand on
+MOVED = 0.02  # [m] that a push may differ from what it says
+CHECKED = ("pick", "place_in", "place_on", "place_at", "push", "handover", "open_gripper")
+
+
+@dataclass
+class Honesty:
+    """Listens to the events of a session: notes the truth at the start of a call, and judges it when a call ends well.
+
+    Attributes:
+        calls: skill calls that ended, well or not.
+        false: ``{"tool", "arguments", "claim", "truth"}`` of each success that ground truth denies.
+    """
+
+    world: WorldSpec
+    truth: Callable[[], Truth]
+    belief: Belief
+    calls: int = 0
+    false: list[dict[str, Any]] = field(default_factory=list)
+    _open: dict[str, tuple[Mapping[str, Any], Truth, dict[str, str]]] = field(default_factory=dict)
+
+    def event(self, record: Mapping[str, Any]) -> None:
+        """Take one record of :data:`deskhand.etp.session.Sink`."""
+        if record.get("tool") not in CHECKED:
+            return
+        if record["event"] == "start":
+            truth = self.truth()
+            self._open[str(record["id"])] = dict(record.get("arguments") or {}), truth, self._names(truth)
+            return
+        started = self._open.pop(str(record["id"]), None)
+        if started is None:
+            return
+        self.calls += 1
+        if not record.get("code"):
+            why = self._denied(str(record["tool"]), *started, dict(record.get("data") or {}))
+            if why:
+                claim = str((record.get("data") or {}).get("message", ""))
+                self.false.append({"tool": record["tool"], "arguments": dict(started[0]), "claim": claim, "truth": why})
+
+    def _names(self, truth: Truth) -> dict[str, str]:
+        """Id of each thing that the robot knows -> its name in the world: the one nearest to where it is seen, each but once."""
+        scene = self.belief.scene
+        names: dict[str, str] = {}
+        pairs = sorted(
+            (float(np.linalg.norm(item.position - thing.pose[:3, 3])), item.id, thing.name)
+            for item in (scene.objects if scene else ())
+            for thing in truth.objects
+            if item.is_container == (thing.kind in CONTAINER_KINDS)
+        )
+        for distance, seen, name in pairs:
+            if distance < SAME and seen not in names and name not in names.values():
+                names[seen] = name
+        return names
+
+    def _denied(self, tool: str, arguments: Mapping[str, Any], before: Truth, names: Mapping[str, str], data: Mapping[str, Any]) -> str:
+        """Why the claim is false, empty when it is not."""
+        now = self.truth()
+        if tool == "open_gripper":
+            return f"the hand still holds {now.in_hand[0]}" if now.in_hand else ""
+        if tool in ("pick", "handover"):
+            return self._holds(tool, arguments, before, now, names)
+        if tool == "push":
+            return self._pushed(arguments, before, now, names, data)
+        held = before.in_hand
+        if len(held) != 1:
+            return "" if held else "nothing was in the hand"
+        item = now.get(held[0])
+        if item.name in now.in_hand:
+            return f"{item.name} is still in the hand"
+        if item.pose[2, 3] < FLOOR:
+            return f"{item.name} has fallen off the desk"
+        if tool == "place_in":
+            return self._inside(item, now, names.get(str(arguments["container_id"]), ""))
+        return self._placed(tool, arguments, item, before, now, names)
+
+    def _holds(self, tool: str, arguments: Mapping[str, Any], before: Truth, now: Truth, names: Mapping[str, str]) -> str:
+        if not now.in_hand:
+            return "nothing is in the hand"
+        wanted = names.get(str(arguments.get("object_id", "")), "") if tool == "pick" else (before.in_hand or ("",))[0]
+        if not wanted:
+            return ""  # the scorer cannot tell which of the things was meant
+        if wanted not in now.in_hand:
+            return f"the hand holds {now.in_hand[0]}, not {wanted}"
+        risen = float(now.get(wanted).pose[2, 3] - before.get(wanted).pose[2, 3])
+        return f"{wanted} was lifted by {1000 * risen:.0f} mm only" if tool == "pick" and risen < LIFTED else ""
+
+    def _inside(self, item: TruthObject, now: Truth, wanted: str) -> str:
+        walls = {spec.name: spec.wall for spec in self.world.objects if spec.kind in CONTAINER_KINDS}
+        inside = [name for name, wall in walls.items() if is_inside(item, now.get(name), wall)]
+        if not inside:
+            return f"{item.name} lies in no container, at {_at(item)}"
+        return "" if not wanted or wanted in inside else f"{item.name} is in {inside[0]}, not in {wanted}"
+
+    def _placed(self, tool: str, arguments: Mapping[str, Any], item: TruthObject, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
+        on = [str(arguments["target_id"])] if tool == "place_on" else [str(name) for name in arguments.get("on") or []]
+        carriers = [now.get(names[name]) for name in on if name in names]
+        if tool == "place_at":
+            place: Array | None = np.array([arguments["x"], arguments["y"]], dtype=float)
+        else:
+            place = before.get(carriers[0].name).pose[:2, 3] if carriers else None
+        if place is not None:
+            off = float(np.linalg.norm(item.pose[:2, 3] - place))
+            if off > (EXACT if arguments.get("yaw") is not None else ROUGH):
+                return f"{item.name} is {1000 * off:.0f} mm off the place, at {_at(item)}"
+        top = max((float(outline(carrier)[:, 2].max()) for carrier in carriers), default=0.0 if not on else None)
+        bottom = float(outline(item)[:, 2].min())
+        if top is not None and abs(bottom - top) > ON:
+            return f"the underside of {item.name} is {1000 * (bottom - top):.0f} mm above what it should stand on"
+        return ""
+
+    def _pushed(self, arguments: Mapping[str, Any], before: Truth, now: Truth, names: Mapping[str, str], data: Mapping[str, Any]) -> str:
+        name = names.get(str(arguments["object_id"]), "")
+        if not name or "moved" not in data:
+            return ""
+        really = float(np.linalg.norm(now.get(name).pose[:2, 3] - before.get(name).pose[:2, 3]))
+        return f"{name} was pushed by {1000 * really:.0f} mm" if abs(really - float(data["moved"])) > MOVED else ""
+
+
+def _at(item: TruthObject) -> list[float]:
+    return [round(float(value), 3) for value in item.pose[:3, 3]]

@@ -1,0 +1,91 @@
+"""Puts what detectors say onto the things that perception found: by mask where there is one, by box where not."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from deskhand.errors import DeskhandError
+from deskhand.perception.detectors.base import Detection, Detector, Mask, overlap
+from deskhand.types import Frame, SceneObject
+
+log = logging.getLogger(__name__)
+
+CONTAINERS = frozenset({"bin", "tray", "box_open"})
+"""Labels of things that others are put into; only geometry can say so, because it measured that they are open at the top."""
+LEAST_OVERLAP = 0.35  # intersection over union, of masks or of boxes
+LEAST_INSIDE = 0.6  # share of a thing's pixels that must lie in a detector's box
+GEOMETRY = 0.9  # how much the word of geometry counts
+UNKNOWN = 0.15  # what the label "object" counts: it says that no kind fits
+
+Pixels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """One detector's word on one thing; ``score`` already has the detector's weight in it."""
+
+    label: str
+    score: float
+    source: str
+
+
+def rename(items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame, detectors: Sequence[Detector]) -> list[SceneObject]:
+    """``items`` with the labels that geometry and the detectors together give, and who says so in ``label_source``.
+
+    ``pixels``: flat indices of each item in the picture. A detector that fails says nothing; the log tells why, and its name is in no label_source.
+    """
+    opinions: list[list[Opinion]] = [[] for _ in items]
+    for detector in detectors:
+        try:
+            found = detector.detect(frame)
+        except DeskhandError as error:
+            log.warning("detector %s: %s: %s", detector.name, error.code, error)
+            continue
+        for index, detection in assigned(pixels, frame.depth.shape, found):
+            opinions[index].append(Opinion(detection.label, detector.weight * detection.score, detection.source))
+    return [agreed(item, said) for item, said in zip(items, opinions, strict=True)]
+
+
+def assigned(pixels: Sequence[Pixels], shape: tuple[int, ...], found: Sequence[Detection]) -> list[tuple[int, Detection]]:
+    """(index of a thing, detection) where they cover each other well, each used once, best pairs together."""
+    if not pixels or not found:
+        return []
+    cost = np.array([[-_covers(own, shape, detection) for detection in found] for own in pixels])
+    return [(int(i), found[int(j)]) for i, j in zip(*linear_sum_assignment(cost), strict=True) if cost[i, j] <= -LEAST_OVERLAP]
+
+
+def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
+    """The label with the most support; independent words for it add up, words for another label take away from it."""
+    usable = [Opinion(item.label, item.confidence * (UNKNOWN if item.label == "object" else GEOMETRY), item.label_source)]
+    usable += [opinion for opinion in opinions if (opinion.label in CONTAINERS) == item.is_container]
+    if len(usable) == 1:
+        return item
+    doubt: dict[str, float] = {}
+    for opinion in usable:
+        doubt[opinion.label] = doubt.get(opinion.label, 1.0) * (1.0 - min(0.99, opinion.score))
+    support = {label: 1.0 - left for label, left in doubt.items()}
+    best = max(support, key=lambda label: support[label])
+    confidence = support[best] * support[best] / sum(support.values())
+    source = "+".join(dict.fromkeys(opinion.source for opinion in usable if opinion.label == best))
+    return replace(item, label=best, confidence=float(np.clip(confidence, 0.05, 1.0)), label_source=source)
+
+
+def _covers(own: Pixels, shape: tuple[int, ...], detection: Detection) -> float:
+    """0..1 how well a thing's pixels and a detection cover each other."""
+    if detection.mask is not None:
+        return _shared(own, detection.mask)
+    v, u = own // shape[1], own % shape[1]
+    left, top, right, bottom = detection.box
+    inside = float(((u >= left) & (u <= right) & (v >= top) & (v <= bottom)).mean())
+    return overlap((u.min(), v.min(), u.max() + 1, v.max() + 1), detection.box) if inside >= LEAST_INSIDE else 0.0
+
+
+def _shared(own: Pixels, mask: Mask) -> float:
+    both = int(mask.reshape(-1)[own].sum())
+    return both / max(1, len(own) + int(mask.sum()) - both)

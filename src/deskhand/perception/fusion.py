@@ -1,0 +1,238 @@
+"""Several views of one desk made into one scene: what one camera cannot see another one may, and boxes are fitted to all points together.
+
+Each view is seen by itself first; then things are matched by place and shape, their clouds joined and their boxes fitted again. A thing that only one
+view shows stays, unless another view looks right through its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, inverse, make_transform, transform_points
+from deskhand.perception.cloud import thin
+from deskhand.perception.footprint import filled_rectangle, fit_circle, hull
+from deskhand.perception.pipeline import Perception
+from deskhand.skills.second_look import seen_at_place
+from deskhand.types import Frame, JointState, Scene, SceneObject, Table
+
+APART = 0.025  # [m] that the centres of one thing may be apart in two views, at least; half its shorter side for larger things
+HEIGHTS = 0.02  # [m] that its upper ends may
+NEVER = 1e6
+EXPLAINED = 0.6  # share of a thing's points that lie in other things' boxes, from which it is none of its own
+MARGIN = 0.004  # [m] that they may lie outside
+EDGE = 0.006  # [m] within which points belong to a side
+TOP = 0.006  # [m] below the top, from which points belong to the sides
+ENOUGH = 25  # points that tell where a side is
+VOXEL = 0.002  # [m] of a thing's joined cloud
+CLOUD = 0.004  # [m] of the scene's
+MOST = 4000  # points of a thing
+
+Group = list[tuple[int, SceneObject]]
+"""(number of the view, what it showed) of one thing."""
+
+
+@dataclass(frozen=True)
+class SeenView:
+    """What one look showed, and the picture that showed it; the camera's pose levelled to the table as perception gives it."""
+
+    scene: Scene
+    frame: Frame
+
+
+def detect_views(perception: Perception, frames: Sequence[tuple[Frame, JointState | None]], model: RobotModel | None = None) -> Scene:
+    """What is on the desk, from several frames with the joints at their times (None: the arm is not in the picture); the first counts as the main view.
+
+    Raises:
+        DeskhandError: ``no_table`` when a frame shows no table, ``invalid_input`` without a frame.
+    """
+    if not frames:
+        raise DeskhandError("invalid_input", "no frame to look at.")
+    views: list[SeenView] = []
+    for frame, joints in frames:
+        scene = perception.detect(frame, model if joints is not None else None, joints)
+        assert perception.frame is not None
+        views.append(SeenView(scene, perception.frame))
+    return fuse(views)
+
+
+def fuse(views: Sequence[SeenView]) -> Scene:
+    """One scene of all views; ids, times and the table's extent are those of the first view that has them, labels those that are surest.
+
+    The scenes must be of one perception, so that one id is not two things.
+    """
+    assert views, "no view"
+    groups: list[Group] = []
+    for number, view in enumerate(views):
+        _join(groups, number, view.scene.objects)
+    groups = [group for group in groups if not _looked_through(group, views)]
+    things = _told_apart([(group, _one([item for _, item in group])) for group in groups])
+    names = {item.id: thing.id for group, thing in things for _, item in group}
+    objects = tuple(replace(thing, support=names.get(thing.support, thing.support)) for _, thing in things)
+    cloud = thin(np.concatenate([view.scene.cloud for view in views]), CLOUD)
+    return Scene(objects, _table([view.scene.table for view in views]), max(view.scene.stamp for view in views), cloud)
+
+
+# ---------------------------------------------------------------- matching
+
+
+def _join(groups: list[Group], view: int, objects: Sequence[SceneObject]) -> None:
+    """Put the objects of a view to the groups that they belong to, or into new ones."""
+    left = list(objects)
+    if groups and left:
+        cost = np.array([[min(_distance(item, other) for _, other in group) for group in groups] for item in left])
+        for row, column in zip(*linear_sum_assignment(cost), strict=True):
+            if cost[row, column] < NEVER:
+                groups[column].append((view, left[row]))
+        taken = {item.id for group in groups for number, item in group if number == view}
+        left = [item for item in left if item.id not in taken]
+    groups += [[(view, item)] for item in left]
+
+
+def _distance(a: SceneObject, b: SceneObject) -> float:
+    """How far [m] two views of what may be one thing are apart, :data:`NEVER` for different things."""
+    if a.is_container != b.is_container or a.relation == "held" or b.relation == "held":
+        return NEVER
+    reach = max(APART, 0.5 * float(min(np.sort(a.size)[1], np.sort(b.size)[1])))
+    across = float(np.linalg.norm(a.position[:2] - b.position[:2]))
+    if across > reach or abs(a.top - b.top) > HEIGHTS:
+        return NEVER
+    return across + 0.5 * abs(a.top - b.top) + (0.0 if a.color == b.color else 0.01) + (0.0 if a.label == b.label else 0.005)
+
+
+def _looked_through(group: Sequence[tuple[int, SceneObject]], views: Sequence[SeenView]) -> bool:
+    """Whether a thing that one view shows alone is looked through by another: then it is none."""
+    if len(group) > 1:
+        return False
+    (number, item), *_ = group
+    return any(seen_at_place(view.frame, item, item.bottom) == "gone" for other, view in enumerate(views) if other != number)
+
+
+def _told_apart(things: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Group, SceneObject]]:
+    """Things without those that are others in disguise.
+
+    A view may take two things for one, or one for two: what lies in the boxes of things that more views, or a surer one, show is left out.
+    """
+    order = sorted(range(len(things)), key=lambda index: (-len(things[index][0]), -things[index][1].confidence))
+    kept: list[int] = []
+    for index in order:
+        group, thing = things[index]
+        numbers = {number for number, _ in group}
+        boxes = [things[other][1] for other in kept if not things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
+        boxes += [things[other][1] for other in kept if not things[other][1].is_container and len(things[other][0]) > len(group)]
+        if thing.is_container or _explained(thing.points, boxes) < EXPLAINED:
+            kept.append(index)
+    return [things[index] for index in sorted(kept)]
+
+
+def _explained(points: npt.NDArray[np.float32], boxes: Sequence[SceneObject]) -> float:
+    """Share of points (N, 3) that lie in boxes."""
+    inside = np.zeros(len(points), bool)
+    for box in boxes:
+        inside |= (np.abs(transform_points(inverse(box.pose), points)) <= box.size / 2 + MARGIN).all(axis=1)
+    return float(inside.mean()) if len(points) else 0.0
+
+
+# ---------------------------------------------------------------- one thing of several views
+
+
+def _one(seen: Sequence[SceneObject]) -> SceneObject:
+    """The thing that several views show."""
+    best = max(seen, key=lambda item: len(item.points) * item.confidence)
+    label = _surest(seen)
+    source = "+".join(dict.fromkeys(part for item in seen if item.label == label for part in item.label_source.split("+")))
+    points = thin(np.concatenate([item.points for item in seen]), VOXEL, MOST)
+    doubt = float(np.prod([1.0 - min(0.99, item.confidence) for item in seen if item.label == label]))
+    pose, size = (best.pose, best.size) if len(seen) == 1 else fit(seen, best, points.astype(float))
+    return replace(
+        best,
+        id=seen[0].id,
+        label=label,
+        label_source=source,
+        pose=pose,
+        size=size,
+        points=points,
+        confidence=max(1.0 - doubt, max(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
+    )
+
+
+def _surest(seen: Sequence[SceneObject]) -> str:
+    votes: dict[str, float] = {}
+    for item in seen:
+        votes[item.label] = votes.get(item.label, 0.0) + item.confidence * (0.2 if item.label == "object" else 1.0)
+    return max(votes, key=lambda label: votes[label])
+
+
+def fit(seen: Sequence[SceneObject], best: SceneObject, points: Array) -> tuple[Array, Array]:
+    """Pose and size of a thing from its joined cloud (N, 3): standing boxes, standing cylinders and balls anew, others as the mean of the views."""
+    upright = abs(best.pose[2, 2]) > 0.99
+    lying = best.shape == "cylinder" and (best.size[0] > 1.25 * best.size[2]) and abs(best.size[1] - best.size[2]) < 0.25 * best.size[2]
+    if upright and not lying and not best.is_container and len(points) >= 2 * ENOUGH:
+        bottom = float(np.median([item.bottom for item in seen]))
+        top = float(np.average([item.top for item in seen], weights=[len(item.points) + 1 for item in seen]))
+        if best.shape in ("box", "other"):
+            return _box(points, best, bottom, top)
+        if best.shape == "cylinder":
+            return _cylinder(points, best, bottom, top)
+    return _mean(seen, best)
+
+
+def _box(points: Array, best: SceneObject, bottom: float, top: float) -> tuple[Array, Array]:
+    """The outline of the top, its sides moved to where the points of the sides are."""
+    plateau = points[points[:, 2] > top - TOP / 2]
+    if len(plateau) < ENOUGH:
+        return best.pose, best.size
+    outline = filled_rectangle(plateau[:, :2])
+    low, high = -outline.size / 2, outline.size / 2
+    sides = outline.local(points[points[:, 2] < top - TOP][:, :2])
+    for axis in (0, 1):
+        beside = np.abs(sides[:, 1 - axis]) < outline.size[1 - axis] / 2 - 0.004
+        for ends, sign in ((low, -1), (high, 1)):
+            face = sides[beside & (np.abs(sides[:, axis] - ends[axis]) < EDGE), axis]
+            if len(face) >= ENOUGH and sign * float(np.median(face)) > 0:
+                ends[axis] = float(np.median(face))
+    centre = outline.centre + outline.rotation @ ((low + high) / 2)
+    c, s = np.cos(outline.yaw), np.sin(outline.yaw)
+    pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*centre, (top + bottom) / 2])
+    return pose, np.array([*(high - low), top - bottom])
+
+
+def _cylinder(points: Array, best: SceneObject, bottom: float, top: float) -> tuple[Array, Array]:
+    """A circle through the points of the side, or through the outline of the top where no side is seen."""
+    sides = points[points[:, 2] < top - TOP][:, :2]
+    near = sides[np.abs(np.linalg.norm(sides - best.position[:2], axis=1) - best.size[0] / 2) < EDGE]
+    plateau = points[points[:, 2] > top - TOP / 2][:, :2]
+    if len(near) >= 2 * ENOUGH:
+        centre, radius, _ = fit_circle(near)
+    elif len(plateau) >= ENOUGH:
+        centre, radius, _ = fit_circle(hull(plateau))
+    else:
+        return best.pose, best.size
+    if abs(radius - best.size[0] / 2) > 0.25 * best.size[0]:
+        return best.pose, best.size
+    return make_transform(best.pose[:3, :3], [*centre, (top + bottom) / 2]), np.array([2 * radius, 2 * radius, top - bottom])
+
+
+def _mean(seen: Sequence[SceneObject], best: SceneObject) -> tuple[Array, Array]:
+    """The views' centres and sizes, those with more points counting more; only of views that turn the box as the best one does."""
+    alike = [item for item in seen if item.shape == best.shape and abs(float(np.trace(item.pose[:3, :3].T @ best.pose[:3, :3]))) > 2.8]
+    alike = alike if any(item is best for item in alike) else [best]
+    weights = np.array([len(item.points) + 1.0 for item in alike])
+    centre = np.average([item.position for item in alike], axis=0, weights=weights)
+    return make_transform(best.pose[:3, :3], centre), np.average([item.size for item in alike], axis=0, weights=weights)
+
+
+def _table(tables: Sequence[Table]) -> Table:
+    """The extent that all views together show."""
+    halves = [np.asarray(table.size) / 2 for table in tables]
+    low = np.min([table.pose[:2, 3] - half for table, half in zip(tables, halves, strict=True)], axis=0)
+    high = np.max([table.pose[:2, 3] + half for table, half in zip(tables, halves, strict=True)], axis=0)
+    pose = tables[0].pose.copy()
+    pose[:2, 3] = (low + high) / 2
+    return Table(pose, (float(high[0] - low[0]), float(high[1] - low[1])))

@@ -1,0 +1,155 @@
+"""What every way of putting a thing down does: make sure that it is held, bring it to a spot, let it go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, rotation_about
+from deskhand.grasping.collision import opening
+from deskhand.grasping.generator import MIN_WIDTH_ABOVE
+from deskhand.motion.roll import arm_axis
+from deskhand.skills.base import HALTED, SkillContext
+from deskhand.skills.belief import Held
+from deskhand.skills.spots import Spot
+from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
+
+log = logging.getLogger(__name__)
+
+TILTS = np.deg2rad([0.0, 20.0, 35.0])  # of the hand, away from the arm's base, when the place cannot be reached from straight above
+RISE = 0.09  # [m] after letting go
+LOST = 0.010  # [m] that the fingers may have closed since the pick
+MISSES = 3  # spots that may be hit on the way down
+APART = 0.02  # [m] between one that was hit and the next
+UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
+WRONG = 0.25  # share of its width that a look may be wrong by
+FLUSH = np.deg2rad(30.0)  # the pads turn a flat side that is off by less until it lies flat against them
+
+
+def ready(ctx: SkillContext, what: str) -> tuple[Held, Scene]:
+    """What is held, checked by the fingers, and the scene."""
+    held = ctx.belief.held
+    if held is None:
+        raise DeskhandError("not_holding", "the hand is empty.", hint="Pick something first.")
+    ctx.step(0.0, f"{what}: {held.object.id}")
+    check_held(ctx, held)
+    held = ctx.belief.held = settled(held)
+    scene = ctx.belief.scene
+    return held, scene if scene is not None else ctx.look()
+
+
+def settled(held: Held) -> Held:
+    """Where the object sits once the pads have closed on it: midway between them, with a flat side flat against them, as wide as they are apart."""
+    tcp_T_object = held.tcp_T_object.copy()
+    tcp_T_object[1, 3] = 0.0
+    size = np.asarray(held.object.size, dtype=float).copy()
+    axis = int(np.argmax(np.abs(tcp_T_object[1, :3])))
+    along = tcp_T_object[:3, axis] * np.sign(tcp_T_object[1, axis])
+    off = float(np.arctan2(along[0], along[1]))  # about the approach
+    if held.object.shape == "box" and abs(off) < FLUSH and abs(along[2]) < 0.2:
+        tcp_T_object[:3, :3] = rotation_about([0, 0, 1], off) @ tcp_T_object[:3, :3]
+        if abs(size[axis] - held.width) < WRONG * size[axis]:
+            size[axis] = held.width
+    return replace(held, tcp_T_object=tcp_T_object, object=replace(held.object, size=size))
+
+
+def check_held(ctx: SkillContext, held: Held) -> None:
+    """Raises ``object_lost`` when the fingers have closed since the pick."""
+    width, least = ctx.width(), ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE
+    if width < least or width < held.width - LOST:
+        ctx.belief.released(dropped=True)
+        raise DeskhandError(
+            "object_lost",
+            f"{held.object.id} was lost: the fingers are {1000 * width:.1f} mm apart, {1000 * held.width:.1f} when it was picked.",
+            hint="Look again for where it lies.",
+        )
+
+
+def lean_axis(ctx: SkillContext) -> Array | None:
+    """A point on the axis that an arm's hand can lean away from only; None for an arm whose hand leans any way."""
+    arm = ctx.robot.arm
+    return arm_axis(RobotModel.load(arm)) if arm.free_roll else None
+
+
+def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:
+    """Bring the object to a spot of ``room`` (for a tilt of the hand), another one when it cannot be reached or is hit on the way down.
+
+    After a failure the object is still held, above where it was to go.
+    """
+    ctx.step(0.2, f"carry {held.object.id}")
+    known = {item.id for item in ctx.belief.scene.objects} | {"table"} if ctx.belief.scene else {"table"}
+    allow = tuple((held.object.id, name) for name in may_touch if name in known)
+    failed: list[Array] = []
+    last: DeskhandError | None = None
+    for tilt in TILTS:
+        try:
+            with ctx.timed("planning"):
+                spots = room(float(tilt))
+        except DeskhandError as error:
+            raise last or error from None
+        for _ in range(MISSES):
+            left = [spot for spot in spots if all(np.linalg.norm(spot.position - place) > APART for place in failed)]
+            if not left:
+                break
+            try:
+                spot = _plan_and_go(ctx, held, left, allow, failed)
+            except DeskhandError as error:
+                last = error
+                if error.code in UNREACHED:
+                    break
+                if error.code not in HALTED:
+                    raise
+                continue
+            return spot
+    raise last or DeskhandError("place_failed", f"no place for {held.object.id} could be reached.")
+
+
+def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[tuple[str, str], ...], failed: list[Array]) -> Spot:
+    """Above the best spot that can be reached, then straight down to it. A spot that is hit on the way goes to ``failed``."""
+    above, spot, down = _plan_to(ctx, spots, allow)
+    ctx.execute(above)
+    check_held(ctx, held)
+    ctx.step(0.5, f"let {held.object.id} down")
+    try:
+        ctx.execute(down)
+    except DeskhandError as error:
+        if error.code in HALTED:
+            log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
+            failed.append(spot.position)
+            ctx.rise(RISE, allow, least=0.1)
+        raise
+    check_held(ctx, held)
+    return spot
+
+
+def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Spot, Plan]:
+    """To above one of ``spots``, and straight down from there."""
+    left = list(spots)
+    while True:
+        ctx.check()
+        above = ctx.plan(MotionGoal(poses=tuple(spot.hover for spot in left)), PlanOptions(allow=allow))
+        spot = left[above.goal_index]
+        try:
+            return above, spot, ctx.plan_line((spot.release,), PlanOptions(start=above.end, speed_scale=0.6, allow=allow))
+        except DeskhandError as error:
+            if error.code not in UNREACHED or len(left) == 1:
+                raise
+            log.info("cannot go straight down at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
+            left.pop(above.goal_index)
+
+
+def release(ctx: SkillContext, held: Held) -> None:
+    """Open, tell the planner, rise."""
+    ctx.step(0.65, f"let {held.object.id} go")
+    ctx.belief.disturb()
+    report = ctx.grip(float(opening(held.width, ctx.robot.arm.gripper)))
+    if report.width < held.width + 0.002:
+        raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
+    ctx.belief.released()
+    ctx.detach()
+    ctx.rise(RISE, (("gripper", held.object.id),), least=0.2)

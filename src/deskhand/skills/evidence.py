@@ -1,0 +1,165 @@
+"""Is a box where it should be? Its visible faces against the depth and colour picture, whatever else it touches or carries.
+
+Segments of a picture run together where blocks touch; a block whose place is known from having been put there is better proved or denied directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.geometry import Array, inverse, transform_points
+from deskhand.perception.color import name_color
+from deskhand.types import Frame, SceneObject, moved
+
+SPACING = 0.003  # [m] between samples of a face
+INSET = 0.0025  # [m] that samples stay away from edges
+DEEP = 0.007  # [m] along the ray that a sample may differ from what is measured
+FACING = 0.15  # cosine between a face's normal and the way to the camera from which it counts as seen
+ENOUGH = 18  # visible samples that say something
+BLUR = 0.003  # [m] around another thing that its colour is seen in
+FEW = 8  # samples that tell a colour
+PRIOR = 0.12  # what a shift by all of the reach must gain: where little is seen, the place that is expected is the likely one
+AGREE = 0.6  # share of them that must agree
+UPRIGHT_GAIN = 1.6  # upright faces are about this much darker than level ones
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """``seen``: samples with a depth that are not hidden; ``share`` of them that agree in depth; ``color``: name of what is seen there."""
+
+    seen: int
+    share: float
+    color: str = ""
+
+    @property
+    def there(self) -> bool:
+        """True when enough is seen and it agrees."""
+        return self.seen >= ENOUGH and self.share >= AGREE
+
+    @property
+    def gone(self) -> bool:
+        """True when enough is seen and it does not agree."""
+        return self.seen >= ENOUGH and self.share < AGREE
+
+
+def evidence_for(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = ()) -> Evidence:
+    """What ``frame`` says about the box of ``item`` at its pose; ``others`` may hide parts of it."""
+    samples = _visible(frame, item, others)
+    if not len(samples):
+        return Evidence(0, 0.0)
+    behind, pixels = _compare(frame, samples[:, :3])
+    judged = np.isfinite(behind) & (behind > -DEEP)
+    agrees = judged & (behind < DEEP)
+    seen = int(judged.sum())
+    clear = agrees.copy()  # pixels at the edge of another thing have its colour too
+    for other in others:
+        if other.id != item.id:
+            clear &= ~_hides(other, frame.world_T_camera[:3, 3], samples[:, :3], BLUR)
+    color = _color(frame, pixels[clear], samples[clear, 3] > 0.5) if clear.sum() >= FEW else ""
+    return Evidence(seen, float(agrees.sum()) / max(1, seen), color)
+
+
+def locate(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = (), reach: float = 0.016, step: float = 0.002) -> tuple[Array, Evidence]:
+    """Where in the plane the box really is near its pose: shift (2,) [m], and the evidence there.
+
+    Of the shifts that explain the picture about as well as the best, the middle is taken.
+    """
+    samples = _visible(frame, item, others)[:, :3]
+    if len(samples) < ENOUGH:
+        return np.zeros(2), evidence_for(frame, item, others)
+    samples = np.vstack([samples, _rim(frame, item)])
+    wanted = np.arange(len(samples)) < len(samples) - len(_rim(frame, item))
+    span = np.arange(-reach, reach + 1e-9, step)
+    shifts = np.array([(x, y) for x in span for y in span])
+    scores = np.empty(len(shifts))
+    for number, shift in enumerate(shifts):
+        behind, _ = _compare(frame, samples + np.append(shift, 0.0))
+        error = np.clip(np.abs(np.nan_to_num(behind, nan=DEEP)), 0, DEEP) / DEEP
+        far = float(np.hypot(*shift)) / reach
+        scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean() - PRIOR * far
+    good = scores >= scores.max() - 0.02
+    shift = np.asarray((shifts[good] * scores[good, None]).sum(axis=0) / scores[good].sum())
+    return shift, evidence_for(frame, shifted(item, shift), others)
+
+
+def shifted(item: SceneObject, shift: Array) -> SceneObject:
+    """``item`` moved by (2,) [m] in the plane."""
+    pose = item.pose.copy()
+    pose[:2, 3] += shift
+    return moved(item, pose)
+
+
+def _faces(item: SceneObject) -> list[tuple[Array, Array]]:
+    """Samples (N, 3) of each face and its outward normal (3,), in ``world``."""
+    half = np.asarray(item.size, dtype=float) / 2
+    faces = []
+    for axis in range(3):
+        a, b = (other for other in range(3) if other != axis)
+        grid = [np.linspace(-1, 1, max(2, int(2 * max(half[k] - INSET, 0.001) / SPACING) + 1)) * max(half[k] - INSET, 0.001) for k in (a, b)]
+        u, v = (values.ravel() for values in np.meshgrid(*grid))
+        for sign in (-1.0, 1.0):
+            local = np.zeros((len(u), 3))
+            local[:, a], local[:, b], local[:, axis] = u, v, sign * half[axis]
+            faces.append((transform_points(item.pose, local), sign * item.pose[:3, axis]))
+    return faces
+
+
+def _visible(frame: Frame, item: SceneObject, others: Sequence[SceneObject]) -> Array:
+    """Samples (N, 4) of the faces that look at the camera and that nothing of ``others`` hides; the fourth column is 1 on level faces."""
+    eye = frame.world_T_camera[:3, 3]
+    parts = [np.zeros((0, 4))]
+    for points, normal in _faces(item):
+        ray = eye - points.mean(axis=0)
+        if float(normal @ ray) / float(np.linalg.norm(ray)) > FACING:
+            parts.append(np.column_stack([points, np.full(len(points), float(normal[2] > 0.8))]))
+    samples = np.vstack(parts)
+    for other in others:
+        if other.id != item.id and len(samples):
+            samples = samples[~_hides(other, eye, samples[:, :3])]
+    return samples
+
+
+def _rim(frame: Frame, item: SceneObject) -> Array:
+    """Points (N, 3) just beyond the upper edges: where they agree with the depth too, the box is not centred."""
+    half = np.asarray(item.size, dtype=float) / 2
+    out = half[:2] + 0.005
+    line = np.linspace(-1, 1, 9)
+    ring = [(x * out[0], s * out[1]) for x in line for s in (-1, 1)] + [(s * out[0], y * out[1]) for y in line for s in (-1, 1)]
+    return transform_points(item.pose, np.array([(x, y, half[2]) for x, y in ring]))
+
+
+def _hides(other: SceneObject, eye: Array, points: Array, wider: float = -0.001) -> npt.NDArray[np.bool_]:
+    """Which of the points (N, 3) the box of ``other``, ``wider`` [m] than it is on every side, covers, seen from ``eye``."""
+    to_box = inverse(other.pose)
+    start, end = transform_points(to_box, eye), transform_points(to_box, points)
+    way = end - start
+    half = np.asarray(other.size, dtype=float) / 2 + wider
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, two = (-half - start) / way, (half - start) / way
+    enter, leave = np.nanmax(np.minimum(one, two), axis=1), np.nanmin(np.maximum(one, two), axis=1)
+    return np.asarray((enter < leave) & (enter < 0.995) & (leave > 0))
+
+
+def _compare(frame: Frame, points: Array) -> tuple[Array, Array]:
+    """How much farther than each point (N,) [m] the camera sees along its ray, NaN where it sees nothing; and the pixels (N, 2) as (row, column)."""
+    pixels = frame.project(points)
+    height, width = frame.depth.shape
+    known = np.asarray(np.isfinite(pixels).all(axis=1))
+    column, row = np.where(known[:, None], np.round(np.nan_to_num(pixels)), 0).astype(int).T
+    inside = known & (column >= 0) & (column < width) & (row >= 0) & (row < height)
+    column, row = np.clip(column, 0, width - 1), np.clip(row, 0, height - 1)
+    expected = transform_points(inverse(frame.world_T_camera), points)[:, 2]
+    return np.where(inside, frame.depth[row, column] - expected, np.nan), np.column_stack([row, column])
+
+
+def _color(frame: Frame, pixels: Array, level: npt.NDArray[np.bool_]) -> str:
+    """Name of the colour of these pixels, from the level or the upright faces, whichever is seen more of."""
+    rgb = frame.color[pixels[:, 0], pixels[:, 1]].astype(float)
+    if level.sum() >= 0.5 * len(level):
+        return name_color(np.median(rgb[level], axis=0))
+    median = np.median(rgb[~level], axis=0)
+    return name_color(median * min(UPRIGHT_GAIN, 255.0 / max(1.0, float(median.max()))))

@@ -1,0 +1,120 @@
+"""Push a thing along the table with the closed fingers, and measure by a look how far it went."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, make_transform
+from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.carry import UNREACHED
+from deskhand.skills.second_look import disturbed, same_object
+from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
+
+BEHIND = 0.022  # [m] between the thing and where the fingers come down, beyond their own half
+LOW = 0.006  # [m] between the finger tips and the table
+HIGHEST = 0.05  # [m] that a thing is pushed at, at most
+ABOVE = 0.06  # [m]
+HIGHER = 0.008  # [m] where the arm does not reach so low
+SLOW = 0.35  # of the full speed
+CLEAR = 0.012  # [m] to others on the way
+LONGEST = 0.20  # [m]
+NEARLY = 0.015  # [m] that the thing may stop short or to the side
+
+
+@skill
+def push(ctx: SkillContext, object_id: str, direction: float, distance: float) -> SkillResult:
+    """Push ``object_id`` by ``distance`` [m] towards ``direction`` [rad, 0 is +x, turning left]; success when a look finds it there.
+
+    ``data``: ``object_id``, ``moved`` [m], ``off_by`` [m] from where it should be, ``position``, ``disturbed``, ``times``.
+    Codes: ``already_holding``, ``unknown_object``, ``invalid_input``, ``no_free_space``, ``place_failed`` (it did not go there), ``object_lost``, and
+    those of motion and safety.
+    """
+    if ctx.belief.held is not None:
+        raise DeskhandError("already_holding", f"the hand holds {ctx.belief.held.object.id}.", hint="Place it first.")
+    if not (np.isfinite(direction) and 0.01 <= distance <= LONGEST):
+        raise DeskhandError("invalid_input", f"the distance must be 0.01 to {LONGEST:g} m and the direction a number, got {distance} and {direction}.")
+    ctx.step(0.0, f"push {object_id}")
+    scene = ctx.scene()
+    item = scene.get(object_id)
+    if item.is_container or item.support != "table":
+        raise DeskhandError(
+            "invalid_input", f"{object_id} is {'a container' if item.is_container else f'on {item.support}'}; only things on the table are pushed."
+        )
+    way = np.array([np.cos(direction), np.sin(direction), 0.0])
+    _check_way(scene, item, way, distance)
+    ctx.step(0.2, "close the fingers")
+    ctx.grip(ctx.robot.arm.gripper.width_min)
+    ctx.step(0.35, f"come down behind {object_id}")
+    _stroke(ctx, scene, item, way, distance)
+    ctx.step(0.8, "look how far it went")
+    after = ctx.look()
+    found = same_object(after, item)
+    if found is None:
+        raise SkillError("object_lost", f"{object_id} is not seen after the push.", {"object_id": object_id})
+    moved = found.position[:2] - item.position[:2]
+    off = float(np.linalg.norm(moved - distance * way[:2]))
+    data: dict[str, object] = {"object_id": object_id, "moved": round(float(np.linalg.norm(moved)), 4), "off_by": round(off, 4)}
+    data |= {"position": [round(float(value), 4) for value in found.position], "disturbed": disturbed(scene, after, (object_id,))}
+    if off > NEARLY:
+        raise SkillError("place_failed", f"{object_id} went {1000 * np.linalg.norm(moved):.0f} mm, {1000 * off:.0f} mm off where it should be.", data)
+    return SkillResult("", f"{object_id} was pushed by {1000 * np.linalg.norm(moved):.0f} mm, {1000 * off:.0f} mm off", data)
+
+
+def reach_along(item: SceneObject, way: Array) -> float:
+    """Half extent [m] of an object's box along a direction (3,)."""
+    return float(np.abs(item.pose[:3, :3].T @ way) @ np.asarray(item.size, dtype=float) / 2)
+
+
+def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> None:
+    """Raises ``no_free_space`` when something stands where the thing shall go or where the fingers come down."""
+    side = np.array([-way[1], way[0], 0.0])
+    half = reach_along(item, side)
+    front, back = reach_along(item, way) + distance, reach_along(item, way) + BEHIND
+    for other in scene.objects:
+        if other.id == item.id or other.relation == "held":
+            continue
+        along, across = float((other.position - item.position) @ way), abs(float((other.position - item.position) @ side))
+        if across < half + reach_along(other, side) + CLEAR and -back - reach_along(other, way) < along < front + reach_along(other, way) + CLEAR:
+            raise DeskhandError("no_free_space", f"{other.id} is in the way of {item.id}.", hint="Push another way, or move it first.")
+
+
+def _stroke(ctx: SkillContext, scene: Scene, item: SceneObject, way: Array, distance: float) -> None:
+    """Down behind the thing, along, up."""
+    gripper = ctx.robot.arm.gripper
+    table = float(scene.table.pose[2, 3])
+    height = max(table + LOW + gripper.finger_depth, min(0.45 * (item.top - table), HIGHEST) + table)
+    half = gripper.finger_breadth / 2
+    start = item.position - way * (reach_along(item, way) + BEHIND + half)
+    end = item.position + way * (distance - reach_along(item, way) - half)
+    allow = (("gripper", item.id),)
+    above, down, along = _planned(ctx, start, end, way, height, allow)
+    ctx.execute(above)
+    ctx.belief.disturb()
+    ctx.belief.known.pop(item.id, None)
+    ctx.execute(down)
+    ctx.step(0.6, f"push {item.id}")
+    ctx.execute(along)
+    ctx.rise(ABOVE, allow)
+
+
+def _planned(ctx: SkillContext, start: Array, end: Array, way: Array, height: float, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, Plan]:
+    """To above the start, down, and along, with the hand square to the way; all planned before anything moves."""
+    across, down = np.array([-way[1], way[0], 0.0]), np.array([0.0, 0.0, -1.0])
+    last: DeskhandError | None = None
+    for lift in (0.0, HIGHER):
+        for closing in (across, -across, way, -way):
+            turn = np.column_stack([np.cross(closing, down), closing, down])
+            first, then = (make_transform(turn, [point[0], point[1], height + lift]) for point in (start, end))
+            over = first.copy()
+            over[2, 3] += ABOVE
+            try:
+                above = ctx.plan(MotionGoal(poses=(over,)))
+                lower = ctx.plan_line((first,), PlanOptions(start=above.end, speed_scale=SLOW, allow=allow))
+                return above, lower, ctx.plan_line((then,), PlanOptions(start=lower.end, speed_scale=SLOW, allow=allow))
+            except DeskhandError as error:
+                if error.code not in UNREACHED:
+                    raise
+                last = error
+    assert last is not None
+    raise last

@@ -1,0 +1,180 @@
+"""Put what is held down at a pose: on the table, on another thing, across several; the place is measured by a look and corrected once when it is off."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.belief import Held
+from deskhand.skills.carry import carry, lean_axis, ready, release
+from deskhand.skills.evidence import ENOUGH, evidence_for, locate, shifted
+from deskhand.skills.pick import pick
+from deskhand.skills.place import look_after
+from deskhand.skills.second_look import disturbed
+from deskhand.skills.spots import Spot, spots_at, spots_for_pose
+from deskhand.types import Scene, SceneObject, SkillResult, moved
+
+log = logging.getLogger(__name__)
+
+CLOSE_ENOUGH = 0.03  # [m] between where a thing was put and where it is seen, where no exact place was asked for
+EXACT = 0.010  # [m] the same where one was
+CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
+ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carries it
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where the object's centre shall come to stand: (x, y), turn of its x axis or None for any, height [m] of what carries it, and that."""
+
+    place: Array
+    yaw: float | None
+    level: float
+    on: tuple[str, ...]
+    name: str
+
+    @property
+    def exact(self) -> bool:
+        return self.yaw is not None
+
+
+@skill
+def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on: Sequence[str] = ()) -> SkillResult:
+    """Put the held object down with its centre at (x, y) [m, world], on the table or on the things ``on`` (ids).
+
+    With ``yaw`` [rad] its x axis is turned so about the vertical (or as its symmetry allows), and the place is exact: to 10 mm, or ``place_failed``.
+    ``data``: ``object_id``, ``seen``, ``seen_as``, ``position``, ``off_by`` [m], ``corrected``, ``disturbed``, ``times``. Codes as of place_in.
+    """
+    held, scene = ready(ctx, f"place it at ({x:.3f}, {y:.3f})")
+    place = np.array([x, y], dtype=float)
+    if not np.all(np.isfinite(place)) or np.any(np.abs(place - scene.table.pose[:2, 3]) > np.asarray(scene.table.size) / 2):
+        raise DeskhandError("invalid_input", f"({x}, {y}) is not on the table, whose middle is at {np.round(scene.table.pose[:2, 3], 2).tolist()} m.")
+    carriers = [scene.get(name) for name in on]
+    _check_carriers(carriers)
+    level = max([item.top for item in carriers], default=float(scene.table.pose[2, 3]))
+    where = f"({x:.3f}, {y:.3f})" + (f" on {' and '.join(on)}" if on else "")
+    return _put(ctx, held, scene, _Target(place, yaw, level, tuple(on), where))
+
+
+@skill
+def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
+    """Put the held object down on top of another thing, centre over centre, sides along sides where both have sides. As :func:`place_at`."""
+    held, scene = ready(ctx, f"place it on {target_id}")
+    target = scene.get(target_id)
+    _check_carriers([target])
+    sides = held.object.shape == target.shape == "box"
+    yaw = float(np.arctan2(target.pose[1, 0], target.pose[0, 0])) if sides and abs(target.pose[2, 2]) > 0.99 else None
+    return _put(ctx, held, scene, _Target(target.position[:2].copy(), yaw, target.top, (target_id,), f"the top of {target_id}"))
+
+
+def _check_carriers(carriers: Sequence[SceneObject]) -> None:
+    for item in carriers:
+        if item.is_container:
+            raise DeskhandError("invalid_input", f"{item.id} is a container.", hint="Use place_in.")
+
+
+def _put(ctx: SkillContext, held: Held, before: Scene, target: _Target, corrected: bool = False) -> SkillResult:
+    _check_support(ctx, target)
+    neighbours = tuple(ctx.belief.known) if target.exact else ()
+    carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours))
+    pose = ctx.robot.tcp_pose() @ held.tcp_T_object
+    pose[2, 3] += target.level - moved(held.object, pose).bottom  # it is let go just above
+    release(ctx, held)
+    after, found, data = _measure(ctx, held, before, target, pose)
+    data["corrected"] = corrected
+    name = held.object.id
+    if found is None:
+        raise SkillError("place_failed", f"{name} is not seen after it was put on {target.name}.", data)
+    off = float(data["off_by"])
+    if target.exact and CORRECT < off < CLOSE_ENOUGH and not corrected:
+        log.info("%s is %.0f mm off: once more", name, 1000 * off)
+        return _again(ctx, found, target, data)
+    if off > (EXACT if target.exact else CLOSE_ENOUGH):
+        raise SkillError("place_failed", f"{name} was put on {target.name} but lies {1000 * off:.0f} mm beside the place.", data)
+    if target.on and not _stands_on(after, before, found, target):
+        raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
+    return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
+
+
+def _check_support(ctx: SkillContext, target: _Target) -> None:
+    """Raises ``place_failed``, the thing still in the hand, when what shall carry it is seen to be gone."""
+    known = ctx.belief.known
+    if not set(target.on) & set(known):
+        return
+    frame = ctx.robot.observe()
+    for name in target.on:
+        if name in known and evidence_for(frame, known[name], list(known.values())).gone:
+            ctx.belief.known.pop(name)
+            raise DeskhandError("place_failed", f"{name} is not any more where it was put; nothing can be put on it.", hint="Look again.")
+
+
+def _again(ctx: SkillContext, item: SceneObject, target: _Target, data: dict[str, Any]) -> SkillResult:
+    """Pick up what stands a little off and put it down again, aimed by as much to the other side as the hand seems to err."""
+    taken = pick(ctx, item.id)
+    if not taken.ok:
+        raise SkillError("place_failed", f"{item.id} stands {1000 * data['off_by']:.0f} mm off and could not be picked again: {taken.message}", data)
+    held, scene = ready(ctx, "put it right")
+    return _put(ctx, held, scene, target, corrected=True)
+
+
+def _room(ctx: SkillContext, target: _Target, tilt: float) -> list[Spot]:
+    held, gripper = ctx.belief.held, ctx.robot.arm.gripper
+    assert held is not None
+    scene = ctx.belief.everything()
+    if tilt:
+        spots: list[Spot] = []
+    elif target.yaw is None:
+        spots = spots_at(scene, target.place, target.level, held, gripper, axis=lean_axis(ctx))
+    else:
+        spots = spots_for_pose(scene, target.place, target.yaw, target.level, held, gripper, tuple(ctx.belief.known))
+    if not spots:
+        raise DeskhandError("no_free_space", f"{held.object.id} or the hand would touch something at {target.name}.", hint="Choose another place.")
+    return spots
+
+
+def _measure(ctx: SkillContext, held: Held, before: Scene, target: _Target, pose: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
+    """Look: is it where the hand let it go, and how far is that from the place?"""
+    name = held.object.id
+    put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
+    if put.shape == "box":
+        ctx.belief.stands(put)
+    after, found, data = look_after(ctx, held, before)
+    if name in ctx.belief.known:
+        frame = ctx.robot.observe()
+        others = [item for item in ctx.belief.known.values() if item.id != name]
+        shift, evidence = locate(frame, put, others)
+        if evidence.there:
+            found = shifted(put, shift)
+            ctx.belief.stands(found)
+            data.update(seen=True, seen_as=name, position=[round(float(value), 4) for value in found.position], evidence=round(evidence.share, 2))
+        elif evidence_for(frame, put).seen < ENOUGH:
+            found = None  # nothing of it is seen: no proof
+    if found is not None:
+        data["off_by"] = round(float(np.linalg.norm(found.position[:2] - target.place)), 4)
+    data["disturbed"] = disturbed(before, after, (name,))
+    return after, found, data
+
+
+def _stands_on(after: Scene, before: Scene, found: SceneObject, target: _Target) -> bool:
+    """By perception's word, or by height: its underside is at least near the top of what it was put on."""
+    tops = [item.top for item in before.objects if item.id in target.on]
+    top = max(tops, default=target.level)
+    return found.support in target.on or found.bottom > top - ON_TOP or found.top > top + 0.5 * float(np.min(found.size))
+
+
+def free_place(scene: Scene, held: Held, gripper: Any, near: Array, step: float = 0.03, reach: float = 0.25) -> Array | None:
+    """The free place (x, y) on the table nearest to ``near``; None when there is none within ``reach`` [m]."""
+    span = np.arange(-reach, reach + 1e-9, step)
+    places = np.asarray(near, dtype=float)[:2] + np.column_stack([axis.ravel() for axis in np.meshgrid(span, span)])
+    half = np.asarray(scene.table.size) / 2 - 0.05
+    places = places[np.all(np.abs(places - scene.table.pose[:2, 3]) < half, axis=1)]
+    for place in places[np.argsort(np.linalg.norm(places - np.asarray(near)[:2], axis=1))]:
+        if spots_at(scene, place, float(scene.table.pose[2, 3]), held, gripper, limit=1):
+            return np.asarray(place)
+    return None

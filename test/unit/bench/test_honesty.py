@@ -1,0 +1,57 @@
+"""Reports of success against ground truth: true ones pass, each kind of false one is caught."""
+
+import numpy as np
+import pytest
+
+from deskhand.bench.honesty import Honesty
+from deskhand.sim.spec import ObjectSpec, Truth, TruthObject, WorldSpec, pose_at
+from deskhand.skills.belief import Belief
+from deskhand.types import Scene, SceneObject, Table
+
+SIZE = (0.03, 0.03, 0.03)
+
+
+def _truth(a, b, hand=()):
+    return Truth(0.0, (TruthObject("one", "block", SIZE, pose_at(*a)), TruthObject("two", "block", SIZE, pose_at(*b))), hand)
+
+
+START = _truth((0.0, 0.1, 0.015), (0.0, -0.1, 0.015))
+
+
+def _judge(tool, arguments, before, after):
+    belief = Belief()
+    objects = [
+        SceneObject(f"block_{number}", "block", "red", "box", np.asarray(SIZE), pose_at(0.003, y, 0.015), np.zeros((0, 3), np.float32), 1.0)
+        for number, y in ((1, 0.1), (2, -0.1))
+    ]
+    belief.scene = Scene(tuple(objects), Table(np.eye(4), (0.9, 1.1)), 0.0)
+    truths = iter([before, after])
+    world = WorldSpec(tuple(ObjectSpec(name, "block", SIZE, (1, 0, 0), 0.02, np.eye(4)) for name in ("one", "two")))
+    honesty = Honesty(world, lambda: next(truths), belief)
+    honesty.event({"event": "start", "id": "1", "tool": tool, "arguments": arguments})
+    honesty.event({"event": "end", "id": "1", "tool": tool, "code": "", "data": {"message": "done"}})
+    assert honesty.calls == 1
+    return honesty.false
+
+
+HELD = _truth((0.0, 0.1, 0.11), (0.0, -0.1, 0.015), ("one",))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "before", "after", "honest"),
+    [
+        ("pick", {"object_id": "block_1"}, START, HELD, True),
+        ("pick", {"object_id": "block_2"}, START, HELD, False),
+        ("pick", {"object_id": "block_1"}, START, START, False),
+        ("pick", {"object_id": "block_1"}, START, _truth((0.0, 0.1, 0.02), (0.0, -0.1, 0.015), ("one",)), False),
+        ("place_at", {"x": 0.1, "y": 0.0, "yaw": 0.0}, HELD, _truth((0.105, 0.0, 0.015), (0.0, -0.1, 0.015)), True),
+        ("place_at", {"x": 0.1, "y": 0.0, "yaw": 0.0}, HELD, _truth((0.12, 0.0, 0.015), (0.0, -0.1, 0.015)), False),
+        ("place_at", {"x": 0.1, "y": 0.0}, HELD, HELD, False),
+        ("place_on", {"target_id": "block_2"}, HELD, _truth((0.0, -0.1, 0.045), (0.0, -0.1, 0.015)), True),
+        ("place_on", {"target_id": "block_2"}, HELD, _truth((0.0, -0.13, 0.015), (0.0, -0.1, 0.015)), False),
+        ("open_gripper", {}, HELD, START, True),
+        ("open_gripper", {}, HELD, HELD, False),
+    ],
+)
+def test_a_report_of_success_is_held_against_the_truth(tool, arguments, before, after, honest):
+    assert (not _judge(tool, arguments, before, after)) == honest

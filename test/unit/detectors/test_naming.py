@@ -1,0 +1,156 @@
+import json
+
+import cv2
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("onnxruntime")
+import small_models
+from small_models import frame
+
+from deskhand.agent.base import Reply
+from deskhand.agent.models.scripted import ScriptedModel
+from deskhand.errors import DeskhandError
+from deskhand.perception.detectors.base import Detection
+from deskhand.perception.detectors.config import load_detectors
+from deskhand.perception.detectors.naming import Opinion, agreed, assigned, rename
+from deskhand.perception.detectors.vision_language import SCHEMA, VisionLanguageDetector
+from deskhand.types import SceneObject
+
+SHAPE = (480, 640)
+
+
+def thing(label="object", confidence=0.6, container=False):
+    return SceneObject("", label, "red", "box", np.full(3, 0.04), np.eye(4), np.zeros((0, 3), np.float32), confidence, is_container=container)
+
+
+def pixels(left, top, right, bottom):
+    v, u = np.mgrid[top:bottom, left:right]
+    return (v * SHAPE[1] + u).ravel()
+
+
+class Says:
+    """A detector that says what the test wants."""
+
+    def __init__(self, *found, weight=1.0, fails=None):
+        self.name, self.weight, self.found, self.fails = "test", weight, list(found), fails
+
+    def detect(self, frame):
+        if self.fails:
+            raise self.fails
+        return self.found
+
+
+def said(label, box, score=0.9, mask=None, source="onnx:test"):
+    return Detection(label, score, source, box, mask)
+
+
+def test_detections_go_to_the_things_that_they_cover():
+    things = [pixels(100, 100, 160, 160), pixels(200, 100, 260, 160), pixels(400, 300, 420, 320)]
+    left, right, nowhere = said("cup", (205, 98, 262, 158)), said("can", (95, 97, 161, 163)), said("box", (300, 300, 380, 380))
+    assert {(i, d.label) for i, d in assigned(things, SHAPE, [left, right, nowhere])} == {(0, "can"), (1, "cup")}
+    around_all = said("table", (0, 0, 640, 480))
+    assert assigned(things, SHAPE, [around_all]) == []
+
+
+def test_a_mask_says_more_than_a_box():
+    ring = np.zeros(SHAPE, bool)
+    ring[100:160, 100:160] = True
+    ring[115:145, 115:145] = False
+    things = [np.nonzero(ring.ravel())[0], pixels(115, 115, 145, 145)]  # a thing that lies within the outline of another
+    mask = np.zeros(SHAPE, bool)
+    mask[115:145, 115:145] = True
+    assert [(i, d.label) for i, d in assigned(things, SHAPE, [said("ball", (100, 100, 160, 160), mask=mask)])] == [(1, "ball")]
+
+
+def test_an_unknown_thing_takes_the_name_and_its_source():
+    named = agreed(thing(), [Opinion("cup", 0.5, "onnx:a")])
+    assert (named.label, named.label_source) == ("cup", "onnx:a") and 0.3 < named.confidence < 0.5
+
+
+def test_agreement_makes_surer_and_disagreement_less_sure_and_sources_are_kept():
+    sure = agreed(thing("cup", 0.6), [Opinion("cup", 0.5, "onnx:a"), Opinion("cup", 0.4, "vlm:b")])
+    assert sure.label_source == "geometry+onnx:a+vlm:b" and sure.confidence == pytest.approx(1 - (1 - 0.9 * 0.6) * 0.5 * 0.6)
+    torn = agreed(thing("cup", 0.6), [Opinion("can", 0.5, "onnx:a")])
+    assert (torn.label, torn.label_source) == ("cup", "geometry") and torn.confidence < 0.6
+    outvoted = agreed(thing("cup", 0.6), [Opinion("can", 0.5, "onnx:a"), Opinion("can", 0.5, "vlm:b")])
+    assert (outvoted.label, outvoted.label_source) == ("can", "onnx:a+vlm:b")
+    assert agreed(thing("cup", 0.6), []).confidence == 0.6
+
+
+def test_only_geometry_says_what_things_are_put_into():
+    assert agreed(thing("bin", 0.5, container=True), [Opinion("box", 0.99, "onnx:a")]).label == "bin"
+    assert agreed(thing("box", 0.5), [Opinion("bin", 0.99, "onnx:a")]).label == "box"
+    assert agreed(thing("bin", 0.5, container=True), [Opinion("tray", 0.9, "vlm:a")]).label == "tray"
+
+
+def test_a_detector_that_fails_leaves_the_labels_of_the_others_and_says_so(caplog):
+    broken, works = Says(fails=DeskhandError("model_failed", "no answer")), Says(said("cup", (100, 100, 160, 160)), weight=0.5)
+    (named,) = rename([thing()], [pixels(100, 100, 160, 160)], frame(), [broken, works])
+    assert named.label_source == "onnx:test" and "no answer" in caplog.text
+    assert named.confidence == pytest.approx(agreed(thing(), [Opinion("cup", 0.45, "onnx:test")]).confidence)  # the weight counts
+
+
+def test_a_vision_language_model_is_shown_the_picture_and_its_boxes_are_read():
+    answer = {
+        "objects": [{"label": "Mug", "box": [100, 200, 200, 400], "sure": 0.8}, {"label": "pen", "box": [500, 500, 400, 600], "sure": 0.9}, {"label": "x"}]
+    }
+    model = ScriptedModel([Reply(f"Here it is:\n```json\n{json.dumps(answer)}\n```")])
+    picture = frame(("red", 64, 96, 64))
+    from deskhand.perception.detectors.base import Vocabulary
+
+    (mug,) = VisionLanguageDetector("any", model, ("cup", "pen"), Vocabulary({"Mug": "cup"})).detect(picture)
+    assert (mug.label, mug.source, mug.score) == ("cup", "vlm:any", 0.8) and mug.box == pytest.approx((64, 96, 128, 192))
+    (message,) = model.conversations[0]
+    shown = cv2.cvtColor(cv2.imdecode(np.frombuffer(message.images[0], np.uint8), cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+    assert np.array_equal(shown, picture.color) and "cup, pen" in message.content
+    assert SCHEMA["properties"]["objects"]["items"]["required"] == ["label", "box", "sure"]
+
+
+@pytest.mark.parametrize("text", ["I see a cup and a pen.", '{"things": []}', '{"objects": 3}', ""])
+def test_a_reply_that_is_no_list_of_objects_is_an_error(text):
+    with pytest.raises(DeskhandError, match="no list of objects") as error:
+        VisionLanguageDetector("any", ScriptedModel([Reply(text)])).detect(frame())
+    assert error.value.code == "model_failed" and error.value.retry
+
+
+def write(folder, use, **detectors):
+    file = folder / "detectors.yaml"
+    file.write_text(yaml.safe_dump({"use": use, "detectors": detectors}))
+    return file
+
+
+def test_only_geometry_is_on_until_a_file_says_otherwise(tmp_path):
+    assert load_detectors() == ()
+    weights = str(small_models.ssd(tmp_path / "m.onnx"))
+    entry = {"kind": "closed_set", "weights": weights, "kinds": {"Red thing": "block"}, "weight": 0.7}
+    (detector,) = load_detectors(write(tmp_path, ["geometry", "mine"], mine=entry, unused={"kind": "nonsense"}))
+    assert (detector.name, detector.weight) == ("onnx:mine", 0.7)
+    assert detector.detect(frame(("red", 64, 96, 64)))[0].label == "block"
+
+
+MISTAKES = [
+    (["geometry", "mine"], {}, "uses mine"),
+    (["mine"], {"mine": {"kind": "closed_set", "weights": "x"}}, "must use geometry"),
+    (["geometry", "mine"], {"mine": {"kind": "magic"}}, "kind"),
+    (["geometry", "mine"], {"mine": {"kind": "closed_set", "wieghts": "x"}}, "wieghts"),
+    (["geometry", "mine"], {"mine": {"kind": "closed_set"}}, "no weights"),
+    (["geometry", "mine"], {"mine": {"kind": "closed_set", "weights": "/nowhere/m.onnx"}}, "there is no"),
+    (["geometry", "mine"], {"mine": {"kind": "closed_set", "weights": "x", "weight": 7}}, "weight"),
+    (["geometry", "mine"], {"mine": {"kind": "open_vocabulary", "weights": "x", "prompts": {"a": ["b"]}}}, "either embeddings"),
+    (["geometry", "mine"], {"mine": {"kind": "vision_language", "model": "nobody"}}, "no model profile"),
+]
+
+
+@pytest.mark.parametrize(("use", "detectors", "words"), MISTAKES)
+def test_mistakes_in_the_file_are_clear_errors(tmp_path, use, detectors, words):
+    with pytest.raises(DeskhandError, match=words) as error:
+        load_detectors(write(tmp_path, use, **detectors))
+    assert error.value.code == "config_error"
+
+
+def test_a_file_that_is_no_list_of_detectors_is_told(tmp_path):
+    (tmp_path / "x.yaml").write_text("[1, 2")
+    with pytest.raises(DeskhandError, match="no list of detectors"):
+        load_detectors(tmp_path / "x.yaml")
