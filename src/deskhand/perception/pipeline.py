@@ -66,12 +66,13 @@ class Perception:
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(view, self.settings)
         hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
-        fits = SolidFits(view)
-        merged = merge_parts(view, fits, rest, self.settings)
-        rest = split_touching(view, fits, merged, hollows)
-        if len(rest) > len(merged):
-            rest = merge_parts(view, fits, rest, self.settings)  # a lid finds its can only when that stands alone
+        fits = SolidFits(view, self.classifier.usual)
+        rest = merge_parts(view, fits, rest, self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
+        cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
+        if len(cut) > len(rest):
+            # A lid finds its can, and a thing what carries it, only when that stands alone.
+            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings), tcp)
         detections = [self._detection(view, item) for item in placed]
         ids = self.tracker.update(detections)
         objects = []
