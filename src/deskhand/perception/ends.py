@@ -53,7 +53,9 @@ def _colored(view: View, solid: Solid, away: Array, end: float) -> float:
     if length < 0.3:
         return end
     across /= length
-    line = solid.pose[:3, 3] + reach[:, None] * away
+    # The far end is seen over the thing's own top, the near one below it.
+    far = float((view.eye - solid.pose[:3, 3]) @ away) < 0
+    line = solid.pose[:3, 3] + reach[:, None] * away + np.array([0.0, 0.0, (0.7 if far else -0.5) * solid.size[2] / 2])
     beside = solid.size[1] / 2 + 0.006
     ground = line.copy()
     ground[:, 2] = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
@@ -94,7 +96,7 @@ def _hidden(view: View, solid: Solid, away: Array, end: float) -> float:
         return 0.0
     points = solid.pose[:3, 3] + (end + steps)[:, None] * away + np.array([0.0, 0.0, 0.7 * solid.size[2] / 2])
     found = states(view, points, 0.004)
-    if (found[:2] == HIDDEN).sum() == 0:
+    if not (found[:2] == HIDDEN).all():
         return 0.0
     stops = np.nonzero((found != HIDDEN) & (found != UNKNOWN))[0]
     stops = stops[stops > 0]

@@ -17,6 +17,7 @@ from deskhand.perception.cloud import thin
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers import Hollow, find_hollows
 from deskhand.perception.parts import merge_parts
+from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
@@ -96,7 +97,7 @@ class Perception:
             placed.append(Placed(item, fits.of(item)))
         placed = find_supports(view, fits, placed)
         if held is not None:
-            bottom = float(np.quantile(held.points[:, 2], 0.02))
+            bottom = quantile(held.points[:, 2], 0.02)
             placed.append(Placed(held, fits.of(held, bottom), relation="held"))
         return placed
 
@@ -174,7 +175,7 @@ def _held(rest: list[Segment], tcp: Array | None) -> tuple[Segment | None, list[
     if tcp is None:
         return None, rest
     near = [
-        item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and np.quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT
+        item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT
     ]
     if not near:
         return None, rest

@@ -26,7 +26,7 @@ _EDGE = 0.0015  # [m] closer than this is on the edge
 _LARGEST = 0.12  # [m] that a hidden side is taken to be
 _STEP = 0.004
 _HIDES = 0.003  # [m] something nearer by this stands before it
-_ALIKE = 0.08
+_ALIKE = 0.13
 _TRIM = 0.02
 
 

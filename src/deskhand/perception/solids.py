@@ -21,6 +21,7 @@ __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
 _MAX_POINTS = 600
 _SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
+_LONG = 1.6  # times as long as wide: no ball, but perhaps a cylinder that lies
 _POOR_TOP = 0.0012  # [m]
 _LEANING_GAIN = 0.75
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
@@ -32,17 +33,29 @@ class SolidFits:
     def __init__(self, view: View, prior: Prior) -> None:
         self._view, self._prior = view, prior
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
+        self._whole: dict[int, tuple[Solid, Solid]] = {}
 
     def of(self, item: Segment, support: float = 0.0, top: float | None = None) -> Solid:
-        """The solid of a segment that stands at height ``support`` [m], and ends at ``top`` when something on it tells."""
+        """The solid of a segment that stands at height ``support`` [m], and ends at ``top`` when something on it tells; as far as it is seen."""
         key = (id(item), round(support, 5), round(top or 0.0, 5))
         if key not in self._known:
             # The segment is kept with its fit, so that its id stays its own.
-            self._known[key] = item, fit_solid(self._view, item, support, top, self._prior)
+            self._known[key] = item, fit_solid(self._view, item, support, top)
         return self._known[key][1]
 
+    def whole(self, solid: Solid) -> Solid:
+        """A solid with what is hidden of it."""
+        if id(solid) not in self._whole:
+            full = solid
+            if solid.shape == "box":
+                full = completed(self._view, solid, self._prior)
+            elif solid.lying:
+                full = with_ends(self._view, solid, self._prior)
+            self._whole[id(solid)] = solid, full
+        return self._whole[id(solid)][1]
 
-def fit_solid(view: View, item: Segment, support: float, top: float | None, prior: Prior) -> Solid:
+
+def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:
     """The solid on a plane at height ``support`` [m] that explains the segment best.
 
     Points that are not measured tell where the outline is, but not how the surface is curved.
@@ -60,23 +73,23 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None, prio
     outline = tight_rectangle(points[:, :2])
     found: list[Solid | None] = []
     if not carries:
-        ball = sphere(points, support)
-        found.append(ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None)
-        if outline.size[0] > 1.6 * outline.size[1] or outline.size[1] > height - support:
+        if outline.size[0] < _LONG * outline.size[1]:
+            ball = sphere(points, support)
+            found.append(ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None)
+        else:
             found.append(lying(points, whole, support, view.eye))
     standing = from_top(points, plateau, height, support, view.eye)
     if carries or standing.flat_top < _SEEN_TOP or standing.shape == "other" or _doubt(view, standing) > max(_POOR_TOP, 1.6 * view.noise):
         found += from_sides(view, points, height, support)
     if standing.flat_top >= _SEEN_TOP or not any(found):
         found.append(standing)
-    best = min((solid for solid in found if solid is not None), key=lambda solid: _doubt(view, solid))
+    fitting = [solid for solid in found if solid is not None]
+    best = min(fitting, key=lambda solid: _doubt(view, solid)) if len(fitting) > 1 else fitting[0]
     if not carries and outline.size[0] > 2.5 * outline.size[1]:
         tilted = leaning(points, whole, view.eye)
         if tilted is not None and tilted.error < _LEANING_GAIN * _doubt(view, best):
-            return with_ends(view, tilted, prior)
-    if best.shape == "box":
-        return completed(view, best, prior)
-    return with_ends(view, best, prior) if best.lying else best
+            return tilted
+    return best
 
 
 def _doubt(view: View, solid: Solid) -> float:

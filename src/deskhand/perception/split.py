@@ -90,7 +90,7 @@ def _cuts(item: Segment) -> list[Mask]:
             if min(side.sum(), (~side).sum()) >= _MIN_PART:
                 found.append((_area(ground[side]) + _area(ground[~side]), side))
     found += [(0.0, side) for side in _tall_part(item)]
-    return [side for _, side in sorted(found, key=lambda cut: cut[0])[:6]]
+    return [side for _, side in sorted(found, key=lambda cut: cut[0])[:4]]
 
 
 def _area(ground: Array) -> float:

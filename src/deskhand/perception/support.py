@@ -62,6 +62,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
         result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
         if below and result[i].relation == "in":
             result[i] = replace(result[i], relation="on")
+    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid)) for item in result]
     for i in lows:
         if _leans(result[i].solid) and result[i].relation == "on":
             against = _leans_against(i, result, containers)
@@ -115,7 +116,9 @@ def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: d
         highest = quantile(other.segment.points[:, 2], 0.95)
         if not (highest < low + 0.006 and (unseen or highest > low - _OVERHANG)):
             continue
-        below = other.solid if other.hollow is not None else fits.of(other.segment, floors[j], low)
+        if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
+            continue
+        below = other.solid if other.hollow is not None else fits.whole(fits.of(other.segment, floors[j], low))
         share = _share(item.solid, below)
         if share > _OVERLAP:
             found.append((share, j))
