@@ -112,7 +112,10 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
 
 def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]] | None:
     """The hollow thing that ``group`` makes together, and how much of its rim is seen, or None."""
-    points = np.concatenate([item.points for item in group])
+    # Points that are only inferred from colour would push the rim outwards.
+    points = np.concatenate([item.points[item.measured] for item in group])
+    if len(points) < 20:
+        return None
     height = quantile(points[:, 2], 0.98)
     band = max(0.005, min(0.012, 0.09 * height))
     height = float(np.median(points[points[:, 2] > height - band / 2, 2]))
@@ -155,7 +158,7 @@ def _seen_around(view: View, group: list[Segment]) -> tuple[Array, int]:
 
 def _without_strays(points: Array) -> Array:
     """Points that have company; single flying pixels would pull an outline."""
-    step = 1 + len(points) // 900
+    step = 1 + len(points) // 500
     points = points[::step]
     tree = cKDTree(points)
     spacing = 0.0045 * np.sqrt(step)

@@ -27,9 +27,9 @@ def with_ends(view: View, solid: Solid, prior: Prior) -> Solid:
     low, high = -solid.size[0] / 2, solid.size[0] / 2
     ends, hidden = [], []
     for sign, end in ((-1.0, low), (1.0, high)):
-        further = _colored(view, solid, axis * sign, abs(end))
+        further, closed = _colored(view, solid, axis * sign, abs(end))
         ends.append(further)
-        hidden.append(_hidden(view, solid, axis * sign, further))
+        hidden.append(0.0 if closed else _hidden(view, solid, axis * sign, further))
     guessed: tuple[int, ...] = ()
     room = np.array(hidden)
     if room.sum() > 0.006:
@@ -45,13 +45,13 @@ def with_ends(view: View, solid: Solid, prior: Prior) -> Solid:
     return replace(solid, pose=pose, size=np.array([sum(ends), solid.size[1], solid.size[2]]), guessed=guessed)
 
 
-def _colored(view: View, solid: Solid, away: Array, end: float) -> float:
-    """Distance [m] from the middle to where the picture no longer differs from the ground beside it."""
+def _colored(view: View, solid: Solid, away: Array, end: float) -> tuple[float, bool]:
+    """Distance [m] from the middle to where the picture no longer differs from the ground beside it, and whether it shows that."""
     reach = np.arange(end - 0.004, end + _SEARCH, _STEP)
     across = np.cross(away, [0.0, 0.0, 1.0])
     length = float(np.linalg.norm(across))
     if length < 0.3:
-        return end
+        return end, False
     across /= length
     # The far end is seen over the thing's own top, the near one below it.
     far = float((view.eye - solid.pose[:3, 3]) @ away) < 0
@@ -61,13 +61,13 @@ def _colored(view: View, solid: Solid, away: Array, end: float) -> float:
     ground[:, 2] = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
     own, left, right = (_look(view, points) for points in (line, ground + beside * across, ground - beside * across))
     if own is None or left is None or right is None:
-        return end
+        return end, False
     unlike = np.minimum(_difference(own, left), _difference(own, right)) > 1.0
     if not unlike[:3].any():
-        return end
+        return end, False
     stop = int(np.argmax(~unlike[3:])) + 3 if not unlike[3:].all() else len(reach)
     # What differs all the way is something else that lies there.
-    return float(reach[stop - 1] + _STEP / 2) if stop < len(reach) else end
+    return (float(reach[stop - 1] + _STEP / 2), True) if stop < len(reach) else (end, False)
 
 
 def _look(view: View, points: Array) -> Array | None:

@@ -127,6 +127,7 @@ class Perception:
             wall=item.hollow.wall if item.hollow is not None and item.hollow.for_sorting else 0.0,
             relation=item.relation,
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
+            guessed=item.solid.guessed,
         )
         return Detection(thing, rgb, cut)
 

@@ -139,5 +139,4 @@ def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
         trial = size.copy()
         trial[axis] = value
         weights[number] = prior("box", trial)
-    likely = weights >= 0.7 * weights.max()
-    return float(values[likely].mean())
+    return float(values[weights >= 0.7 * weights.max()].mean())
