@@ -138,8 +138,9 @@ class SceneObject:
         is_container: open at the top, things can be put in.
         wall: thickness [m] of a container's walls and floor (0 for the rest).
         support: id of what it lies on or in, ``table`` or ``gripper``.
-        relation: ``on``, ``in`` or ``held``.
+        relation: ``on``, ``in``, ``leaning`` (its other end is on the table) or ``held``.
         box2d: (x, y, width, height) in the picture [px].
+        guessed: axes of ``pose`` (0, 1, 2) along which its size is partly hidden and estimated.
     """
 
     id: str
@@ -157,6 +158,7 @@ class SceneObject:
     support: str = "table"
     relation: str = "on"
     box2d: tuple[int, int, int, int] = (0, 0, 0, 0)
+    guessed: tuple[int, ...] = ()
 
     @property
     def position(self) -> Array:

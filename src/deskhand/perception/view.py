@@ -110,17 +110,28 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
     Depth sensors lose the pixels beside a jump of depth, on both sides. A hole belongs to the thing beside it when its colour is
     nearer to that thing's nearest pixel than to the nearest one of the background.
     """
-    holes = ~view.valid & ~view.robot
-    reach = settings.fill_reach
-    near = cv2.dilate(view.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
-    v, u = np.nonzero(holes & near)
+    rows, columns = np.nonzero(view.things.any(axis=1))[0], np.nonzero(view.things.any(axis=0))[0]
+    if not len(rows):
+        return view
+    reach, width = settings.fill_reach, view.valid.shape[1]
+    top, left = max(0, int(rows[0]) - 2 * reach), max(0, int(columns[0]) - 2 * reach)
+    window = slice(top, int(rows[-1]) + 2 * reach + 1), slice(left, int(columns[-1]) + 2 * reach + 1)
+    here = view.part(window)
+    near = cv2.dilate(here.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
+    v, u = np.nonzero(~here.valid & ~here.robot & near)
     if not len(v):
         return view
-    own, own_distance = _nearest(view.things, v, u)
-    other, _ = _nearest(view.valid & ~view.things, v, u)
-    look = np.concatenate([view.chroma * 400, view.light[..., None] * 0.25], axis=2).reshape(-1, 4)
-    here = look[v * view.valid.shape[1] + u]
-    mine = (own_distance <= reach) & (((here - look[own]) ** 2).sum(axis=1) < ((here - look[other]) ** 2).sum(axis=1))
+    own, own_distance = _nearest(here.things, v, u)
+    other, _ = _nearest(here.valid & ~here.things, v, u)
+    span = here.valid.shape[1]
+    v, u, own, other = v + top, u + left, (own // span + top) * width + own % span + left, (other // span + top) * width + other % span + left
+
+    def unlike(flat: Indices) -> Floats:
+        chroma, light = view.chroma.reshape(-1, 3), view.light.reshape(-1)
+        hole = v * width + u
+        return np.asarray(160000 * ((chroma[hole] - chroma[flat]) ** 2).sum(axis=1) + 0.0625 * (light[hole] - light[flat]) ** 2)
+
+    mine = (own_distance <= reach) & (unlike(own) < unlike(other))
     v, u, own = v[mine], u[mine], own[mine]
     points, depth = view.points.copy(), view.frame.depth.copy()
     points[v, u], depth[v, u] = _inferred(view, v, u, own)
