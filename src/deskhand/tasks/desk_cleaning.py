@@ -93,7 +93,7 @@ def _said(found: str) -> str:
 
 @lru_cache(maxsize=256)
 def _setting(arm_name: str, seed: int) -> Setting:
-    config = _laid_out(load_arm(arm_name))
+    config = laid_out(load_arm(arm_name))
     random = np.random.default_rng([crc32(b"desk_cleaning"), seed])
     low, high = config["objects"]
     # How many is drawn once: what is hard to fit would else be rare.
@@ -111,7 +111,7 @@ def _setting(arm_name: str, seed: int) -> Setting:
     raise DeskhandError("internal_error", f"no scene of desk_cleaning fits for seed {seed} and {arm_name}; config/tasks/desk_cleaning.yaml asks for too much.")
 
 
-def _laid_out(arm: ArmConfig) -> dict[str, Any]:
+def laid_out(arm: ArmConfig) -> dict[str, Any]:
     """The settings with the first of ``layouts`` that the arm's reach allows; its places moved to where the arm stands."""
     config = settings()
     most = arm.work_radius[1]
@@ -170,12 +170,14 @@ def _things(config: dict[str, Any], random: Random, count: int) -> list[Thing]:
     for kind in chosen:
         numbers[kind] += 1
         color = str(random.choice(list(config["colors"])))
-        size, mass = _size_and_mass(config["kinds"][kind], random)
+        size, mass = size_and_mass(config["kinds"][kind], random)
         things.append(Thing(f"{kind}_{numbers[kind]}", kind, color, size, mass))
     return things
 
 
-def _size_and_mass(data: dict[str, Any], random: Random) -> tuple[tuple[float, float, float], float]:
+def size_and_mass(data: dict[str, Any], random: Random) -> tuple[tuple[float, float, float], float]:
+    """Extents (x, y, z) [m] and mass [kg] of a thing, drawn from the ranges of its kind."""
+
     def draw(span: list[float]) -> float:
         return float(random.uniform(span[0], span[1]))
 
