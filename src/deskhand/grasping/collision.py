@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.spatial import cKDTree
 
 from deskhand.arms.config import GripperConfig
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.grasping.surface import box_points, complete_surface
+from deskhand.grasping.surface import Surfaces, box_points
 from deskhand.types import Scene, SceneObject
 
-OPEN_MORE = 0.018  # [m] that the hand opens wider than what it grasps
+OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it grasps: much where there is room, less between neighbours
 BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
+SIBLING = 0.005  # [m] between things of one colour that may be parts of one
 
 
-def opening(width: float | Array, gripper: GripperConfig) -> Array:
+def opening(width: float | Array, gripper: GripperConfig, more: float = OPEN_MORE[0]) -> Array:
     """How wide [m] the pads open to grasp something ``width`` [m] wide."""
-    return np.minimum(np.asarray(width) + OPEN_MORE, gripper.width_max)
+    return np.minimum(np.asarray(width) + more, gripper.width_max)
 
 
 def finger_boxes(gripper: GripperConfig, opened: Array) -> tuple[Array, Array]:
@@ -43,12 +47,11 @@ def box_distance(points: Array, centre: Array, half: Array) -> Array:
     return np.asarray(outside + np.minimum(gap.max(axis=-1), 0.0))
 
 
-def hand_clearance(poses: Array, widths: Array, gripper: GripperConfig, own: Array, others: Array) -> Array:
-    """Smallest distance (M,) [m] of the open hand at ``poses`` (M, 4, 4) to the object's own points (N, 3) and to the others' (K, 3).
+def hand_clearance(poses: Array, opened: Array, gripper: GripperConfig, own: Array, others: Array) -> Array:
+    """Smallest distance (M,) [m] of the hand at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart, to the object's own points (N, 3) and the others' (K, 3).
 
-    Between the fingers the object may be, others may not.
+    Between the fingers the object may be, others may not: the hand closes through there.
     """
-    opened = opening(widths, gripper)
     centres, halves = finger_boxes(gripper, opened)
     result = np.full(len(poses), 0.05)
     palm = palm_box(gripper)
@@ -67,9 +70,48 @@ def hand_clearance(poses: Array, widths: Array, gripper: GripperConfig, own: Arr
     return result
 
 
-def lowest_point(poses: Array, widths: Array, gripper: GripperConfig) -> Array:
-    """Height (M,) [m] of the lowest corner of the open hand at ``poses`` (M, 4, 4)."""
-    opened = opening(widths, gripper)
+@dataclass(frozen=True)
+class Closing:
+    """What the pads meet as they close, from all of the object that is between them; arrays (M,).
+
+    Attributes:
+        low, high: [m] along the closing axis, from the tcp.
+        breadth: [m] of what is between them along the pads.
+        depth: [m] that it reaches in from the finger tips.
+    """
+
+    low: Array
+    high: Array
+    breadth: Array
+    depth: Array
+
+    @property
+    def width(self) -> Array:
+        """Distance of the pads [m] when both touch."""
+        return self.high - self.low
+
+    @property
+    def offset(self) -> Array:
+        """How far [m] the object is from the middle of the hand: by so much it is pushed."""
+        return (self.high + self.low) / 2
+
+
+def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> Closing:
+    """Close the hand at ``poses`` (M, 4, 4) from ``opened`` (M,) [m] on the object's own points (N, 3)."""
+    local = _to_hand(poses, own)
+    x, y, z = local[..., 0], local[..., 1], local[..., 2]
+    inside = (np.abs(x) < gripper.finger_breadth / 2) & (np.abs(y) < opened[:, None] / 2 + 0.002)
+    inside &= (z < gripper.finger_depth) & (z > gripper.finger_depth - gripper.finger_length)
+    none = ~inside.any(axis=1)
+    low = np.where(none, 0.0, np.where(inside, y, np.inf).min(axis=1))
+    high = np.where(none, 0.0, np.where(inside, y, -np.inf).max(axis=1))
+    span = np.where(none, 0.0, np.where(inside, x, -np.inf).max(axis=1) - np.where(inside, x, np.inf).min(axis=1))
+    depth = np.where(none, 0.0, gripper.finger_depth - np.where(inside, z, np.inf).min(axis=1))
+    return Closing(low, high, span, depth)
+
+
+def lowest_point(poses: Array, opened: Array, gripper: GripperConfig) -> Array:
+    """Height (M,) [m] of the lowest corner of the hand at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart."""
     half = np.array([gripper.finger_breadth, 0.0, 0.0]) / 2
     tips = np.tile(half, (len(poses), 1))
     tips[:, 1], tips[:, 2] = opened / 2 + gripper.finger_thickness, gripper.finger_depth
@@ -96,21 +138,35 @@ def container_points(item: SceneObject, spacing: float, floor: bool = True) -> A
     return transform_points(item.pose, np.vstack(parts))
 
 
-def obstacle_points(scene: Scene, target: SceneObject, radius: float = 0.16) -> Array:
+def obstacle_points(scene: Scene, target: SceneObject, surfaces: Surfaces, radius: float = 0.16) -> Array:
     """Samples (K, 3) of all that is not ``target``, within ``radius`` [m] of it: completed neighbours, containers, and unnamed points of the cloud."""
     parts = [np.zeros((0, 3))]
+    siblings = {item.id for item in siblings_of(scene, target)}
     for item in scene.objects:
-        if item.id == target.id:
+        if item.id == target.id or item.id in siblings:
             continue
         if item.is_container:
             parts.append(container_points(item, OBSTACLE_SPACING, floor=target.support != item.id))
         elif np.linalg.norm(item.position - target.position) < radius + np.linalg.norm(item.size) / 2:
-            parts.append(complete_surface(item, OBSTACLE_SPACING).points)
+            parts.append(surfaces.of(item).body)
     parts.append(_unnamed(scene, target, radius))
     points = np.vstack(parts)
     points = points[np.linalg.norm(points - target.position, axis=1) < radius + np.linalg.norm(target.size) / 2]
     _, keep = np.unique(np.round(points / 0.006).astype(np.int64), axis=0, return_index=True)
     return np.asarray(points[np.sort(keep)])
+
+
+def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
+    """Things of the target's colour that touch it: a look may take one thing of several parts for several."""
+    near = [
+        item
+        for item in scene.objects
+        if item.id != target.id and item.color == target.color and not (item.is_container or target.is_container) and min(len(item.points), len(target.points)) > 0
+    ]
+    if not near:
+        return []
+    tree = cKDTree(np.asarray(target.points, dtype=float))
+    return [item for item in near if float(tree.query(np.asarray(item.points, dtype=float))[0].min()) < SIBLING]
 
 
 def _unnamed(scene: Scene, target: SceneObject, radius: float) -> Array:

@@ -13,15 +13,17 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
-from deskhand.types import Scene, SceneObject
+from deskhand.types import Grasp, Scene, SceneObject, SceneUpdate
 
 LIFTED = 0.03  # [m]
+EXPLORED = 24  # grasps to choose from
 NEAR = 0.05  # [m] from where a thing was seen to where it is
 
 
@@ -61,22 +63,28 @@ class PickRecord:
 
 
 class MeteredRobot:
-    """A LocalRobot whose grasp computations are timed."""
+    """A LocalRobot whose grasp computations are timed, and whose grasps come in random order when it is told to explore."""
 
     def __init__(self, robot: LocalRobot) -> None:
         self._robot = robot
         self.grasp_ms: list[float] = []
+        self.offered: list[tuple[Scene, Grasp]] = []
+        self.explore: np.random.Generator | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._robot, name)
 
-    def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> Any:
+    def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """See Robot."""
         began = time.thread_time()
         try:
-            return self._robot.generate_grasps(scene, object_id, max_grasps)
+            grasps = self._robot.generate_grasps(scene, object_id, EXPLORED if self.explore else max_grasps)
         finally:
             self.grasp_ms.append(1000 * (time.thread_time() - began))
+        if self.explore:
+            grasps = [grasps[int(row)] for row in self.explore.permutation(len(grasps))]
+        self.offered += [(scene, grasp) for grasp in grasps]
+        return grasps
 
 
 class Bench:
@@ -86,48 +94,100 @@ class Bench:
         self.simulation, self.seed = simulation, seed
         self.robot = MeteredRobot(robot)
         self.belief = Belief()
-        self.generator = GraspGenerator(robot.arm)
+        self._generator = GraspGenerator(robot.arm)
+        self._start_height = {thing.name: thing.pose[2, 3] for thing in simulation.truth().objects}
 
     def context(self) -> SkillContext:
         """For one skill call."""
         return SkillContext(self.robot, self.belief)  # type: ignore[arg-type]
 
-    def pick(self, item: SceneObject) -> PickRecord:
-        """Pick a seen thing with one attempt."""
-        before = self.simulation.truth()
-        target = nearest(before, item)
+    def in_hand(self) -> tuple[str, ...]:
+        """Names of what both fingers touch, off its place."""
+        truth = self.simulation.truth()
+        return tuple(name for name in truth.in_hand if truth.get(name).pose[2, 3] > self._start_height[name] + LIFTED)
+
+    def pick(self, item: SceneObject, explore: np.random.Generator | None = None) -> PickRecord:
+        """Pick a seen thing with one attempt; with ``explore`` by a random one of its grasps."""
+        truth = self.simulation.truth()
+        target = nearest(truth, item)
+        self._start_height = {thing.name: thing.pose[2, 3] for thing in truth.objects}
         self.robot.grasp_ms.clear()
+        self.robot.offered.clear()
+        self.robot.explore = explore
         began = time.perf_counter()
         result = pick(self.context(), item.id, attempts=1)
-        after = self.simulation.truth()
-        held = bool(target and target in after.in_hand and after.get(target).pose[2, 3] - before.get(target).pose[2, 3] > LIFTED)
+        self.robot.explore = None
         spec = next((thing for thing in self.simulation.built.spec.objects if thing.name == target), None)
+        data = {key: value for key, value in result.data.items() if key != "times"}
         return PickRecord(
             self.seed,
             (spec.shape or spec.kind) if spec else "nothing",
             tuple(round(edge, 4) for edge in spec.size) if spec else (),
-            held,
+            target in self.in_hand(),
             result.code,
             result.message,
-            bool(result.data.get("closed", not result.code)),
-            float(result.data.get("score", np.nan)),
-            sum(self.robot.grasp_ms),
+            bool(data.get("closed")),
+            float(data.get("score", np.nan)),
+            round(sum(self.robot.grasp_ms), 2),
             round(time.perf_counter() - began, 3),
-            {**{key: value for key, value in result.data.items() if key != "times"}, "id": item.id, "label": item.label, "shape": item.shape},
+            {**data, "id": item.id, "label": item.label, "shape": item.shape, "features": self._features(data.get("grasp_pose"))},
         )
 
+    def nothing(self, message: str) -> PickRecord:
+        """The record of a pick that could not even be asked for."""
+        spec = self.simulation.built.spec.objects[0]
+        return PickRecord(self.seed, spec.shape or spec.kind, spec.size, False, "unknown_object", message, False, float("nan"), 0.0, 0.0)
+
+    def _features(self, pose: list[list[float]] | None) -> list[float] | None:
+        """Those of the executed grasp."""
+        if pose is None:
+            return None
+        scene, grasp = min(self.robot.offered, key=lambda pair: float(np.abs(pair[1].pose - pose).max()))
+        return [round(float(value), 4) for value in self._generator.features(scene, grasp)]
+
     def take_away(self, name: str) -> None:
-        """Ground truth's own hand: the thing is taken off the desk, and the gripper opens."""
+        """The thing is taken out of the gripper and off the desk, and the gripper opens."""
         simulation = self.simulation
         with simulation.lock:
             joint = simulation.model.joint(name)
             first, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
-            simulation.data.qpos[first : first + 3] = 2.0, 2.0 + 0.2 * dof, -0.5
+            simulation.data.qpos[first : first + 3] = 2.0, 2.0 + 0.05 * dof, 0.3
             simulation.data.qvel[dof : dof + 6] = 0.0
         context = self.context()
         context.grip(self.robot.arm.gripper.width_max)
         self.belief.released()
+        self.belief.disturb()
         context.detach()
+
+    def save(self) -> tuple[Any, Scene | None]:
+        """The state of the world and of the belief, for :meth:`restore`."""
+        import mujoco
+
+        with self.simulation.lock:
+            state = np.zeros(mujoco.mj_stateSize(self.simulation.model, mujoco.mjtState.mjSTATE_INTEGRATION))
+            mujoco.mj_getState(self.simulation.model, self.simulation.data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        return state, self.belief.scene
+
+    def restore(self, saved: tuple[Any, Scene | None]) -> None:
+        """Everything back to where it was, the arm at home and the hand open."""
+        import mujoco
+
+        context = self.context()
+        context.grip(self.robot.arm.gripper.width_max)
+        self.belief.released()
+        context.detach()
+        context.go_home()
+        now = self.simulation.time
+        with self.simulation.lock:
+            joints = {name: self.simulation.data.qpos[index] for name, index in self.simulation.built.qpos.items()}
+            mujoco.mj_setState(self.simulation.model, self.simulation.data, saved[0], mujoco.mjtState.mjSTATE_INTEGRATION)
+            self.simulation.data.time = now
+            for name, index in self.simulation.built.qpos.items():
+                self.simulation.data.qpos[index] = joints[name]
+            mujoco.mj_forward(self.simulation.model, self.simulation.data)
+        assert saved[1] is not None
+        self.belief.see(saved[1])
+        self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(saved[1])))
 
 
 def nearest(truth: Truth, item: SceneObject) -> str:
