@@ -14,9 +14,9 @@ from deskhand.geometry import Array
 from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowest_point, obstacle_points, opening, siblings_of
 from deskhand.grasping.features import judge
 from deskhand.grasping.sampling import Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted
-from deskhand.grasping.wrist import WristReach
 from deskhand.grasping.success import load_success_model
-from deskhand.grasping.surface import MIN_SEEN, Surface, Surfaces, column_surface
+from deskhand.grasping.surface import Surface, Surfaces, column_surface
+from deskhand.grasping.wrist import WristReach
 from deskhand.motion.roll import arm_axis
 from deskhand.types import Grasp, Scene, SceneObject
 
@@ -28,9 +28,10 @@ MIN_CLEARANCE = 0.001
 MIN_WIDTH_ABOVE = 0.0015  # [m] above the gripper's smallest width: less cannot be told from nothing
 OTHER_PART = 0.009  # [m] that the pads may end further apart than the contacts: more is another part of the object
 SPARE_WIDTH = 0.004  # [m] below the widest opening, for errors of pose and size
-TRIES = 24  # grasps whose reach is asked for at most
+TRIES = 20  # grasps whose reach is asked for at most
 BATCH = 2
-CHUNK = 96
+CHUNK = 64
+MOST = 448  # candidates whose hand is tested for contact
 _FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
@@ -60,27 +61,25 @@ class GraspGenerator:
         if max_grasps < 1:
             raise DeskhandError("invalid_input", f"max_grasps must be at least 1, got {max_grasps}.")
         surface, parts = self._surface(scene, item)
-        try:
-            return self._of_surface(scene, item, surface, parts, max_grasps)
-        except DeskhandError as error:
-            if error.code != "no_grasp" or not surface.simple or len(item.points) < MIN_SEEN:
-                raise
-            # the solid may hide what really is there: a rim, a handle, an arm
-            columns = column_surface(item)
-            if not len(columns.points):
-                raise
-            try:
-                return self._of_surface(scene, item, columns, parts, max_grasps)
-            except DeskhandError as second:
-                raise (error if second.code == "no_grasp" else second) from second
+        own = self._own(surface, parts)
+        candidates = self._candidates(scene, item, surface)
+        candidates, clearance = self._free(scene, item, own, candidates, enough=max(TRIES + 4 * max_grasps, 2 * max_grasps))
+        closed = closing(candidates.poses, candidates.opened, self._gripper, own)
+        judged = judge(candidates, clearance, closed, item, surface, self._gripper)
+        scores = self._success.probability(judged.features)
+        order = diverse_order(candidates.poses, scores, max(TRIES, max_grasps))
+        grasps = [_grasp(item, candidates.take(np.array([row])), closed.width[row], scores[row], clearance[row], judged.force[row]) for row in order]
+        return grasps[:max_grasps] if self._reach is None else self._reachable(item, grasps, max_grasps)
 
     def features(self, scene: Scene, grasp: Grasp) -> Array:
         """What the success model was asked with for a grasp of this generator, see features.py."""
         item = scene.get(grasp.object_id)
         surface, parts = self._surface(scene, item)
-        one = Candidates(grasp.pose[None], grasp.contacts[None], np.array([grasp.width]), np.array([grasp.friction_margin]), np.array([grasp.opening]))
+        apart = abs(float((grasp.contacts[1] - grasp.contacts[0]) @ grasp.pose[:3, 1]))  # grasp.width may be more: of all that is between the pads
+        one = Candidates(grasp.pose[None], grasp.contacts[None], np.array([apart]), np.array([grasp.friction_margin]), np.array([grasp.opening]))
         closed = closing(one.poses, one.opened, self._gripper, self._own(surface, parts))
-        return judge(one, np.array([grasp.clearance]), closed, item, surface, self._gripper).features[0]
+        features: Array = judge(one, np.array([grasp.clearance]), closed, item, surface, self._gripper).features[0]
+        return features
 
     def _surface(self, scene: Scene, item: SceneObject) -> tuple[Surface, Sequence[SceneObject]]:
         """The surface of ``item``, and other seen things that may be one with it. Where solids do not explain all of them, columns of all do."""
@@ -94,18 +93,6 @@ class GraspGenerator:
 
     def _own(self, surface: Surface, parts: Sequence[SceneObject]) -> Array:
         return np.vstack([surface.body, *(self._surfaces.of(part).body for part in parts)])
-
-    def _of_surface(self, scene: Scene, item: SceneObject, surface: Surface, parts: Sequence[SceneObject], max_grasps: int) -> list[Grasp]:
-        """Grasps of ``item``, whose whole surface is ``surface``; ``parts``: other seen things that may be one with it."""
-        own = self._own(surface, parts)
-        candidates = self._candidates(scene, item, surface)
-        candidates, clearance = self._free(scene, item, own, candidates, enough=2 * max(TRIES, max_grasps))
-        closed = closing(candidates.poses, candidates.opened, self._gripper, own)
-        judged = judge(candidates, clearance, closed, item, surface, self._gripper)
-        scores = self._success.probability(judged.features)
-        order = diverse_order(candidates.poses, scores, max(TRIES, max_grasps))
-        grasps = [_grasp(item, candidates.take(np.array([row])), closed.width[row], scores[row], clearance[row], judged.force[row]) for row in order]
-        return grasps[:max_grasps] if self._reach is None else self._reachable(item, grasps, max_grasps)
 
     def _candidates(self, scene: Scene, item: SceneObject, surface: Surface) -> Candidates:
         narrowest, widest = self._gripper.width_min + MIN_WIDTH_ABOVE, self._gripper.width_max - SPARE_WIDTH
@@ -127,7 +114,7 @@ class GraspGenerator:
         The promising ones are looked at first, until there are ``enough``. The hand opens wide where there is room, else less.
         """
         others, floor = obstacle_points(scene, item, self._surfaces), support_height(scene, item)
-        promising = np.argsort(-_promise(candidates, item), kind="stable")
+        promising = np.argsort(-_promise(candidates, item), kind="stable")[:MOST]
         found: list[Candidates] = []
         clearances: list[Array] = []
         for start in range(0, len(promising), CHUNK):
@@ -135,7 +122,7 @@ class GraspGenerator:
             for more in OPEN_MORE:
                 left = self._centred(left, opening(left.widths, self._gripper, more), own)
                 above = lowest_point(left.poses, left.opened, self._gripper) - floor
-                clearance = np.minimum(above, hand_clearance(left.poses, left.opened, self._gripper, own, others))
+                clearance = np.minimum(above, hand_clearance(left.poses, left.opened, self._gripper, own, others, MIN_CLEARANCE))
                 good = clearance >= MIN_CLEARANCE
                 found.append(left.take(good))
                 clearances.append(clearance[good])
@@ -214,7 +201,15 @@ def _promise(candidates: Candidates, item: SceneObject) -> Array:
 
 def _grasp(item: SceneObject, one: Candidates, width: float, score: float, clearance: float, force: float) -> Grasp:
     return Grasp(
-        item.id, one.poses[0], float(width), float(score), one.contacts[0], float(one.margins[0]), float(clearance), opening=float(one.opened[0]), force=float(force)
+        item.id,
+        one.poses[0],
+        float(width),
+        float(score),
+        one.contacts[0],
+        float(one.margins[0]),
+        float(clearance),
+        opening=float(one.opened[0]),
+        force=float(force),
     )
 
 

@@ -168,7 +168,7 @@ def joined(parts: list[Candidates]) -> Candidates:
 
 def diverse_order(poses: Array, scores: Array, limit: int, apart: float = 0.009, turned: float = 0.3) -> list[int]:
     """Rows by falling score, near repeats (within ``apart`` [m] and ``turned`` [rad]) put behind all others; at most ``limit``."""
-    order = [int(row) for row in np.argsort(-scores, kind="stable")]
+    order = [int(row) for row in np.argsort(-scores, kind="stable")[: 4 * limit]]
     chosen: list[int] = []
     repeats: list[int] = []
     cosine = 1 + 2 * np.cos(turned)

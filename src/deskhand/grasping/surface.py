@@ -112,8 +112,8 @@ def explains(item: SceneObject, surface: Surface, seen: Array) -> bool:
     top = surface.points[(surface.normals[:, 2] > 0.6) & (surface.points[:, 2] > item.bottom + 0.6 * (item.top - item.bottom))]
     if len(top) < 8:
         return True
-    nearest, _ = cKDTree(seen).query(top)
-    return bool((nearest > COVERED).mean() < UNSEEN)
+    nearest = np.asarray(cKDTree(seen).query(top)[0])
+    return bool(np.mean(nearest > COVERED) < UNSEEN)
 
 
 def _distance(item: SceneObject, points: Array) -> Array:

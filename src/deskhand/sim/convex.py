@@ -9,6 +9,7 @@ from scipy.spatial import ConvexHull
 
 from deskhand.geometry import Array
 from deskhand.meshes import Faces
+import itertools
 
 SIDES = 24  # of round things
 
@@ -19,10 +20,9 @@ def block(size: Sequence[float], centre: Sequence[float] = (0.0, 0.0, 0.0), yaw:
     return np.asarray(signs * np.asarray(size) / 2 @ _about_z(yaw).T + np.asarray(centre))
 
 
-def prism(outline: Sequence[Sequence[float]], bottom: float, top: float, shrink: float = 1.0) -> Array:
+def prism(outline: Array, bottom: float, top: float, shrink: float = 1.0) -> Array:
     """A convex outline (K, 2) drawn from ``bottom`` to ``top``, where it is ``shrink`` times as large."""
-    flat = np.asarray(outline, dtype=float)
-    return np.vstack([np.column_stack([flat * scale, np.full(len(flat), z)]) for scale, z in ((1.0, bottom), (shrink, top))])
+    return np.vstack([np.column_stack([outline * scale, np.full(len(outline), z)]) for scale, z in ((1.0, bottom), (shrink, top))])
 
 
 def circle(radius: float, sides: int = SIDES) -> Array:
@@ -34,7 +34,7 @@ def circle(radius: float, sides: int = SIDES) -> Array:
 def revolved(profile: Sequence[tuple[float, float]], sides: int = SIDES) -> list[Array]:
     """A stack of frusta: ``profile`` lists (radius, z) from below."""
     rings = [np.column_stack([circle(max(radius, 1e-4), sides), np.full(sides, z)]) for radius, z in profile]
-    return [np.vstack(pair) for pair in zip(rings[:-1], rings[1:], strict=True)]
+    return [np.vstack(pair) for pair in itertools.pairwise(rings)]
 
 
 def tube(bottom: tuple[float, float], top: tuple[float, float], wall: float, sides: int = 18, squash: float = 1.0) -> list[Array]:
@@ -59,7 +59,7 @@ def bar(points: Sequence[Sequence[float]], width: float, thickness: float, acros
         along = line[min(k + 1, len(line) - 1)] - line[max(k - 1, 0)]
         normal = np.cross(along / np.linalg.norm(along), side)
         ends.append(np.array([line[k] + a * side * width / 2 + b * normal * thickness / 2 for a in (-1, 1) for b in (-1, 1)]))
-    return [np.vstack(pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
+    return [np.vstack(pair) for pair in itertools.pairwise(ends)]
 
 
 def lying(pieces: list[Array]) -> list[Array]:

@@ -81,8 +81,17 @@ def _ring(size: Size) -> list[Array]:
 def _basket(size: Size) -> list[Array]:
     x, y, z = size
     low, wall = 0.45 * z, 0.004
-    sides = [block((wall, y, low), (s * (x - wall) / 2, 0, low / 2)) for s in (-1, 1)] + [block((x, wall, low), (0, s * (y - wall) / 2, low / 2)) for s in (-1, 1)]
-    rise = [(-(x - wall) / 2, 0, low - 0.01), (-(x - wall) / 2, 0, 0.8 * z), (-0.25 * x, 0, z), (0.25 * x, 0, z), ((x - wall) / 2, 0, 0.8 * z), ((x - wall) / 2, 0, low - 0.01)]
+    sides = [block((wall, y, low), (s * (x - wall) / 2, 0, low / 2)) for s in (-1, 1)] + [
+        block((x, wall, low), (0, s * (y - wall) / 2, low / 2)) for s in (-1, 1)
+    ]
+    rise = [
+        (-(x - wall) / 2, 0, low - 0.01),
+        (-(x - wall) / 2, 0, 0.8 * z),
+        (-0.25 * x, 0, z),
+        (0.25 * x, 0, z),
+        ((x - wall) / 2, 0, 0.8 * z),
+        ((x - wall) / 2, 0, low - 0.01),
+    ]
     return [block((x, y, wall), (0, 0, wall / 2)), *sides, *bar(rise, 0.012, 0.006, (0.0, 1.0, 0.0))]
 
 
@@ -127,7 +136,7 @@ def _dumbbell(size: Size) -> list[Array]:
 
 def _mushroom(size: Size) -> list[Array]:
     r, z = size[0] / 2, size[2]
-    return revolved([(0.55 * r, 0.0), (0.5 * r, 0.5 * z)]) + [np.vstack(revolved([(r, 0.5 * z), (0.96 * r, 0.66 * z), (0.75 * r, 0.85 * z), (0.3 * r, z)]))]
+    return [*revolved([(0.55 * r, 0.0), (0.5 * r, 0.5 * z)]), np.vstack(revolved([(r, 0.5 * z), (0.96 * r, 0.66 * z), (0.75 * r, 0.85 * z), (0.3 * r, z)]))]
 
 
 def _knob_lid(size: Size) -> list[Array]:
@@ -209,7 +218,11 @@ def _screwdriver(size: Size) -> list[Array]:
 
 def _brush(size: Size) -> list[Array]:
     x, y, z = size
-    return [block((0.62 * x, 0.012, 0.8 * z), (-0.19 * x, 0, 0)), block((0.16 * x, 0.7 * y, z), (0.2 * x, 0, 0)), block((0.22 * x, y, 0.8 * z), (0.39 * x, 0, 0))]
+    return [
+        block((0.62 * x, 0.012, 0.8 * z), (-0.19 * x, 0, 0)),
+        block((0.16 * x, 0.7 * y, z), (0.2 * x, 0, 0)),
+        block((0.22 * x, y, 0.8 * z), (0.39 * x, 0, 0)),
+    ]
 
 
 def _wrench(size: Size) -> list[Array]:

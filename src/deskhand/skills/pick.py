@@ -10,10 +10,11 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_angle
+from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.second_look import same_object, seen_at_place
-from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +31,17 @@ AGAIN = UNPLANNED | HALTED | {"grasp_failed", "gripper_failed", "plan_expired", 
 
 @dataclass
 class _Trace:
-    """What a pick measured, and the way back from the grasp: a tcp pose clear of the object."""
+    """What a pick measured.
+
+    Attributes:
+        retreat: tcp pose clear of the object, from where the hand went in.
+        touch: what the gripper may touch: the object, and other seen things that may be parts of it.
+    """
 
     data: dict[str, Any]
     tried: list[Array]
     retreat: Array | None = None
+    touch: tuple[tuple[str, str], ...] = ()
 
 
 @skill
@@ -71,6 +78,8 @@ def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillRe
 def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> SkillResult:
     gripper = ctx.robot.arm.gripper
     ctx.step(0.15, f"find a grasp for {item.id}")
+    parts = [part.id for part in siblings_of(scene, item)]
+    trace.touch = tuple(("gripper", name) for name in (item.id, *parts))
     grasp, above, approach = _find_grasp(ctx, scene, item, trace)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 4), grasp_pose=np.round(grasp.pose, 6).tolist(), closed=False)
@@ -86,7 +95,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     if closed.width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError("grasp_failed", f"the fingers closed to {1000 * closed.width:.1f} mm: nothing is between them.")
     ctx.step(0.65, f"lift {item.id}")
-    lifted = _lift(ctx, item)
+    lifted = _lift(ctx, item, (*trace.touch, *((item.id, name) for name in parts)))
     width = ctx.width()
     if width < gripper.width_min + MIN_WIDTH_ABOVE or width < closed.width - SLIPPED:
         raise DeskhandError(
@@ -113,7 +122,7 @@ def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trac
         if not fresh and not last:
             continue
         try:
-            return _plan_grasp(ctx, scene, item, fresh or grasps)
+            return _plan_grasp(ctx, scene, item, fresh or grasps, trace.touch)
         except DeskhandError as error:
             if last or error.code not in AGAIN:
                 raise
@@ -121,7 +130,7 @@ def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trac
     raise AssertionError("unreachable")
 
 
-def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list[Grasp]) -> tuple[Grasp, Plan, Plan]:
+def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list[Grasp], touch: tuple[tuple[str, str], ...]) -> tuple[Grasp, Plan, Plan]:
     """The first grasp that can be planned: to the pregrasp, and straight from there to the object."""
     last: DeskhandError | None = None
     for grasp in grasps:
@@ -136,7 +145,7 @@ def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list
                 seed = dict(zip(names, map(float, grasp.joints), strict=True)) if len(grasp.joints) else None
                 joints = ctx.robot.solve_ik(pregrasp, seed=seed)[0].joints
             above = ctx.plan(MotionGoal(joints=dict(zip(names, map(float, joints), strict=True))))
-            approach = ctx.plan_line((grasp.pose,), PlanOptions(start=above.end, speed_scale=0.6, allow=(("gripper", item.id),)))
+            approach = ctx.plan_line((grasp.pose,), PlanOptions(start=above.end, speed_scale=0.6, allow=touch))
         except DeskhandError as error:
             if error.code not in AGAIN:
                 raise
@@ -156,12 +165,12 @@ def _back(scene: Scene, item: SceneObject, grasp: Grasp) -> float:
     return PREGRASP
 
 
-def _lift(ctx: SkillContext, item: SceneObject) -> float:
+def _lift(ctx: SkillContext, item: SceneObject, touch: tuple[tuple[str, str], ...]) -> float:
     """Attach and lift straight up; returns the height [m]."""
     before = float(ctx.robot.tcp_pose()[2, 3])
     ctx.attach(item.id)
     allow = tuple((item.id, name) for name in {"table", item.support} - {"gripper", ""} | _touching(ctx, item))
-    ctx.rise(LIFT, allow)
+    ctx.rise(LIFT, allow + tuple(pair for pair in touch if pair != ("gripper", item.id)))
     return float(ctx.robot.tcp_pose()[2, 3]) - before
 
 
@@ -203,23 +212,25 @@ def _recover(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
     if ctx.at_home():
         return
     try:
-        _away(ctx, item, trace.retreat)
+        _away(ctx, trace)
     except DeskhandError as error:
         if error.code in ("cancelled", "safety_stop"):
             raise
         log.info("cannot back off in a straight line: %s: %s", error.code, error)
+    # it is not where the planner has it: pushed, fallen, or let go on the way up; the next look tells
+    with ctx.timed("planning"):
+        ctx.robot.update_scene(SceneUpdate(remove=tuple(name for _, name in trace.touch) or (item.id,)))
     ctx.go_home()
 
 
-def _away(ctx: SkillContext, item: SceneObject, retreat: Array | None) -> None:
+def _away(ctx: SkillContext, trace: _Trace) -> None:
     """Back the way the hand came in, when it did, else straight up."""
-    allow = (("gripper", item.id),)
-    if retreat is not None and np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - retreat[:3, 3]) < 2 * PREGRASP:
+    if trace.retreat is not None and np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - trace.retreat[:3, 3]) < 2 * PREGRASP:
         try:
-            ctx.execute(ctx.plan_line((retreat,), PlanOptions(allow=allow, min_fraction=0.5)))
+            ctx.execute(ctx.plan_line((trace.retreat,), PlanOptions(allow=trace.touch, min_fraction=0.5)))
             return
         except DeskhandError as error:
             if error.code not in AGAIN:
                 raise
             log.info("cannot go back the way it came: %s: %s", error.code, error)
-    ctx.rise(LIFT, allow, least=0.1)
+    ctx.rise(LIFT, trace.touch, least=0.1)

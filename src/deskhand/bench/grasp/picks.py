@@ -99,7 +99,7 @@ class Bench:
 
     def context(self) -> SkillContext:
         """For one skill call."""
-        return SkillContext(self.robot, self.belief)  # type: ignore[arg-type]
+        return SkillContext(self.robot, self.belief)
 
     def in_hand(self) -> tuple[str, ...]:
         """Names of what both fingers touch, off its place."""
@@ -176,6 +176,7 @@ class Bench:
         context.grip(self.robot.arm.gripper.width_max)
         self.belief.released()
         context.detach()
+        self.robot.update_scene(SceneUpdate(replace=()))
         context.go_home()
         now = self.simulation.time
         with self.simulation.lock:

@@ -1,4 +1,4 @@
-"""Campaigns of the grasp benchmark: each scene is one job, done in one of several processes and written down at once, so that a campaign can be cut and taken up."""
+"""Campaigns of the grasp benchmark: a scene is a job, done in one of several processes and written down at once, so that a campaign can be taken up."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
             times.append(spent)
         if item is None:
             idle += 1
-            failures = {name: 0 for name in failures}
+            failures = dict.fromkeys(failures, 0)
             desk.belief.disturb()
             continue
         pick = desk.pick(item)
