@@ -70,6 +70,11 @@ class Classifier:
             best = max(fits, key=lambda kind: fits[kind])
         return best, float(min(1.0, fits[best]) * scores[best] / sum(scores.values()))
 
+    def usual(self, shape: str, size: Array) -> float:
+        """How well a closed thing of this shape and size (3,) [m] fits the kinds there are; for comparing sizes with each other."""
+        seen = Appearance(shape, size, "")
+        return max((fit / _vagueness(form) for form in self.forms if not form.hollow and (fit := self._fit(form, seen)) > 0), default=0.0)
+
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
             return 0.0

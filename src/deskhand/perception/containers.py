@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
+from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment, components, make_segment, segments_of
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
@@ -87,7 +88,7 @@ def _without(items: list[Segment], used: list[Segment]) -> list[Segment]:
 def _groups(segments: list[Segment]) -> list[list[Segment]]:
     """Segments of one colour that are near each other, as what may be pieces of one hollow thing."""
     trees = [cKDTree(item.points[:: max(1, len(item) // 150)]) for item in segments]
-    tops = [float(np.quantile(item.points[:, 2], 0.98)) for item in segments]
+    tops = [quantile(item.points[:, 2], 0.98) for item in segments]
     parent = list(range(len(segments)))
 
     def root(i: int) -> int:
@@ -112,7 +113,7 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
 def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]] | None:
     """The hollow thing that ``group`` makes together, and how much of its rim is seen, or None."""
     points = np.concatenate([item.points for item in group])
-    height = float(np.quantile(points[:, 2], 0.98))
+    height = quantile(points[:, 2], 0.98)
     band = max(0.005, min(0.012, 0.09 * height))
     height = float(np.median(points[points[:, 2] > height - band / 2, 2]))
     rim_points = points[np.abs(points[:, 2] - height) < band][:, :2]
@@ -133,7 +134,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     wall = _wall(rim_points, rim) if not is_round else 0.003
     inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
     low = inner[inner[:, 2] < height - 0.3 * height]
-    floor = float(np.clip(np.quantile(low[:, 2], 0.1) if len(low) > 20 else wall, 0.0, 0.3 * height))
+    floor = float(np.clip(quantile(low[:, 2], 0.1) if len(low) > 20 else wall, 0.0, 0.3 * height))
     floor = floor if floor < 0.012 else wall
     whole = make_segment(view, np.concatenate([item.pixels for item in group]))
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
@@ -172,7 +173,7 @@ def _rim_rectangle(points: Array, box: Rectangle) -> Rectangle:
         for sign in (-1.0, 1.0):
             values = sign * local[inner, axis]
             side = values[values > box.size[axis] / 2 - 0.012]
-            ends.append(sign * (float(np.quantile(side, 0.95)) if len(side) >= 8 else box.size[axis] / 2))
+            ends.append(sign * (quantile(side, 0.95) if len(side) >= 8 else box.size[axis] / 2))
     low, high = np.array([ends[0], ends[2]]), np.array([ends[1], ends[3]])
     return rectangle(box.centre + box.rotation @ ((low + high) / 2), high - low, box.yaw)
 

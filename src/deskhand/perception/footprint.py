@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.quantiles import median, spread
 from deskhand.perception.view import Mask
 
 
@@ -65,7 +66,7 @@ def filled_rectangle(points: Array, trim: float = 0.03) -> Rectangle:
     coarse = _tightest(points, np.radians(np.arange(0.0, 90.0, 3.0)), trim)
     yaw = _tightest(points, coarse + np.radians(np.arange(-3.0, 3.1, 0.5)), trim)
     rotation = _axes(yaw)
-    low, high = np.quantile(whole @ rotation, [trim, 1 - trim], axis=0)
+    low, high = np.array([spread(column, trim, 1 - trim) for column in (whole @ rotation).T]).T
     return rectangle(rotation @ ((low + high) / 2), (high - low) / (1 - 2 * trim), yaw)
 
 
@@ -90,9 +91,10 @@ def fit_circle(points: Array) -> tuple[Array, float, float]:
     centre, radius, error = np.zeros(2), 0.0, np.zeros(len(points))
     for _ in range(3):
         p = points[keep]
-        solution = np.linalg.lstsq(np.column_stack([2 * p, np.ones(len(p))]), (p**2).sum(axis=1), rcond=None)[0]
+        system = np.column_stack([2 * p, np.ones(len(p))])
+        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(3), system.T @ (p**2).sum(axis=1))
         centre = solution[:2]
         radius = float(np.sqrt(max(solution[2] + centre @ centre, 1e-9)))
         error = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
-        keep = error <= max(1e-4, 2.5 * float(np.median(error)))
+        keep = error <= max(1e-4, 2.5 * median(error))
     return centre, radius, float(np.sqrt(np.mean(error[keep] ** 2)))

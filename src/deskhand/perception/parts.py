@@ -9,13 +9,15 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.solids import Solid, SolidFits, fit_solid, surface_distance
+from deskhand.perception.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.view import View
 
 _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
+_ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
@@ -31,7 +33,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
                 continue
             if not _touch(trees[j], pieces[i]):
                 continue
-            if _is_lid(pieces[i], pieces[j], view) or (j < i and _is_part(pieces[i], pieces[j], fits.of(pieces[j]))):
+            if _is_lid(pieces[i], pieces[j], view, fits) or (j < i and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
                 owner[i] = j
                 break
     _join_cut_through(pieces, owner)
@@ -76,7 +78,7 @@ def _line(item: Segment) -> _Line | None:
     values, vectors = np.linalg.eigh(np.cov((item.points - middle).T))
     axis = vectors[:, int(np.argmax(values))]
     along, across = (item.points - middle) @ axis, np.sqrt(max(1e-12, float(values[1])))
-    length = float(np.ptp(np.quantile(along, [0.03, 0.97])))
+    length = float(np.ptp(spread(along, 0.03, 0.97)))
     return _Line(middle, axis, length, 4 * float(across)) if across < 0.006 and length > 0.012 else None
 
 
@@ -110,17 +112,23 @@ def _touch(tree: cKDTree, part: Segment) -> bool:
     return bool(np.isfinite(distance).sum() >= 3)
 
 
-def _is_lid(part: Segment, main: Segment, view: View) -> bool:
+def _is_lid(part: Segment, main: Segment, view: View, fits: SolidFits) -> bool:
     """A level piece at the height where ``main`` ends, which itself shows no top."""
-    low, high = np.quantile(part.points[:, 2], [0.05, 0.95])
-    top = float(np.quantile(main.points[:, 2], 0.97))
-    if high - low > _LID_DEPTH or low < 0.012 or abs(top - (low + high) / 2) > 0.007 or np.quantile(main.points[:, 2], 0.05) > low - 0.012:
+    low, high = spread(part.points[:, 2], 0.05, 0.95)
+    top = quantile(main.points[:, 2], 0.97)
+    if high - low > _LID_DEPTH or low < 0.012 or abs(top - (low + high) / 2) > 0.007 or quantile(main.points[:, 2], 0.05) > low - 0.012:
         return False
     if (np.abs(main.points[:, 2] - top) < 0.003).mean() > 0.2:
         return False
     union = _union(main, [part])
-    whole = fit_solid(union.points, union.measured, 0.0, view.eye, view.noise)
+    whole = fits.of(union)
     return whole.shape in ("cylinder", "box") and whole.error < max(0.0022, 1.5 * view.noise)
+
+
+def _alone(fits: SolidFits, item: Segment) -> Solid:
+    """The solid of a piece that goes no lower than what is seen of it: what is below may be another thing."""
+    low = quantile(item.points[:, 2], 0.03)
+    return fits.of(item, low if low > _ABOVE else 0.0)
 
 
 def _is_part(part: Segment, main: Segment, solid: Solid) -> bool:

@@ -17,6 +17,7 @@ from deskhand.perception.cloud import thin
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers import Hollow, find_hollows
 from deskhand.perception.parts import merge_parts
+from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
@@ -66,12 +67,13 @@ class Perception:
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(view, self.settings)
         hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
-        fits = SolidFits(view)
-        merged = merge_parts(view, fits, rest, self.settings)
-        rest = split_touching(view, fits, merged, hollows)
-        if len(rest) > len(merged):
-            rest = merge_parts(view, fits, rest, self.settings)  # a lid finds its can only when that stands alone
+        fits = SolidFits(view, self.classifier.usual)
+        rest = merge_parts(view, fits, rest, self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
+        cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
+        if len(cut) > len(rest):
+            # A lid finds its can, and a thing what carries it, only when that stands alone.
+            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings), tcp)
         detections = [self._detection(view, item) for item in placed]
         ids = self.tracker.update(detections)
         objects = []
@@ -95,7 +97,7 @@ class Perception:
             placed.append(Placed(item, fits.of(item)))
         placed = find_supports(view, fits, placed)
         if held is not None:
-            bottom = float(np.quantile(held.points[:, 2], 0.02))
+            bottom = quantile(held.points[:, 2], 0.02)
             placed.append(Placed(held, fits.of(held, bottom), relation="held"))
         return placed
 
@@ -173,7 +175,7 @@ def _held(rest: list[Segment], tcp: Array | None) -> tuple[Segment | None, list[
     if tcp is None:
         return None, rest
     near = [
-        item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and np.quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT
+        item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT
     ]
     if not near:
         return None, rest

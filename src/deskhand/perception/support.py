@@ -1,4 +1,4 @@
-"""What each thing lies on or in."""
+"""What each thing lies on, in or against."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import Rectangle
+from deskhand.perception.probes import is_hidden
+from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import Solid, SolidFits
+from deskhand.perception.solids import Solid, SolidFits, at_height
+from deskhand.perception.standing import top_height
 from deskhand.perception.view import View
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
+_OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
+_OVERLAP = 0.15  # share of a footprint that must lie above what carries it
+_LEANS = np.sin(np.deg2rad(4.0))
+_GRID = np.stack(np.meshgrid(np.linspace(-0.45, 0.45, 7), np.linspace(-0.45, 0.45, 7)), axis=-1).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -29,47 +36,61 @@ class Placed:
 
 
 def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Placed]:
-    """Things in containers and on other things, fitted again on what carries them."""
+    """Things in containers, on and against other things, each fitted again between what carries it and what it carries."""
     result = list(placed)
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
+    floors = dict.fromkeys(range(len(placed)), 0.0)
     for i, item in enumerate(placed):
-        if i in containers:
-            continue
-        inside = next((c for c in containers if _is_in(item, placed[c])), None)
+        inside = next((c for c in containers if c != i and i not in containers and _is_in(item, placed[c])), None)
         if inside is not None:
             hollow = placed[inside].hollow
             assert hollow is not None
-            result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor)
-    for i, item in enumerate(placed):
-        if i in containers or result[i].relation == "in":
+            floors[i] = hollow.floor
+            result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor, None)
+    lows = {i: quantile(item.segment.points[:, 2], 0.025) for i, item in enumerate(result) if i not in containers}
+    carriers = {i: _carriers(view, fits, i, result, lows, floors) for i in lows if not _leans(result[i].solid)}
+    carried: dict[int, list[int]] = {}
+    for i, below in carriers.items():
+        for j in below:
+            carried.setdefault(j, []).append(i)
+    for i in sorted(lows, key=lambda i: _depth(i, carriers)):
+        above = [lows[k] for k in carried.get(i, [])]
+        if not above and not carriers.get(i):
             continue
-        below = _carrier(i, item, placed, containers)
-        if below is not None:
-            level = _top_of_carrier(item, placed[below].solid)
-            result[below] = replace(result[below], solid=_completed(result[below].solid, item, level, view.eye))
-            result[i] = _refit(fits, replace(item, support=below), level)
+        below = carriers.get(i, [])
+        floor = float(np.mean([_top(result[j].solid) for j in below])) if below else floors[i]
+        result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
+        if below and result[i].relation == "in":
+            result[i] = replace(result[i], relation="on")
+    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid)) for item in result]
+    for i in lows:
+        if _leans(result[i].solid) and result[i].relation == "on":
+            against = _leans_against(i, result, containers)
+            result[i] = replace(result[i], support=against, relation="leaning") if against is not None else result[i]
     return result
 
 
-def _top_of_carrier(item: Placed, below: Solid) -> float:
-    """Height [m] between a thing and what carries it: where the upper one begins; the lower one's top may be hidden by it."""
-    low = float(np.quantile(item.segment.points[:, 2], 0.02))
-    top = float(below.pose[2, 3] + below.size[2] / 2)
-    return max(top, low) if abs(top - low) < _FIT else top
+def _depth(i: int, carriers: dict[int, list[int]]) -> int:
+    """How many things are below."""
+    depth = 0
+    while carriers.get(i) and depth < len(carriers):
+        i, depth = carriers[i][0], depth + 1
+    return depth
 
 
-def _completed(solid: Solid, above: Placed, level: float, eye: Array) -> Solid:
-    """A thing whose top is hidden under another: of its footprint only the sides that face the camera are seen."""
-    size, pose = solid.size.copy(), solid.pose.copy()
-    bottom = float(pose[2, 3] - size[2] / 2)
-    size[2], pose[2, 3] = level - bottom, (level + bottom) / 2
-    if size[1] < 0.55 * min(size[0], size[2]):
-        # Take it to be as deep as wide, at most as deep as what it carries; it extends away from the camera.
-        depth = float(np.clip(above.solid.size[1], size[1], size[0]))
-        away = pose[:2, 1] * np.sign(float(pose[:2, 1] @ (pose[:2, 3] - eye[:2])))
-        pose[:2, 3] += away * (depth - size[1]) / 2
-        size[1] = depth
-    return replace(solid, pose=pose, size=size)
+def _top(solid: Solid) -> float:
+    return float(solid.pose[2, 3] + np.abs(solid.pose[2, :3]) @ solid.size / 2)
+
+
+def _own_top(view: View, item: Placed, above: list[float]) -> float:
+    """Height [m] of a thing that carries others: as seen beside them, else where they begin."""
+    begins = float(np.mean(above))
+    z = item.segment.points[item.segment.measured, 2]
+    if len(z) >= 40:
+        top = top_height(z)
+        if abs(top - begins) < _FIT and int((np.abs(z - top) < max(0.002, 1.5 * view.noise)).sum()) > 0.2 * len(z):
+            return top
+    return begins
 
 
 def _is_in(item: Placed, container: Placed) -> bool:
@@ -77,25 +98,43 @@ def _is_in(item: Placed, container: Placed) -> bool:
     assert hollow is not None
     points = item.segment.points
     within = hollow.holds(points).mean()
-    return bool(within > 0.55 and np.quantile(points[:, 2], 0.05) < hollow.height + 0.004)
+    return bool(within > 0.55 and quantile(points[:, 2], 0.05) < hollow.height + 0.004)
 
 
-def _carrier(i: int, item: Placed, placed: list[Placed], containers: list[int]) -> int | None:
-    """Index of the thing whose top the lowest seen points of ``item`` stand on."""
-    low = float(np.quantile(item.segment.points[:, 2], 0.03))
-    if low < _GAP:
-        return None
-    best, overlap = None, 0.25
+def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: dict[int, float], floors: dict[int, float]) -> list[int]:
+    """Indices of the things that ``i`` stands on, the one with most of it above first."""
+    low, item = lows[i], placed[i]
+    if low < floors[i] + _GAP:
+        return []
+    z = item.segment.points[:, 2]
+    lowest = item.segment.points[z < low + 0.005]
+    unseen = is_hidden(view, lowest - [0.0, 0.0, 0.009])
+    found = []
     for j, other in enumerate(placed):
-        if j == i or j in containers:
+        if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere":
             continue
-        top = float(other.solid.pose[2, 3] + other.solid.size[2] / 2)
-        if abs(top - low) > _FIT:
+        highest = quantile(other.segment.points[:, 2], 0.95)
+        if not (highest < low + 0.006 and (unseen or highest > low - _OVERHANG)):
             continue
-        share = float(_outline(other.solid).inside(item.segment.points[:, :2], -0.004).mean())
-        if share > overlap:
-            best, overlap = j, share
-    return best
+        if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
+            continue
+        below = other.solid if other.hollow is not None else fits.whole(fits.of(other.segment, floors[j], low))
+        share = _share(item.solid, below)
+        if share > _OVERLAP:
+            found.append((share, j))
+    if not found:
+        return []
+    best = max(share for share, _ in found)
+    # Of things on each other only the highest is directly below.
+    highest = max(lows[j] for share, j in found if share > 0.3 * best)
+    return [j for share, j in sorted(found, reverse=True) if share > 0.3 * best and lows[j] > highest - 0.012]
+
+
+def _share(upper: Solid, lower: Solid) -> float:
+    """Share of the smaller footprint that lies within the other."""
+    small, large = sorted((upper, lower), key=lambda solid: float(np.prod(solid.size[:2])))
+    grid = (_GRID * small.size[:2]) @ small.pose[:2, :2].T + small.pose[:2, 3]
+    return float(_outline(large).inside(grid).mean())
 
 
 def _outline(solid: Solid) -> Rectangle:
@@ -103,11 +142,30 @@ def _outline(solid: Solid) -> Rectangle:
     return Rectangle(solid.pose[:2, 3], solid.size[:2], yaw)
 
 
-def _refit(fits: SolidFits, item: Placed, support: float) -> Placed:
-    if item.hollow is None:
-        return replace(item, solid=fits.of(item.segment, support))
-    solid = item.solid
-    top = float(solid.pose[2, 3] + solid.size[2] / 2)
-    pose: Array = solid.pose.copy()
-    pose[2, 3] = (top + support) / 2
-    return replace(item, solid=replace(solid, pose=pose, size=np.array([solid.size[0], solid.size[1], max(0.002, top - support)])))
+def _leans(solid: Solid) -> bool:
+    return bool(solid.lying and abs(solid.pose[2, 0]) > _LEANS)
+
+
+def _leans_against(i: int, placed: list[Placed], containers: list[int]) -> int | None:
+    """Index of the thing whose edge the upper part of a leaning cylinder touches."""
+    solid = placed[i].solid
+    axis = solid.pose[:3, 0] * np.sign(solid.pose[2, 0])
+    line = solid.pose[:3, 3] + np.linspace(-0.3, 0.5, 25)[:, None] * solid.size[0] * axis
+    under = line[:, 2] - solid.size[1] / 2 / max(0.3, float(np.hypot(*axis[:2])))
+    best, nearest = None, 0.012
+    for j, other in enumerate(placed):
+        if j == i or _leans(other.solid):
+            continue
+        inside = _outline(other.solid).inside(line[:, :2], -0.004)
+        if not inside.any():
+            continue
+        gap = float(np.abs(under[inside] - _top(other.solid)).min())
+        if gap < nearest:
+            best, nearest = j, gap
+    return best
+
+
+def _refit(fits: SolidFits, item: Placed, support: float, top: float | None) -> Placed:
+    if item.hollow is not None:
+        return replace(item, solid=at_height(item.solid, support, _top(item.solid)))
+    return replace(item, solid=fits.of(item.segment, support, top))

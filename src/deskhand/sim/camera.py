@@ -90,6 +90,33 @@ class RgbdRenderer:
 
     def render_true(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
         """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensor."""
+        model = self.simulation.model
+        color, buffer, stamp = self._draw()
+        # the buffer holds 1 at the near plane and 0 at the far one, linear in 1 / depth; rows come bottom up
+        near, far = (limit * model.stat.extent for limit in (model.vis.map.znear, model.vis.map.zfar))
+        depth = near * far / (near + buffer[::-1].astype(np.float64) * (far - near))
+        return np.ascontiguousarray(color[::-1]), depth.astype(np.float32), stamp
+
+    def render_owners(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        """Which object of the world each pixel shows (H, W), as its place in ``spec.objects``, -1 for none; for benchmarks."""
+        flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
+        for flag in flags:
+            self._scene.flags[flag] = 1
+        try:
+            picture, _, _ = self._draw()
+        finally:
+            for flag in flags:
+                self._scene.flags[flag] = 0
+        number = picture[::-1].astype(np.int64) @ [1, 256, 65536]  # 0: nothing, else one more than the place in the drawn scene
+        places = {body: place for place, body in enumerate(self.simulation.built.object_bodies)}
+        owner = np.full(self._scene.ngeom + 1, -1, np.int64)
+        for geom in self._scene.geoms[: self._scene.ngeom]:
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.segid >= 0:
+                owner[geom.segid + 1] = places.get(int(self.simulation.model.geom_bodyid[geom.objid]), -1)
+        return np.asarray(owner[number])
+
+    def _draw(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
+        """Colour and depth buffer, rows bottom up, and the time [s]."""
         if self._context is None:
             raise DeskhandError("no_frame", "the camera is not open.")
         model, data, k = self.simulation.model, self._data, self.intrinsics
@@ -101,10 +128,7 @@ class RgbdRenderer:
         mujoco.mjr_render(self._view, self._scene, self._context)
         color, buffer = np.empty((k.height, k.width, 3), np.uint8), np.empty((k.height, k.width), np.float32)
         mujoco.mjr_readPixels(color, buffer, self._view, self._context)
-        # the buffer holds 1 at the near plane and 0 at the far one, linear in 1 / depth; rows come bottom up
-        near, far = (limit * model.stat.extent for limit in (model.vis.map.znear, model.vis.map.zfar))
-        depth = near * far / (near + buffer[::-1].astype(np.float64) * (far - near))
-        return np.ascontiguousarray(color[::-1]), depth.astype(np.float32), stamp
+        return color, buffer, stamp
 
 
 def _exposed(color: Image, rng: np.random.Generator) -> Image:

@@ -22,7 +22,9 @@ ROUND = ("ball",)
 LYING = ("pen", "marker")
 MOST_LEVELS = 3  # of things on each other
 _TOUCH = 0.0008  # [m] between things that are said to touch: what overlaps flies apart
-_TRIES = 100  # of a place for a thing, and of whole desks
+_TRIES = 100  # of a place for a thing
+_DESKS = 100
+_DENSEST = 0.6  # share of the region that things may cover
 
 
 def cluttered_desk(
@@ -56,9 +58,12 @@ def cluttered_desk(
     config = laid_out(load_arm(arm))
     _check(config, (seed, count, containers), (stacked, filled, touching), kinds)
     random = np.random.default_rng([crc32(b"clutter"), seed])
-    for _ in range(_TRIES):
+    for _ in range(_DESKS):
+        things = _things(config, random, count, kinds)
+        if _area(things) * (1 - stacked - filled) > _DENSEST * float(np.prod([np.ptp(config["region"][axis]) for axis in "xy"])):
+            break
         desk = _Desk(config, random, touching)
-        if desk.fill(_things(config, random, count, kinds), round(count * stacked), containers, round(count * filled)):
+        if desk.fill(things, round(count * stacked), containers, round(count * filled)):
             return WorldSpec(tuple(desk.objects), arm=arm, seed=seed)
     raise DeskhandError("invalid_input", f"{count} things with {containers} containers find no room within the reach of {arm}.", hint="Ask for fewer things.")
 
@@ -90,6 +95,11 @@ def _things(config: dict[str, Any], random: Random, count: int, kinds: tuple[str
         rgb = config["colors"][str(random.choice(list(config["colors"])))]
         result.append(ObjectSpec(f"{kind}_{chosen[: number + 1].count(kind)}", kind, size, tuple(rgb), mass, np.eye(4)))
     return result
+
+
+def _area(things: list[ObjectSpec]) -> float:
+    """[m2] that things cover when they stand or lie side by side."""
+    return sum(float(np.prod(sorted(item.size)[1:])) if item.kind in LYING else item.size[0] * item.size[1] for item in things)
 
 
 @dataclass(frozen=True)
@@ -230,7 +240,7 @@ class _Desk:
             x, y = edge + away * out
             pose = make_transform(rotation_rpy(0.0, 0.0, angle) @ rotation_about((0, 1, 0), np.pi / 2 + slope), (x, y, rise))
             flat = Footprint(x, y, length / 2 * np.cos(slope), radius, angle)
-            foot = footprint_of(_standing(item, *map(float, edge + away * (out + length / 4)), angle))
+            foot = footprint_of(_standing(item, float(x + away[0] * length / 4), float(y + away[1] * length / 4), angle))
             others = [spot for spot in self._spots if spot is not below]
             free = all(flat.apart(spot.footprint, 0.004) for spot in others) and all(flat.apart(wall, 0.02) for wall in self._walls)
             if free and self._reachable(foot):

@@ -1,0 +1,1 @@
+"""The perception benchmark: ``deskhand bench perception``."""

@@ -1,0 +1,176 @@
+"""Runs the perception benchmark: desks, looks, noise; numbers as plain data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from deskhand.bench.perception.measure import compare, match
+from deskhand.bench.perception.scenes import CLUTTER, make_scene
+from deskhand.bench.perception.truth import SeenTruth, seen_truth
+from deskhand.errors import DeskhandError
+from deskhand.perception.pipeline import Perception
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.sensor import DepthSensor
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import CONTAINER_KINDS, WorldSpec
+from deskhand.types import Scene
+
+WAYS = (*CLUTTER, "built")
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is measured.
+
+    Attributes:
+        scenes: cluttered desks at the default noise, shared out over the ways of being cluttered; of built things a quarter as many more.
+        looks: pictures of each desk; before the last one something is moved.
+        noise_scenes: cluttered desks at each level of noise and of holes.
+        failures: folder for pictures of the looks where something is wrong.
+    """
+
+    arm: str = "wx250s"
+    scenes: int = 200
+    noise_scenes: int = 24
+    looks: int = 3
+    seed: int = 0
+    failures: Path | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """``noise`` times the sensor's own, ``holes``: share of the depth that is lost at random."""
+
+    noise: float = 1.0
+    holes: float = DepthSensor.dropout
+
+    @property
+    def sensor(self) -> DepthSensor:
+        """The sensor at this level."""
+        default = DepthSensor()
+        return replace(default, noise=default.noise * self.noise, dropout=self.holes)
+
+
+LEVELS = tuple(Level(noise=noise) for noise in (1.5, 2.0, 3.0)) + tuple(Level(holes=holes) for holes in (0.05, 0.10, 0.20))
+
+
+def run(options: Options, told: Told) -> dict[str, Any]:
+    """All numbers; see docs/perception.md for the schema."""
+    cv2.setNumThreads(1)  # processor time of one core
+    ways: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
+    each = -(-options.scenes // len(CLUTTER))
+    for number in range(each):
+        for way in WAYS:
+            told(f"{way}, {number + 1} of {each}")
+            ways[way] += _looks(way, options, number, Level(), options.looks)
+    result: dict[str, Any] = {"arm": options.arm, "seed": options.seed, "scenes": each * len(CLUTTER)}
+    result["clutter"] = summary([look for way in CLUTTER for look in ways[way]])
+    result["ways"] = {way: summary(looks) for way, looks in ways.items()}
+    result["levels"] = []
+    for level in LEVELS if options.noise_scenes else ():
+        looks: list[dict[str, Any]] = []
+        for number in range(options.noise_scenes):
+            told(f"noise x {level.noise:g}, {level.holes:.1%} holes, {number + 1} of {options.noise_scenes}")
+            looks += _looks(list(CLUTTER)[number % len(CLUTTER)], options, number, level, 1)
+        result["levels"].append({"noise": level.noise, "holes": level.holes, **summary(looks)})
+    return result
+
+
+def _looks(way: str, options: Options, number: int, level: Level, count: int) -> Iterator[dict[str, Any]]:
+    """One desk, looked at ``count`` times; before the last of several looks one thing is moved."""
+    world = make_scene(way, options.arm, options.seed + number)
+    perception = Perception()
+    known: dict[str, str] = {}
+    for turn in range(count):
+        moved = turn > 0 and turn == count - 1
+        simulation = Simulation(_with_one_moved(world, options.seed + number) if moved else world)
+        with RgbdRenderer(simulation, level.sensor) as renderer:
+            for _ in range(turn):
+                renderer.render()  # other noise in each look
+            frame = renderer.render()
+            truth = seen_truth(simulation, renderer, frame)
+        joints = simulation.joint_state()
+        begun = time.process_time()
+        scene = perception.detect(frame, simulation.built.robot, joints)
+        spent = time.process_time() - begun
+        rows, false = compare(scene, truth)
+        kept, asked = _kept(known, scene, truth)
+        look = {"way": way, "seed": options.seed + number, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows, "ids_kept": kept, "ids_asked": asked}
+        if options.failures is not None:
+            _keep_picture(options.failures, look, perception, scene)
+        yield look
+
+
+def _kept(known: dict[str, str], scene: Scene, truth: list[SeenTruth]) -> tuple[int, int]:
+    """Of the objects that were known before, how many still have their id; ``known`` is brought up to date."""
+    ids = {truth[i].item.name: scene.objects[j].id for i, j in match(scene, truth).items()}
+    again = [name for name in ids if name in known]
+    kept = sum(known[name] == ids[name] for name in again)
+    known.update(ids)
+    return kept, len(again)
+
+
+def _with_one_moved(world: WorldSpec, seed: int) -> WorldSpec:
+    """The desk after somebody has shifted one thing that carries nothing by 3 to 6 cm, where there is room."""
+    random = np.random.default_rng([seed, 7])
+    for number in random.permutation(len(world.objects)):
+        item = world.objects[number]
+        if item.kind in CONTAINER_KINDS or abs(item.pose[2, 3] - np.abs(item.pose[2, :3]) @ np.asarray(item.size) / 2) > 0.004:
+            continue
+        for _ in range(12):
+            angle, far = random.uniform(-np.pi, np.pi), random.uniform(0.03, 0.06)
+            pose = item.pose.copy()
+            pose[:2, 3] += far * np.array([np.cos(angle), np.sin(angle)])
+            others = [other for other in world.objects if other is not item]
+            away = [np.linalg.norm(other.pose[:2, 3] - pose[:2, 3]) - (max(other.size) + max(item.size)) / 2 for other in others]
+            near = [np.linalg.norm(other.pose[:2, 3] - item.pose[:2, 3]) < 0.02 for other in others]
+            if min(away, default=1.0) > 0.002 and not any(near):
+                return replace(world, objects=tuple(replace(one, pose=pose) if one is item else one for one in world.objects))
+    return world
+
+
+def _keep_picture(folder: Path, look: dict[str, Any], perception: Perception, scene: Scene) -> None:
+    wrong = [row for row in look["objects"] if not row["found"] or row["position_error"] > 0.008 or row["size_error"] > 0.006 or not row["label_right"]]
+    if not wrong and not look["false"]:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{look['way'].replace(' ', '_')}_{look['seed']}_{look['turn']}.png"
+    if not cv2.imwrite(str(path), perception.annotated(scene)[..., ::-1]):
+        raise DeskhandError("invalid_input", f"{path} cannot be written.")
+
+
+def summary(looks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Shares and quantiles over looks; lengths [mm], angles [deg], time [ms]. A share of nothing is None."""
+    rows = [row for look in looks for row in look["objects"]]
+    found = [row for row in rows if row["found"]]
+    false = sum(look["false"] for look in looks)
+
+    def share(count: float, of: float) -> float | None:
+        return round(count / of, 4) if of else None
+
+    def quantiles(values: list[float], scale: float) -> dict[str, float | None]:
+        names = {"median": 0.5, "p95": 0.95, "p99": 0.99}
+        return {name: round(float(np.quantile(values, q)) * scale, 2) if values else None for name, q in names.items()}
+
+    return {
+        "looks": len(looks),
+        "objects": len(rows),
+        "recall": share(len(found), len(rows)),
+        "precision": share(len(found), len(found) + false),
+        "position_mm": quantiles([row["position_error"] for row in found], 1000),
+        "size_mm": quantiles([row["size_error"] for row in found], 1000),
+        "angle_deg": quantiles([row["angle_error"] for row in found], 180 / np.pi),
+        "label": share(sum(row["label_right"] for row in found), len(found)),
+        "color": share(sum(row["color_right"] for row in found), len(found)),
+        "support": share(sum(row["support_right"] for row in found), len(found)),
+        "ids_kept": share(sum(look["ids_kept"] for look in looks), sum(look["ids_asked"] for look in looks)),
+        "cpu_ms": quantiles([look["cpu_ms"] for look in looks], 1),
+    }

@@ -1,0 +1,58 @@
+"""What the camera says about points that are not seen: behind something, or in free space."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.geometry import Array
+from deskhand.perception.view import View
+
+HIDDEN, SEEN, FREE, UNKNOWN = 1, 0, -1, 2
+GRAZING = 0.2  # sine of the angle to a face under which nothing follows from what is seen beside it
+_MARGIN = 0.006  # [m]
+
+States = npt.NDArray[np.int8]
+
+
+def states(view: View, points: Array, margin: float = _MARGIN) -> States:
+    """For each world point (N, 3): HIDDEN by something nearer, SEEN at this depth, FREE (the camera looks through it) or UNKNOWN."""
+    pose, k = view.frame.world_T_camera, view.frame.intrinsics
+    camera = (points - pose[:3, 3]) @ pose[:3, :3]
+    z = np.maximum(camera[:, 2], 1e-6)
+    u = np.rint(k.fx * camera[:, 0] / z + k.cx).astype(np.int64)
+    v = np.rint(k.fy * camera[:, 1] / z + k.cy).astype(np.int64)
+    height, width = view.valid.shape
+    inside = (u >= 0) & (u < width) & (v >= 0) & (v < height)
+    depth = view.frame.depth[np.where(inside, v, 0), np.where(inside, u, 0)]
+    with np.errstate(invalid="ignore"):
+        nearer, farther = depth < z - margin, depth > z + margin
+    result = np.where(nearer, HIDDEN, np.where(farther, FREE, SEEN)).astype(np.int8)
+    result[~inside | ~np.isfinite(depth)] = UNKNOWN
+    return result
+
+
+def is_hidden(view: View, points: Array) -> bool:
+    """True when most of what can be said of these points is that something stands before them."""
+    found = states(view, points)
+    said = found != UNKNOWN
+    return bool(said.any() and (found[said] == HIDDEN).mean() > 0.5)
+
+
+_FACE = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 4), np.linspace(-0.8, 0.8, 4)), axis=-1).reshape(-1, 2)
+
+
+def free_share(view: View, pose: Array, size: Array) -> float:
+    """Share of the faces of an upright box that turn to the camera (``pose`` (4, 4), ``size`` (3,) [m]) where the camera looks through."""
+    half = size / 2
+    toward = (view.eye - pose[:3, 3]) @ pose[:3, :3]
+    faces = []
+    for axis, (u, v) in ((0, (1, 2)), (1, (0, 2)), (2, (0, 1))):
+        if abs(toward[axis]) < half[axis] + GRAZING * np.linalg.norm(toward):
+            continue
+        face = np.empty((len(_FACE), 3))
+        face[:, axis], face[:, u], face[:, v] = np.sign(toward[axis]) * half[axis], _FACE[:, 0] * half[u], _FACE[:, 1] * half[v]
+        faces.append(face)
+    found = states(view, np.concatenate(faces) @ pose[:3, :3].T + pose[:3, 3])
+    said = found[found != UNKNOWN]
+    return float((said == FREE).mean()) if len(said) else 0.0

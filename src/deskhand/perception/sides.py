@@ -1,0 +1,143 @@
+"""Standing boxes and cylinders of which the top is hidden or cut: from the sides that face the camera.
+
+Of a box these are one or two upright faces at a right angle, of a cylinder an arc. How far a thing goes on behind what stands before it is bounded
+by where the camera sees through, and estimated between the bounds from what is known of such things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.footprint import fit_circle
+from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, states
+from deskhand.perception.quantiles import median, quantile
+from deskhand.perception.solid import Solid
+from deskhand.perception.standing import upright
+from deskhand.perception.view import View
+
+Prior = Callable[[str, Array], float]
+"""Shape and size (3,) [m] to how usual that is."""
+
+_EDGE = 0.0015  # [m] closer than this is on the edge
+_LARGEST = 0.12  # [m] that a hidden side is taken to be
+_STEP = 0.004
+_HIDES = 0.003  # [m] something nearer by this stands before it
+_ALIKE = 0.13
+_TRIM = 0.02
+
+
+def from_sides(view: View, points: Array, top: float, support: float) -> list[Solid]:
+    """Box and cylinder, as far as ``points`` (N, 3) allow them."""
+    side = points[points[:, 2] < top - 0.004]
+    if len(side) < 25:
+        return []
+    ground = side[:, :2]
+    return [item for item in (_arc(view, points, ground, top, support), _corner(view, points, ground, top, support)) if item is not None]
+
+
+def _arc(view: View, points: Array, ground: Array, top: float, support: float) -> Solid | None:
+    centre, radius, _ = fit_circle(ground)
+    behind = (centre - ground.mean(axis=0)) @ (ground.mean(axis=0) - view.eye[:2]) > 0
+    if not 0.012 < radius < 0.06 or not behind:
+        return None
+    angles = np.arctan2(*(ground - centre).T[::-1])
+    if np.ptp(np.unwrap(np.sort(angles))) < 1.2:
+        return None
+    return upright(points, centre, np.array([2 * radius, 2 * radius]), 0.0, top, support, "cylinder", 0.0)
+
+
+def _corner(view: View, points: Array, ground: Array, top: float, support: float) -> Solid:
+    """A box as large as what is seen of it."""
+    yaw = corner_yaw(ground)
+    c, s = np.cos(yaw), np.sin(yaw)
+    rotation = np.array([[c, -s], [s, c]])
+    local, everything = ground @ rotation, points[:, :2] @ rotation
+    signs = np.where((view.eye[:2] - ground.mean(axis=0)) @ rotation > 0, 1.0, -1.0)
+    near, far = np.zeros(2), np.zeros(2)
+    for axis in (0, 1):
+        along = signs[axis] * local[:, axis]
+        edge = quantile(along, 0.96)
+        face = along[np.abs(along - edge) < 0.003]
+        near[axis] = median(face) if len(face) >= 20 and len(face) > 0.15 * len(along) else quantile(along, 0.985)
+        far[axis] = quantile(signs[axis] * everything[:, axis], 0.015)
+    size = np.maximum(near - far, 0.004)
+    return upright(points, rotation @ (signs * (near - size / 2)), size, yaw, top, support, "box", 0.0)
+
+
+def corner_yaw(ground: Array) -> float:
+    """Yaw [rad] of the rectangle on whose edges points (N, 2) lie: the one that most points are close to (Zhang et al., IV 2017, "closeness")."""
+    points = ground[:: 1 + len(ground) // 220]
+    coarse = np.radians(np.arange(0.0, 90.0, 3.0))
+    best = coarse[int(np.argmax(_closeness(points, coarse)))]
+    fine = best + np.radians(np.arange(-3.0, 3.1, 0.5))
+    return float(fine[int(np.argmax(_closeness(points, fine)))])
+
+
+def _closeness(points: Array, yaws: Array) -> Array:
+    axes = np.stack([np.cos(yaws), np.sin(yaws), -np.sin(yaws), np.cos(yaws)], axis=1).reshape(-1, 2)
+    along = axes @ points.T
+    last = along.shape[1] - 1
+    ends = np.partition(along, (round(_TRIM * last), round((1 - _TRIM) * last)), axis=1)
+    low, high = ends[:, [round(_TRIM * last)]], ends[:, [round((1 - _TRIM) * last)]]
+    nearest = np.minimum(np.abs(along - low), np.abs(high - along)).reshape(len(yaws), 2, -1).min(axis=1)
+    return np.asarray((1.0 / np.maximum(nearest, _EDGE)).sum(axis=1))
+
+
+def completed(view: View, solid: Solid, prior: Prior) -> Solid:
+    """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be.
+
+    The size is then estimated between what is seen and that bound; ``guessed`` names the axes.
+    """
+    beyond = np.array([[_beyond(view, solid, axis, sign) for sign in (-1.0, 1.0)] for axis in (0, 1)])
+    guessed = tuple(axis for axis in (0, 1) if beyond[axis].sum() > 0.003)
+    if not guessed:
+        return solid
+    size, pose = solid.size.copy(), solid.pose.copy()
+    for axis in guessed:
+        size[axis] = _usual(size, axis, float(size[axis] + beyond[axis].sum()), prior)
+        extra = size[axis] - solid.size[axis]
+        pose[:2, 3] += pose[:2, axis] * extra / 2 * (beyond[axis, 1] - beyond[axis, 0]) / beyond[axis].sum()
+    return replace(solid, size=size, pose=pose, guessed=guessed)
+
+
+def _beyond(view: View, solid: Solid, axis: int, sign: float) -> float:
+    """How much further [m] than it is seen a box may reach to one side, hidden all the way."""
+    half, other = solid.size / 2, 1 - axis
+    toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
+    across, heights = np.linspace(-0.8, 0.8, 4) * half[other], np.linspace(-0.5, 0.8, 4) * half[2]
+    reached = 0.0
+    for step in np.arange(_STEP, _LARGEST - solid.size[axis], _STEP):
+        place = sign * (half[axis] + step)
+        top = np.full((4, 3), half[2])
+        top[:, axis], top[:, other] = place, across
+        groups = [top]
+        if abs(toward[other]) > half[other] + GRAZING * np.linalg.norm(toward):  # the face beside is turned to the camera
+            beside = np.empty((4, 3))
+            beside[:, axis], beside[:, other], beside[:, 2] = place, np.sign(toward[other]) * half[other], heights
+            groups.append(beside)
+        found = states(view, np.concatenate(groups) @ solid.pose[:3, :3].T + solid.pose[:3, 3], _HIDES)
+        above, side = found[:4], found[4:]
+        said = above[above != UNKNOWN]
+        if not len(said) or (said == HIDDEN).mean() <= 0.5 or (len(side) and (side == FREE).mean() > 0.4):
+            break
+        reached = float(step)
+    return reached
+
+
+def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
+    """The size [m] along ``axis`` between what is seen of it and ``most`` that things usually have."""
+    seen = np.delete(size, axis)
+    if np.ptp(seen) < _ALIKE * seen.max() and size[axis] - 0.003 < seen.mean() < most + 0.004:
+        return float(max(seen.mean(), size[axis]))  # two sides alike: a cube
+    values = np.linspace(max(size[axis], 0.008), most + 0.002, 14)
+    weights = np.empty(len(values))
+    for number, value in enumerate(values):
+        trial = size.copy()
+        trial[axis] = value
+        weights[number] = prior("box", trial)
+    likely = weights >= 0.7 * weights.max()
+    return float(values[likely].mean())

@@ -1,0 +1,95 @@
+"""Standing boxes and cylinders whose level top is seen: the footprint is that of the top."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
+from deskhand.perception.quantiles import median, quantile
+from deskhand.perception.solid import Solid, rms, standing_pose, surface_distance
+
+_STRIP = 0.008  # [m] a narrower top is only the edge of a side
+_OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline counts as
+
+
+def top_height(z: Array) -> float:
+    """Height of the highest level with many points: robust against flying pixels, not below the true top of a flat thing."""
+    high = quantile(z, 0.985)
+    edges = np.arange(high - 0.012, high + 0.003, 0.001)
+    counts = np.convolve(np.histogram(z, edges)[0], [0.25, 0.5, 1, 0.5, 0.25], "same")
+    strong = np.nonzero(counts > 0.6 * counts.max())[0]
+    mode = float(edges[strong[-1]] + 0.0005)
+    level = z[np.abs(z - mode) < 0.003]
+    return float(np.mean(level)) if len(level) else high
+
+
+def from_top(points: Array, plateau: Array, top: float, support: float, eye: Array) -> Solid:
+    """A box or a cylinder whose top, the ``plateau`` (M, 3) among its points (N, 3), is seen whole."""
+    ground = plateau[:, :2]
+    if len(plateau) < 12:
+        whole = tight_rectangle(points[:, :2])
+        return upright(points, whole.centre, whole.size, whole.yaw, top, support, "other", 0.0)
+    outline = hull(ground)
+    area = hull_area(outline)
+    box = tight_rectangle(outline)
+    share = min(1.0, area / max(1e-9, hull_area(points[:, :2]))) if box.size[1] > _STRIP else 0.0
+    roundness = area / max(1e-9, float(np.prod(box.size)))
+    filled = filled_rectangle(ground)
+    centre, size = _near_sides(points, filled.centre, filled.size, filled.yaw, top, eye)
+    as_box = upright(points, centre, size, filled.yaw, top, support, "box", share)
+    if roundness > 0.96 or box.size[1] / box.size[0] < 0.72 or box.size[0] > 0.12:
+        return as_box
+    centre, radius = _disc(points, outline, top)
+    as_cylinder = upright(points, centre, np.array([2 * radius, 2 * radius]), 0.0, top, support, "cylinder", share)
+    # The top's outline is pi / 4 of its rectangle for a disc and all of it for a box; holes at its corners make less of it.
+    doubt_box, doubt_cylinder = max(0.0, 0.88 - roundness), max(0.0, roundness - 0.88)
+    return as_box if as_box.error + _OUTLINE_WEIGHT * doubt_box <= as_cylinder.error + _OUTLINE_WEIGHT * doubt_cylinder else as_cylinder
+
+
+def upright(points: Array, centre: Array, size: Array, yaw: float, top: float, support: float, shape: str, share: float) -> Solid:
+    """The solid with this footprint between two heights [m], and how far ``points`` are from its surface."""
+    if size[1] > size[0]:
+        size, yaw = size[::-1], yaw + np.pi / 2
+    yaw = float((yaw + np.pi / 2) % np.pi - np.pi / 2)
+    pose = standing_pose(centre[0], centre[1], (top + support) / 2, yaw)
+    extent = np.array([size[0], size[1], max(0.002, top - support)])
+    solid = Solid(shape, pose, extent, 0.0, flat_top=share)
+    return replace(solid, error=rms(surface_distance(solid, points)))
+
+
+def _disc(points: Array, outline: Array, top: float) -> tuple[Array, float]:
+    """Circle of a standing cylinder: from the outline of its top, and its side where enough of it is seen."""
+    centre, radius, _ = fit_circle(outline)
+    side = points[points[:, 2] < top - 0.006][:, :2]
+    if len(side) < 40:
+        return centre, radius
+    # The side gives a sharp near arc; the top fixes the far end.
+    near = side[np.abs(np.linalg.norm(side - centre, axis=1) - radius) < 0.006]
+    if len(near) < 30:
+        return centre, radius
+    arc_centre, arc_radius, error = fit_circle(near)
+    if error < 0.003 and abs(arc_radius - radius) < 0.25 * radius and np.linalg.norm(arc_centre - centre) < 0.005:
+        return (centre + arc_centre) / 2, (radius + arc_radius) / 2
+    return centre, radius
+
+
+def _near_sides(points: Array, centre: Array, size: Array, yaw: float, top: float, eye: Array) -> tuple[Array, Array]:
+    """Move the sides that face the camera to where their points are; averaging many makes them exact."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    rotation = np.array([[c, -s], [s, c]])
+    side = points[points[:, 2] < top - 0.006]
+    local, view = (side[:, :2] - centre) @ rotation, (eye[:2] - centre) @ rotation
+    low, high = -size / 2, size / 2
+    for axis in (0, 1):
+        sign = 1.0 if view[axis] > 0 else -1.0
+        if abs(view[axis]) < size[axis] / 2 + 0.05:
+            continue
+        edge = (high if sign > 0 else low)[axis]
+        other = np.abs(local[:, 1 - axis]) < size[1 - axis] / 2 - 0.004
+        face = local[other & (np.abs(local[:, axis] - edge) < 0.006), axis]
+        if len(face) >= 25:
+            (high if sign > 0 else low)[axis] = median(face)
+    return centre + rotation @ ((low + high) / 2), high - low
