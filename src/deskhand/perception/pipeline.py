@@ -174,9 +174,7 @@ def _held(rest: list[Segment], tcp: Array | None) -> tuple[Segment | None, list[
     """What hangs between the fingers, clear of the table, and the other segments."""
     if tcp is None:
         return None, rest
-    near = [
-        item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT
-    ]
+    near = [item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT]
     if not near:
         return None, rest
     main = max(near, key=len)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +10,6 @@ from scipy.spatial import ConvexHull
 
 from deskhand.geometry import Array
 from deskhand.meshes import Faces
-import itertools
 
 SIDES = 24  # of round things
 

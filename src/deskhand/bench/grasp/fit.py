@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.features import NAMES
 from deskhand.grasping.success import SuccessModel
-import itertools
 
 RIDGE = 1.0  # strength of the pull of every weight towards 0, in picks
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)

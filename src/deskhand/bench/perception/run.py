@@ -103,7 +103,16 @@ def _looks(way: str, options: Options, number: int, level: Level, count: int) ->
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
         kept, asked = _kept(known, scene, truth)
-        look = {"way": way, "seed": options.seed + number, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows, "ids_kept": kept, "ids_asked": asked}
+        look = {
+            "way": way,
+            "seed": options.seed + number,
+            "turn": turn,
+            "cpu_ms": 1000 * spent,
+            "false": false,
+            "objects": rows,
+            "ids_kept": kept,
+            "ids_asked": asked,
+        }
         if options.failures is not None:
             _keep_picture(options.failures, look, perception, scene)
         yield look
