@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowest_point, obstacle_points, opening, siblings_of
 from deskhand.grasping.features import judge
-from deskhand.grasping.sampling import Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted
+from deskhand.grasping.sampling import Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
 from deskhand.grasping.success import load_success_model
 from deskhand.grasping.surface import Surface, Surfaces, column_surface
 from deskhand.grasping.wrist import WristReach
@@ -141,6 +141,8 @@ class GraspGenerator:
         met = closing(candidates.poses, opened, self._gripper, own)
         poses = candidates.poses.copy()
         poses[:, :3, 3] += met.offset[:, None] * poses[:, :3, 1]
+        if self._tilts_about is not None:
+            poses = turned_into_plane(poses, self._tilts_about)
         good = (met.width <= candidates.widths + OTHER_PART) & (met.width <= self._gripper.width_max - SPARE_WIDTH) & (met.width > 0)
         return replace(candidates, poses=poses, opened=opened).take(good)
 

@@ -23,7 +23,9 @@ GRASPS = (4, 16)  # asked of the generator: a few, and more when none of them ca
 PREGRASP = 0.06  # [m] back along the approach
 LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
-SLIPPED = 0.004  # [m] that the fingers may close further while lifting
+SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is told by a sure second look only
+SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
+SLIDES = 15  # times 0.2 s to wait for that
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
 AGAIN = UNPLANNED | HALTED | {"grasp_failed", "gripper_failed", "plan_expired", "start_in_collision"}
 """Failures after which another grasp, from a new look, may do."""
@@ -96,16 +98,17 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         raise DeskhandError("grasp_failed", f"the fingers closed to {1000 * closed.width:.1f} mm: nothing is between them.")
     ctx.step(0.65, f"lift {item.id}")
     lifted = _lift(ctx, item, (*trace.touch, *((item.id, name) for name in parts)))
-    width = ctx.width()
-    if width < gripper.width_min + MIN_WIDTH_ABOVE or width < closed.width - SLIPPED:
+    width, gave = _width_at_rest(ctx, closed.width)
+    if width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError(
             "grasp_failed", f"{item.id} slipped out: the fingers are {1000 * width:.1f} mm apart after the lift, {1000 * closed.width:.1f} before."
         )
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
         at_place = seen_at_place(ctx.robot.observe(), item, support_height(scene, item))
-    if at_place == "there":
-        raise DeskhandError("grasp_failed", f"{item.id} is still where it was; the hand holds something else or nothing.")
+    if at_place == "there" or (gave and at_place != "gone"):
+        what = "is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
+        raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
     trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place)
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
@@ -178,6 +181,20 @@ def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:
     """What may still touch the object as it leaves: whatever it touches now, by the planner's own word."""
     contacts = ctx.robot.check_state().collisions
     return {b if a == item.id else a for a, b, _ in contacts if item.id in (a, b)} - set(ctx.robot.arm.gripper.links)
+
+
+def _width_at_rest(ctx: SkillContext, before: float) -> tuple[float, bool]:
+    """Width [m] between the fingers, and whether the object gave way since they closed: it may have turned or slid to where it is held, or still slide."""
+    width = ctx.width()
+    gave = width < before - SLIPPED
+    for _ in range(SLIDES):
+        if width >= before - SETTLED:
+            break
+        ctx.check()
+        before = width
+        ctx.robot.sleep(0.2)
+        width = ctx.width()
+    return width, gave
 
 
 def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, lifted: float) -> Array:
