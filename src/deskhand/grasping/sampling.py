@@ -161,7 +161,7 @@ def _in_plane(outward: Array, axes: Array, margins: Array) -> tuple[Rows, Array,
 
 
 def turned_into_plane(poses: Array, base: Array) -> Array:
-    """``poses`` (M, 4, 4), turned about the vertical by the little that brings a leaning approach back into the vertical plane through ``base`` and the pose."""
+    """``poses`` (M, 4, 4), turned about the vertical by the little that brings a leaning approach into the vertical plane through ``base``."""
     outward, lean = poses[:, :2, 3] - base[:2], poses[:, :2, 2]
     leans = np.linalg.norm(lean, axis=1) > 1e-3
     cross, dot = lean[:, 0] * outward[:, 1] - lean[:, 1] * outward[:, 0], np.einsum("ij,ij->i", lean, outward)
@@ -170,7 +170,7 @@ def turned_into_plane(poses: Array, base: Array) -> Array:
     turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
     result = poses.copy()
     result[:, :3, :3] = turn @ poses[:, :3, :3]
-    return result
+    return np.asarray(result)
 
 
 def joined(parts: list[Candidates]) -> Candidates:

@@ -14,9 +14,9 @@ from scipy.optimize import minimize
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.features import NAMES
-from deskhand.grasping.success import SuccessModel
+from deskhand.grasping.success import SuccessModel, load_success_model
 
-RIDGE = 1.0  # strength of the pull of every weight towards 0, in picks
+RIDGE = 1.0  # strength of the pull of every weight towards what it was before, in picks
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
 ENOUGH = 60
 HEAD = """# Probability that a pick succeeds: log odds = bias - sum of weight * feature; the features are described in src/deskhand/grasping/features.py.
@@ -32,7 +32,7 @@ def samples(results: Sequence[dict[str, Any]]) -> tuple[Array, Array]:
 
 
 def fit(features: Array, outcomes: Array) -> SuccessModel:
-    """Most likely weights, none negative: every feature says what is wrong with a grasp.
+    """Most likely weights, none negative: every feature says what is wrong with a grasp. Where the picks tell little the weights in use stay.
 
     Raises:
         DeskhandError: ``invalid_input`` when there are too few picks, or none that failed.
@@ -40,14 +40,16 @@ def fit(features: Array, outcomes: Array) -> SuccessModel:
     if len(outcomes) < ENOUGH or not 0 < outcomes.mean() < 1:
         raise DeskhandError("invalid_input", f"{len(outcomes)} picks, {int((1 - outcomes).sum())} failed: at least {ENOUGH} are needed, and some of each kind.")
 
+    before = load_success_model().weights
+
     def loss(x: Array) -> tuple[float, Array]:
         odds = np.clip(x[0] - features @ x[1:], -30, 30)
         probability = 1 / (1 + np.exp(-odds))
         error = probability - outcomes
-        value = float(np.logaddexp(0, odds).sum() - outcomes @ odds + RIDGE / 2 * x[1:] @ x[1:])
-        return value, np.array([error.sum(), *(-error @ features + RIDGE * x[1:])])
+        value = float(np.logaddexp(0, odds).sum() - outcomes @ odds + RIDGE / 2 * (x[1:] - before) @ (x[1:] - before))
+        return value, np.array([error.sum(), *(-error @ features + RIDGE * (x[1:] - before))])
 
-    start = np.concatenate([[2.0], np.full(len(NAMES), 0.3)])
+    start = np.concatenate([[2.0], before])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(None, None), *[(0.0, None)] * len(NAMES)])
     return SuccessModel(float(found.x[0]), np.asarray(found.x[1:]))
 
