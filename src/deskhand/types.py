@@ -208,11 +208,13 @@ class Grasp:
     Attributes:
         pose: world_T_tcp at closing: z forward out of the gripper, y along the closing direction.
         width: distance of the contacts [m]; the gripper opens wider before.
-        score: 0..1, higher is better.
+        score: 0..1, the probability that the pick succeeds (grasping/success.py).
         contacts: (2, 3) in ``world``.
         friction_margin: [rad] left between the contact forces and the friction cone.
         clearance: smallest distance [m] of the open hand to the rest of the scene.
         joints: an arm configuration that reaches ``pose`` (n,), empty when reach was not checked.
+        opening: distance of the pads [m] on the way in, for which the clearance holds; 0: as wide as the gripper opens.
+        force: to close with [N]; 0: the gripper's usual one.
     """
 
     object_id: str
@@ -223,6 +225,8 @@ class Grasp:
     friction_margin: float = 0.0
     clearance: float = 0.0
     joints: Array = field(default_factory=lambda: np.zeros(0))
+    opening: float = 0.0
+    force: float = 0.0
 
 
 # ---------------------------------------------------------------- motion

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
 
 from deskhand.arms.config import GripperConfig
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.grasping.surface import box_points, complete_surface
+from deskhand.grasping.surface import Surfaces, box_points
+from deskhand.perception.cloud import thin
 from deskhand.types import Scene, SceneObject
 
-OPEN_MORE = 0.018  # [m] that the hand opens wider than what it grasps
+OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it grasps: much where there is room, less between neighbours
 BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
+Planes = tuple[npt.NDArray[np.float32], ...]
+SIBLING = 0.005  # [m] between things of one colour that may be parts of one
 
 
-def opening(width: float | Array, gripper: GripperConfig) -> Array:
+def opening(width: float | Array, gripper: GripperConfig, more: float = OPEN_MORE[0]) -> Array:
     """How wide [m] the pads open to grasp something ``width`` [m] wide."""
-    return np.minimum(np.asarray(width) + OPEN_MORE, gripper.width_max)
+    return np.minimum(np.asarray(width) + more, gripper.width_max)
 
 
 def finger_boxes(gripper: GripperConfig, opened: Array) -> tuple[Array, Array]:
@@ -43,33 +50,95 @@ def box_distance(points: Array, centre: Array, half: Array) -> Array:
     return np.asarray(outside + np.minimum(gap.max(axis=-1), 0.0))
 
 
-def hand_clearance(poses: Array, widths: Array, gripper: GripperConfig, own: Array, others: Array) -> Array:
-    """Smallest distance (M,) [m] of the open hand at ``poses`` (M, 4, 4) to the object's own points (N, 3) and to the others' (K, 3).
+Boxes = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+"""Centres and half sizes (M, 3) in the tcp frame."""
 
-    Between the fingers the object may be, others may not.
+
+def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[Boxes, Boxes]:
+    """What the object must not touch (two fingers, palm), and what others must not (the whole slab that the hand closes through, the palm and the way in)."""
+    centres, halves = (np.asarray(part, dtype=np.float32) for part in finger_boxes(gripper, opened))
+    slab = halves[:, 0].copy()
+    slab[:, 1] = opened / 2 + gripper.finger_thickness
+    palm, way = (tuple(np.broadcast_to(part.astype(np.float32), (len(opened), 3)) for part in palm_box(gripper, behind)) for behind in (0.0, BEHIND))
+    for_own = [(centres[:, 0], halves[:, 0]), (centres[:, 1], halves[:, 1]), (palm[0], palm[1])]
+    return for_own, [(centres[:, 0] * np.array([1, 0, 1], np.float32), slab), (way[0], way[1])]
+
+
+def hand_clearance(poses: Array, opened: Array, gripper: GripperConfig, own: Array, others: Array, least: float = 0.0) -> Array:
+    """Smallest distance (M,) [m] of the hand at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart, to the object's own points (N, 3) and the others' (K, 3).
+
+    Between the fingers the object may be, others may not: the hand closes through there. Hands that come nearer than ``least`` [m] get -1.
     """
-    opened = opening(widths, gripper)
-    centres, halves = finger_boxes(gripper, opened)
-    result = np.full(len(poses), 0.05)
-    palm = palm_box(gripper)
-    if len(own):
-        local = _to_hand(poses, own)
-        for finger in (0, 1):
-            result = np.minimum(result, box_distance(local, centres[:, None, finger], halves[:, None, finger]).min(axis=1))
-        result = np.minimum(result, box_distance(local, *palm).min(axis=1))
-    if len(others):
-        local = _to_hand(poses, others)
-        slab_half = halves[:, 0].copy()
-        slab_half[:, 1] = opened / 2 + gripper.finger_thickness
-        slab_centre = centres[:, 0] * [1.0, 0.0, 1.0]
-        result = np.minimum(result, box_distance(local, slab_centre[:, None], slab_half[:, None]).min(axis=1))
-        result = np.minimum(result, box_distance(local, *palm_box(gripper, BEHIND)).min(axis=1))
+    result = np.full(len(poses), -1.0)
+    for_own, for_others = hand_boxes(opened, gripper)
+    rows = np.arange(len(poses))
+    locals_: list[tuple[Boxes, Planes]] = []
+    for boxes, points in ((for_own, own), (for_others, others)):
+        if not len(points) or not len(rows):
+            continue
+        local = _to_hand(poses[rows], points)
+        free = np.ones(len(rows), bool)
+        for centre, half in boxes:
+            hit = np.ones(local[0].shape, bool)
+            for axis in range(3):
+                hit &= np.abs(local[axis] - centre[rows, axis, None]) < half[rows, axis, None] + np.float32(least)
+            free &= ~hit.any(axis=1)
+        locals_ = [(kept, tuple(plane[free] for plane in planes)) for kept, planes in locals_]
+        locals_.append((boxes, tuple(plane[free] for plane in local)))
+        rows = rows[free]
+    best = np.full(len(rows), 0.05, np.float32)
+    for boxes, local in locals_:
+        for centre, half in boxes:
+            square = np.zeros(local[0].shape, np.float32)
+            for axis in range(3):
+                gap = np.maximum(np.abs(local[axis] - centre[rows, axis, None]) - half[rows, axis, None], 0)
+                square += gap * gap
+            best = np.minimum(best, np.sqrt(square.min(axis=1)))
+    result[rows] = best
     return result
 
 
-def lowest_point(poses: Array, widths: Array, gripper: GripperConfig) -> Array:
-    """Height (M,) [m] of the lowest corner of the open hand at ``poses`` (M, 4, 4)."""
-    opened = opening(widths, gripper)
+@dataclass(frozen=True)
+class Closing:
+    """What the pads meet as they close, from all of the object that is between them; arrays (M,).
+
+    Attributes:
+        low, high: [m] along the closing axis, from the tcp.
+        breadth: [m] of what is between them along the pads.
+        depth: [m] that it reaches in from the finger tips.
+    """
+
+    low: Array
+    high: Array
+    breadth: Array
+    depth: Array
+
+    @property
+    def width(self) -> Array:
+        """Distance of the pads [m] when both touch."""
+        return self.high - self.low
+
+    @property
+    def offset(self) -> Array:
+        """How far [m] the object is from the middle of the hand: by so much it is pushed."""
+        return (self.high + self.low) / 2
+
+
+def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> Closing:
+    """Close the hand at ``poses`` (M, 4, 4) from ``opened`` (M,) [m] on the object's own points (N, 3)."""
+    x, y, z = _to_hand(poses, own)
+    inside = (np.abs(x) < gripper.finger_breadth / 2) & (np.abs(y) < opened[:, None] / 2 + 0.002)
+    inside &= (z < gripper.finger_depth) & (z > gripper.finger_depth - gripper.finger_length)
+    none = ~inside.any(axis=1)
+    low = np.where(none, 0.0, np.where(inside, y, np.inf).min(axis=1))
+    high = np.where(none, 0.0, np.where(inside, y, -np.inf).max(axis=1))
+    span = np.where(none, 0.0, np.where(inside, x, -np.inf).max(axis=1) - np.where(inside, x, np.inf).min(axis=1))
+    depth = np.where(none, 0.0, gripper.finger_depth - np.where(inside, z, np.inf).min(axis=1))
+    return Closing(low, high, span, depth)
+
+
+def lowest_point(poses: Array, opened: Array, gripper: GripperConfig) -> Array:
+    """Height (M,) [m] of the lowest corner of the hand at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart."""
     half = np.array([gripper.finger_breadth, 0.0, 0.0]) / 2
     tips = np.tile(half, (len(poses), 1))
     tips[:, 1], tips[:, 2] = opened / 2 + gripper.finger_thickness, gripper.finger_depth
@@ -96,21 +165,44 @@ def container_points(item: SceneObject, spacing: float, floor: bool = True) -> A
     return transform_points(item.pose, np.vstack(parts))
 
 
-def obstacle_points(scene: Scene, target: SceneObject, radius: float = 0.16) -> Array:
+def obstacle_points(scene: Scene, target: SceneObject, surfaces: Surfaces, radius: float = 0.16) -> Array:
     """Samples (K, 3) of all that is not ``target``, within ``radius`` [m] of it: completed neighbours, containers, and unnamed points of the cloud."""
     parts = [np.zeros((0, 3))]
+    siblings = {item.id for item in siblings_of(scene, target)}
     for item in scene.objects:
-        if item.id == target.id:
+        if item.id == target.id or item.id in siblings:
             continue
         if item.is_container:
             parts.append(container_points(item, OBSTACLE_SPACING, floor=target.support != item.id))
         elif np.linalg.norm(item.position - target.position) < radius + np.linalg.norm(item.size) / 2:
-            parts.append(complete_surface(item, OBSTACLE_SPACING).points)
+            parts.append(surfaces.of(item).body)
     parts.append(_unnamed(scene, target, radius))
     points = np.vstack(parts)
-    points = points[np.linalg.norm(points - target.position, axis=1) < radius + np.linalg.norm(target.size) / 2]
-    _, keep = np.unique(np.round(points / 0.006).astype(np.int64), axis=0, return_index=True)
-    return np.asarray(points[np.sort(keep)])
+    return thin(_in_the_way(points, target), OBSTACLE_SPACING).astype(float)
+
+
+def _in_the_way(points: Array, target: SceneObject) -> Array:
+    """Points that a hand on ``target`` can touch: low ones must be near, since a hand that leans at most 50 degrees is wide only further up."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.asarray(target.size) / 2
+    outline = transform_points(target.pose, corners)[:, :2]
+    beside = np.maximum(np.maximum(outline.min(axis=0) - points[:, :2], points[:, :2] - outline.max(axis=0)), 0.0)
+    return np.asarray(points[np.linalg.norm(beside, axis=1) < 0.065 + 1.2 * np.maximum(points[:, 2] - target.bottom, 0.0)])
+
+
+def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
+    """Things of the target's colour that touch it: a look may take one thing of several parts for several."""
+    near = [
+        item
+        for item in scene.objects
+        if item.id != target.id
+        and item.color == target.color
+        and not (item.is_container or target.is_container)
+        and min(len(item.points), len(target.points)) > 0
+    ]
+    if not near:
+        return []
+    tree = cKDTree(np.asarray(target.points, dtype=float))
+    return [item for item in near if float(np.min(tree.query(np.asarray(item.points, dtype=float))[0])) < SIBLING]
 
 
 def _unnamed(scene: Scene, target: SceneObject, radius: float) -> Array:
@@ -124,6 +216,12 @@ def _unnamed(scene: Scene, target: SceneObject, radius: float) -> Array:
     return np.asarray(cloud)
 
 
-def _to_hand(poses: Array, points: Array) -> Array:
-    """Points (N, 3) of ``world`` in each hand's frame: (M, N, 3)."""
-    return np.asarray(points @ poses[:, :3, :3] - np.einsum("mi,mij->mj", poses[:, :3, 3], poses[:, :3, :3])[:, None])
+def _to_hand(poses: Array, points: Array) -> Planes:
+    """Coordinates x, y, z (M, N) each, of points (N, 3) of ``world`` in each hand's frame; single precision, which is a micrometre here."""
+    shifted = (points - poses[0, :3, 3]).astype(np.float32)
+    x, y, z = (
+        poses[:, :3, axis].astype(np.float32) @ shifted.T
+        - np.einsum("mi,mi->m", poses[:, :3, 3] - poses[0, :3, 3], poses[:, :3, axis]).astype(np.float32)[:, None]
+        for axis in range(3)
+    )
+    return x, y, z

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.grasping.collision import hand_clearance, lowest_point, obstacle_points
-from deskhand.grasping.sampling import Candidates, antipodal_pairs, hand_poses
-from deskhand.grasping.scoring import diverse_order, score_candidates
-from deskhand.grasping.surface import Surface, complete_surface
+from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowest_point, obstacle_points, opening, siblings_of
+from deskhand.grasping.features import judge
+from deskhand.grasping.sampling import Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
+from deskhand.grasping.success import load_success_model
+from deskhand.grasping.surface import Surface, Surfaces, column_surface
+from deskhand.grasping.wrist import WristReach
 from deskhand.motion.roll import arm_axis
 from deskhand.types import Grasp, Scene, SceneObject
 
@@ -25,10 +26,12 @@ Reach = Callable[[Array], list["Array | None"]]
 TIP_CLEARANCE = 0.0045  # [m] between finger tips and what the object lies on
 MIN_CLEARANCE = 0.001
 MIN_WIDTH_ABOVE = 0.0015  # [m] above the gripper's smallest width: less cannot be told from nothing
+OTHER_PART = 0.009  # [m] that the pads may end further apart than the contacts: more is another part of the object
 SPARE_WIDTH = 0.004  # [m] below the widest opening, for errors of pose and size
-TRIES = 24  # grasps whose reach is asked for at most
-BATCH = 4
-CHUNK = 96
+TRIES = 20  # grasps whose reach is asked for at most
+BATCH = 2
+CHUNK = 64
+MOST = 448  # candidates whose hand is tested for contact
 _FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
@@ -41,9 +44,12 @@ class GraspGenerator:
     """
 
     def __init__(self, arm: ArmConfig, reach: Reach | None = None) -> None:
-        self._gripper, self._reach = arm.gripper, reach
+        self._gripper, self._reach, self._success = arm.gripper, reach, load_success_model()
         self._base, self._inward = arm.world_T_base[:3, 3], _hand_side(arm)
         self._tilts_about = arm_axis(RobotModel.load(arm)) if arm.free_roll else None
+        self._wrist = WristReach(RobotModel.load(arm))
+        self._scene: Scene | None = None
+        self._surfaces = Surfaces()
 
     def generate(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """Best first, at most ``max_grasps``.
@@ -54,13 +60,39 @@ class GraspGenerator:
         item = scene.get(object_id)
         if max_grasps < 1:
             raise DeskhandError("invalid_input", f"max_grasps must be at least 1, got {max_grasps}.")
-        surface = complete_surface(item)
+        surface, parts = self._surface(scene, item)
+        own = self._own(surface, parts)
         candidates = self._candidates(scene, item, surface)
-        candidates, clearance = self._free(scene, item, surface, candidates, enough=2 * max(TRIES, max_grasps))
-        scores = score_candidates(candidates, clearance, item, self._gripper)
+        candidates, clearance = self._free(scene, item, own, candidates, enough=max(TRIES + 4 * max_grasps, 2 * max_grasps))
+        closed = closing(candidates.poses, candidates.opened, self._gripper, own)
+        judged = judge(candidates, clearance, closed, item, surface, self._gripper)
+        scores = self._success.probability(judged.features)
         order = diverse_order(candidates.poses, scores, max(TRIES, max_grasps))
-        grasps = [_grasp(item, candidates, row, float(scores[row]), float(clearance[row])) for row in order]
+        grasps = [_grasp(item, candidates.take(np.array([row])), closed.width[row], scores[row], clearance[row], judged.force[row]) for row in order]
         return grasps[:max_grasps] if self._reach is None else self._reachable(item, grasps, max_grasps)
+
+    def features(self, scene: Scene, grasp: Grasp) -> Array:
+        """What the success model was asked with for a grasp of this generator, see features.py."""
+        item = scene.get(grasp.object_id)
+        surface, parts = self._surface(scene, item)
+        apart = abs(float((grasp.contacts[1] - grasp.contacts[0]) @ grasp.pose[:3, 1]))  # grasp.width may be more: of all that is between the pads
+        one = Candidates(grasp.pose[None], grasp.contacts[None], np.array([apart]), np.array([grasp.friction_margin]), np.array([grasp.opening]))
+        closed = closing(one.poses, one.opened, self._gripper, self._own(surface, parts))
+        features: Array = judge(one, np.array([grasp.clearance]), closed, item, surface, self._gripper).features[0]
+        return features
+
+    def _surface(self, scene: Scene, item: SceneObject) -> tuple[Surface, Sequence[SceneObject]]:
+        """The surface of ``item``, and other seen things that may be one with it. Where solids do not explain all of them, columns of all do."""
+        if self._scene is not scene:
+            self._scene, self._surfaces = scene, Surfaces()
+        parts = siblings_of(scene, item)
+        surface = self._surfaces.of(item)
+        if parts and not (surface.simple and all(self._surfaces.of(part).simple for part in parts)):
+            return column_surface(item, parts), ()
+        return surface, parts
+
+    def _own(self, surface: Surface, parts: Sequence[SceneObject]) -> Array:
+        return np.vstack([surface.body, *(self._surfaces.of(part).body for part in parts)])
 
     def _candidates(self, scene: Scene, item: SceneObject, surface: Surface) -> Candidates:
         narrowest, widest = self._gripper.width_min + MIN_WIDTH_ABOVE, self._gripper.width_max - SPARE_WIDTH
@@ -74,37 +106,58 @@ class GraspGenerator:
         candidates = hand_poses(pairs, axes, margins, self._gripper, support_height(scene, item), TIP_CLEARANCE, self._tilts_about)
         if not len(candidates):
             raise DeskhandError("no_grasp", f"{item.id} cannot be gripped from above: it is too flat or its sides lean too much.")
-        return candidates
+        return candidates if surface.simple else retracted(candidates, self._gripper)
 
-    def _free(self, scene: Scene, item: SceneObject, surface: Surface, candidates: Candidates, enough: int) -> tuple[Candidates, Array]:
-        """The candidates whose open hand touches nothing, and their clearance [m]; the promising ones are looked at first, until there are ``enough``."""
-        gripper, others, floor = self._gripper, obstacle_points(scene, item), support_height(scene, item)
-        promising = np.argsort(-score_candidates(candidates, np.zeros(len(candidates)), item, gripper), kind="stable")
-        rows: list[npt.NDArray[np.intp]] = []
+    def _free(self, scene: Scene, item: SceneObject, own: Array, candidates: Candidates, enough: int) -> tuple[Candidates, Array]:
+        """The candidates whose hand, open and closing, touches nothing but the object, and their clearance [m].
+
+        The promising ones are looked at first, until there are ``enough``. The hand opens wide where there is room, else less.
+        """
+        others, floor = obstacle_points(scene, item, self._surfaces), support_height(scene, item)
+        promising = np.argsort(-_promise(candidates, item), kind="stable")[:MOST]
+        found: list[Candidates] = []
         clearances: list[Array] = []
         for start in range(0, len(promising), CHUNK):
-            chunk = candidates.take(promising[start : start + CHUNK])
-            above = lowest_point(chunk.poses, chunk.widths, gripper) - floor
-            clearance = np.minimum(above, hand_clearance(chunk.poses, chunk.widths, gripper, surface.points, others))
-            good = clearance >= MIN_CLEARANCE
-            rows.append(promising[start : start + CHUNK][good])
-            clearances.append(clearance[good])
-            if sum(map(len, rows)) >= enough:
+            left = candidates.take(promising[start : start + CHUNK])
+            for more in OPEN_MORE:
+                left = self._centred(left, opening(left.widths, self._gripper, more), own)
+                above = lowest_point(left.poses, left.opened, self._gripper) - floor
+                clearance = np.minimum(above, hand_clearance(left.poses, left.opened, self._gripper, own, others, MIN_CLEARANCE))
+                good = clearance >= MIN_CLEARANCE
+                found.append(left.take(good))
+                clearances.append(clearance[good])
+                left = left.take(~good)
+                if not len(left):
+                    break
+            if sum(map(len, found)) >= enough:
                 break
-        found = np.concatenate(rows)
-        if not len(found):
-            raise DeskhandError("no_grasp", f"the open hand touches something at every grasp of {item.id}.", hint="Move what stands beside it first.")
-        return candidates.take(found), np.concatenate(clearances)
+        result = joined(found)
+        if not len(result):
+            raise DeskhandError("no_grasp", f"the hand touches something at every grasp of {item.id}.", hint="Move what stands beside it first.")
+        return result, np.concatenate(clearances)
+
+    def _centred(self, candidates: Candidates, opened: Array, own: Array) -> Candidates:
+        """Moved so that both pads meet the object at once; without those whose pads meet something else than their contacts."""
+        met = closing(candidates.poses, opened, self._gripper, own)
+        poses = candidates.poses.copy()
+        poses[:, :3, 3] += met.offset[:, None] * poses[:, :3, 1]
+        if self._tilts_about is not None:
+            poses = turned_into_plane(poses, self._tilts_about)
+        good = (met.width <= candidates.widths + OTHER_PART) & (met.width <= self._gripper.width_max - SPARE_WIDTH) & (met.width > 0)
+        return replace(candidates, poses=poses, opened=opened).take(good)
 
     def _reachable(self, item: SceneObject, grasps: list[Grasp], max_grasps: int) -> list[Grasp]:
+        """Those that the arm reaches; what its wrist cannot reach is left out at once, the others are asked of inverse kinematics."""
         assert self._reach is not None
+        within = self._wrist.within(np.stack([grasp.pose for grasp in grasps]))
+        grasps = [grasp for grasp, possible in zip(grasps, within, strict=True) if possible]
         found: list[Grasp] = []
         for start in range(0, len(grasps), BATCH):
             batch = grasps[start : start + BATCH]
             ways = [self._both_ways(grasp.pose) for grasp in batch]
             joints = self._reach(np.stack([first for first, _ in ways]))
             missing = [index for index, found_joints in enumerate(joints) if found_joints is None]
-            if missing:
+            if missing and not self._wrist.turns_fully:
                 for index, other in zip(missing, self._reach(np.stack([ways[index][1] for index in missing])), strict=True):
                     joints[index], ways[index] = other, ways[index][::-1]
             for grasp, (pose, _), reached in zip(batch, ways, joints, strict=True):
@@ -113,7 +166,7 @@ class GraspGenerator:
             if len(found) >= max_grasps:
                 break
         if not found:
-            raise DeskhandError("no_grasp", f"the arm reaches none of the {len(grasps)} grasps of {item.id}.", hint="It may lie too far away or too close.")
+            raise DeskhandError("no_grasp", f"the arm reaches none of the grasps of {item.id}.", hint="It may lie too far away or too close.")
         return found[:max_grasps]
 
     def _both_ways(self, pose: Array) -> tuple[Array, Array]:
@@ -142,9 +195,24 @@ def support_height(scene: Scene, item: SceneObject) -> float:
     return table
 
 
-def _grasp(item: SceneObject, candidates: Candidates, row: int, score: float, clearance: float) -> Grasp:
-    contacts = candidates.contacts[row]
-    return Grasp(item.id, candidates.poses[row], float(candidates.widths[row]), score, contacts, float(candidates.margins[row]), clearance)
+def _promise(candidates: Candidates, item: SceneObject) -> Array:
+    """Which candidates (M,) to look at first: steep, near the middle, with much friction margin; no test of contact is needed for it."""
+    lever = np.linalg.norm((item.position - candidates.contacts.mean(axis=1))[:, :2], axis=1)
+    return np.asarray(-candidates.poses[:, 2, 2] + 0.7 * np.exp(-lever / 0.02) + candidates.margins)
+
+
+def _grasp(item: SceneObject, one: Candidates, width: float, score: float, clearance: float, force: float) -> Grasp:
+    return Grasp(
+        item.id,
+        one.poses[0],
+        float(width),
+        float(score),
+        one.contacts[0],
+        float(one.margins[0]),
+        float(clearance),
+        opening=float(one.opened[0]),
+        force=float(force),
+    )
 
 
 def _with_joints(grasp: Grasp, pose: Array, joints: Array) -> Grasp:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,13 @@ from deskhand.arms.config import GripperConfig
 from deskhand.geometry import Array
 from deskhand.grasping.surface import Surface
 
-FRICTION = 0.5  # coefficient that grasps must hold with; rubber pads have more
+FRICTION = 0.62  # coefficient that grasps must hold with; rubber pads have more
 TILTS = np.deg2rad([0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0])  # about the closing axis
 MAX_TILT = np.deg2rad(50.0)  # of the approach from straight down
-STRAIGHTEST = 0.1  # [rad]
+STRAIGHTEST = 0.1  # [rad] of friction margin that a pair of a simple solid may have less than its best
+STRAIGHT_ENOUGH = 0.4  # the same of things with many parts
+PAIRS = (90, 130)  # at most, of a simple solid and of others
+RETRACTED = 0.005  # [m] that the hand also stays back, for walls that lean and for what widens below
 NEARLY_SQUARE = np.deg2rad(15.0)  # of a closing axis to the plane in which a five-joint arm tilts its hand
 MIN_GRIP = 0.0012  # [m] a contact must lie at least so far inside the finger tips
 
@@ -30,22 +33,25 @@ class Candidates:
         contacts: (M, 2, 3) in ``world``.
         widths: (M,) distance of the contacts along the closing axis [m].
         margins: (M,) friction margin [rad].
+        opened: (M,) distance of the pads on the way in [m]; empty until the collision test has chosen it.
     """
 
     poses: Array
     contacts: Array
     widths: Array
     margins: Array
+    opened: Array = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.poses)
 
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Candidates:
         """The candidates of ``rows`` (indices or a mask)."""
-        return Candidates(self.poses[rows], self.contacts[rows], self.widths[rows], self.margins[rows])
+        opened = self.opened[rows] if len(self.opened) else self.opened
+        return Candidates(self.poses[rows], self.contacts[rows], self.widths[rows], self.margins[rows], opened)
 
 
-def antipodal_pairs(surface: Surface, narrowest: float, widest: float, limit: int = 90) -> tuple[Array, Array, Array]:
+def antipodal_pairs(surface: Surface, narrowest: float, widest: float) -> tuple[Array, Array, Array]:
     """Pairs (P, 2, 3) of samples that two pads can hold, closing axes (P, 3) and friction margins (P,) [rad].
 
     A pair is kept when the line through it lies within the friction cone of both normals; of pairs that lie near each
@@ -65,13 +71,14 @@ def antipodal_pairs(surface: Surface, narrowest: float, widest: float, limit: in
     margin = np.arctan(FRICTION) - np.arccos(np.clip(cosine, -1.0, 1.0))
     good = np.flatnonzero((margin > 0) & (np.abs(axis[:, 2]) <= np.sin(MAX_TILT)))
     # flat pads turn a pair that they do not meet squarely: skew pairs only where there is nothing straighter
-    good = good[margin[good] >= margin[good].max(initial=0.0) - STRAIGHTEST]
+    good = good[margin[good] >= margin[good].max(initial=0.0) - (STRAIGHTEST if surface.simple else STRAIGHT_ENOUGH)]
     good = good[np.argsort(-margin[good], kind="stable")]
     centre = (points[first[good]] + points[second[good]]) / 2
     heading = np.abs(axis[good])  # a pair and its mirror image are the same
     key = np.round(np.column_stack([centre / 0.006, heading / 0.25])).astype(np.int64)
     _, unique = np.unique(key, axis=0, return_index=True)
     good = good[np.sort(unique)]
+    limit = PAIRS[0 if surface.simple else 1]
     if len(good) > limit:  # spread over the object rather than the best corner of it
         good = good[np.linspace(0, len(good) - 1, limit).astype(int)]
     pairs = np.stack([points[first[good]], points[second[good]]], axis=1)
@@ -100,6 +107,14 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
     poses[:, :3, 3] = centre - back[:, None] * z
     widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
     return Candidates(poses, contacts, widths, margins).take(holds)
+
+
+def retracted(candidates: Candidates, gripper: GripperConfig) -> Candidates:
+    """The candidates and the same with the hand a little further back, where the pads still hold."""
+    poses = candidates.poses.copy()
+    poses[:, :3, 3] -= RETRACTED * poses[:, :3, 2]
+    depth = np.einsum("ij,ij->i", candidates.contacts.mean(axis=1) - poses[:, :3, 3], poses[:, :3, 2])
+    return joined([candidates, replace(candidates, poses=poses).take(depth <= gripper.finger_depth - MIN_GRIP)])
 
 
 def _tilted(axes: Array, margins: Array) -> tuple[Rows, Array, Array, Array]:
@@ -143,3 +158,40 @@ def _in_plane(outward: Array, axes: Array, margins: Array) -> tuple[Rows, Array,
         np.concatenate([z, tilted]),
         np.concatenate([margins[one], margins[rows] - off[rows]]),
     )
+
+
+def turned_into_plane(poses: Array, base: Array) -> Array:
+    """``poses`` (M, 4, 4), turned about the vertical by the little that brings a leaning approach into the vertical plane through ``base``."""
+    outward, lean = poses[:, :2, 3] - base[:2], poses[:, :2, 2]
+    leans = np.linalg.norm(lean, axis=1) > 1e-3
+    cross, dot = lean[:, 0] * outward[:, 1] - lean[:, 1] * outward[:, 0], np.einsum("ij,ij->i", lean, outward)
+    angle = np.where(leans, np.arctan2(cross * np.sign(dot), np.abs(dot)), 0.0)
+    turn = np.tile(np.eye(3), (len(poses), 1, 1))
+    turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
+    result = poses.copy()
+    result[:, :3, :3] = turn @ poses[:, :3, :3]
+    return np.asarray(result)
+
+
+def joined(parts: list[Candidates]) -> Candidates:
+    """All of several, in order."""
+    columns = ("poses", "contacts", "widths", "margins", "opened")
+    return Candidates(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
+
+
+def diverse_order(poses: Array, scores: Array, limit: int, apart: float = 0.009, turned: float = 0.3) -> list[int]:
+    """Rows by falling score, near repeats (within ``apart`` [m] and ``turned`` [rad]) put behind all others; at most ``limit``."""
+    order = [int(row) for row in np.argsort(-scores, kind="stable")[: 4 * limit]]
+    chosen: list[int] = []
+    repeats: list[int] = []
+    cosine = 1 + 2 * np.cos(turned)
+    for row in order:
+        if len(chosen) >= limit:
+            break
+        taken = poses[chosen] if chosen else np.zeros((0, 4, 4))
+        close = np.linalg.norm(taken[:, :3, 3] - poses[row, :3, 3], axis=1) < apart
+        straight = np.einsum("kij,ij->k", taken[:, :3, :3], poses[row, :3, :3])
+        flip = np.array([-1.0, -1.0, 1.0])
+        alike = np.maximum(straight, np.einsum("kij,ij->k", taken[:, :3, :3] * flip, poses[row, :3, :3])) > cosine
+        (repeats if np.any(close & alike) else chosen).append(row)
+    return (chosen + repeats)[:limit]

@@ -2,37 +2,133 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import cKDTree
 
-from deskhand.geometry import Array, transform_points
+from deskhand.geometry import Array, inverse, transform_points
+from deskhand.grasping.columns import column_body, column_sides, columns_of, rounded
+from deskhand.grasping.turned import Turned, turned
 from deskhand.types import SceneObject
 
 MAX_POINTS = 320
+FITS = 0.0028  # [m] that seen points may lie off a simple solid, nine in ten of them
+FAR_OFF = 0.007  # [m] that nearly none may
+COVERED = 0.005  # [m] from a spot of a solid's top to the nearest seen point
+UNSEEN = 0.1  # share of a solid's top that may be so
+WALL_BAND = 0.0035  # [m]
+PART_EDGE = 0.008  # [m]
+MIN_SEEN = 40  # points that columns need
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Samples of a closed surface: ``points`` and outward unit ``normals``, both (N, 3) in ``world``."""
+    """Samples of a closed surface: ``points`` and outward unit ``normals``, both (N, 3) in ``world``; pads may take hold there.
+
+    ``body`` (K, 3): more samples, for tests of contact only. ``simple``: a solid explains all that was seen; else columns do.
+    """
 
     points: Array
     normals: Array
+    body: Array
+    simple: bool = True
 
 
 def complete_surface(item: SceneObject, spacing: float = 0.005) -> Surface:
-    """The whole surface of ``item``, hidden side included, about ``spacing`` [m] between the samples."""
+    """The whole surface of ``item``, hidden side included, about ``spacing`` [m] between the samples.
+
+    That of its box, cylinder or sphere when this explains the seen points; else columns under the seen top (columns.py).
+    """
+    seen = np.asarray(item.points, dtype=float)
+    if item.shape != "other" or len(seen) < MIN_SEEN:
+        points, normals = _solid(item, spacing)
+        surface = Surface(points, normals, points)
+        if len(seen) < MIN_SEEN or item.is_container or explains(item, surface, seen):
+            return surface
+    return column_surface(item)
+
+
+def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surface:
+    """Columns under all that was seen of ``item``, and of other ``parts`` of the same thing."""
+    seen = np.vstack([np.asarray(part.points, dtype=float) for part in (item, *parts)])
+    field = columns_of(seen, min(item.bottom, float(seen[:, 2].min())))
+    upright = not parts and abs(item.pose[2, 2]) > 0.95 and (item.shape == "sphere" or (item.shape == "cylinder" and cylinder_axis(item.size) == 2))
+    wall = turned(seen, item.position[:2], field.floor) if upright else None
+    if wall is not None:
+        field = rounded(field, wall.centre, float(wall.radius.max()) + 0.002)
+    points, normals = column_sides(field)
+    body = column_body(field)
+    if wall is not None:
+        points, normals, body = _with_wall(points, normals, body, wall)
+    if parts:  # take hold of this one, not of its neighbour
+        low, high = np.asarray(item.points).min(axis=0) - PART_EDGE, np.asarray(item.points).max(axis=0) + PART_EDGE
+        near = np.all((points[:, :2] > low[:2]) & (points[:, :2] < high[:2]), axis=1) & (points[:, 2] > item.bottom)
+        points, normals = points[near], normals[near]
+    return Surface(points, normals, body, simple=False)
+
+
+def _with_wall(points: Array, normals: Array, body: Array, wall: Turned) -> tuple[Array, Array, Array]:
+    """Columns whose outside is replaced by the wall that was seen; what lies inside or sticks out stays."""
+    beside = np.linalg.norm(points[:, :2] - wall.centre, axis=1) - wall.radius_at(points[:, 2])
+    highest = wall.radius.max()
+    outside = (np.abs(beside) < WALL_BAND) | ((beside > 0) & (np.linalg.norm(points[:, :2] - wall.centre, axis=1) < highest + WALL_BAND))
+    sides, outward = wall.sides(0.007)
+    reaches = np.linalg.norm(body[:, :2] - wall.centre, axis=1) - wall.radius_at(body[:, 2])
+    hangs = (reaches > WALL_BAND) & (np.linalg.norm(body[:, :2] - wall.centre, axis=1) < highest + WALL_BAND)
+    return np.vstack([points[~outside], sides]), np.vstack([normals[~outside], outward]), np.vstack([body[~hangs], sides])
+
+
+class Surfaces:
+    """Completed surfaces of one scene's objects, each made once: things are obstacles of each other."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[SceneObject, Surface]] = {}
+
+    def of(self, item: SceneObject) -> Surface:
+        """See :func:`complete_surface`."""
+        if id(item) not in self._known:
+            self._known[id(item)] = item, complete_surface(item)  # the item is kept, so that its id stays its own
+        return self._known[id(item)][1]
+
+
+def _solid(item: SceneObject, spacing: float) -> tuple[Array, Array]:
     size = np.maximum(np.asarray(item.size, dtype=float), 0.002)
     if item.shape == "sphere":
         points, normals = _sphere(float(np.mean(size)) / 2)
     elif item.shape == "cylinder":
         points, normals = _cylinder(size, spacing, item.wall)
-    elif item.shape == "box" or len(item.points) < 40:
-        points, normals = _box(size, spacing)
     else:
-        return _prism(item, spacing)
-    return Surface(transform_points(item.pose, points), normals @ item.pose[:3, :3].T)
+        points, normals = _box(size, spacing)
+    return transform_points(item.pose, points), normals @ item.pose[:3, :3].T
+
+
+def explains(item: SceneObject, surface: Surface, seen: Array) -> bool:
+    """Whether the solid of ``item`` is what was seen: no seen point (N, 3) far from it, no part of its top unseen."""
+    off = np.abs(_distance(item, seen))
+    if np.quantile(off, 0.9) > FITS or (off > FAR_OFF).mean() > 0.03:
+        return False
+    top = surface.points[(surface.normals[:, 2] > 0.6) & (surface.points[:, 2] > item.bottom + 0.6 * (item.top - item.bottom))]
+    if len(top) < 8:
+        return True
+    nearest = np.asarray(cKDTree(seen).query(top)[0])
+    return bool(np.mean(nearest > COVERED) < UNSEEN)
+
+
+def _distance(item: SceneObject, points: Array) -> Array:
+    """Signed distance (N,) [m] of points (N, 3) from the solid of ``item``, negative inside."""
+    local, half = transform_points(inverse(item.pose), points), np.asarray(item.size, dtype=float) / 2
+    if item.shape == "sphere":
+        return np.asarray(np.linalg.norm(local, axis=1) - half.mean())
+    if item.shape == "cylinder":
+        axis = cylinder_axis(2 * half)
+        across = np.delete(local, axis, axis=1)
+        gap = np.column_stack([np.linalg.norm(across, axis=1) - np.delete(half, axis).mean(), np.abs(local[:, axis]) - half[axis]])
+    else:
+        gap = np.abs(local) - half
+    outside = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
+    return np.asarray(np.where(outside > 0, outside, gap.max(axis=1)))
 
 
 def cylinder_axis(size: Array) -> int:
@@ -98,30 +194,3 @@ def _cylinder(size: Array, spacing: float, wall: float) -> tuple[Array, Array]:
     order = [(axis + 1) % 3, (axis + 2) % 3, axis]
     unturn = np.argsort(order)
     return np.vstack(points)[:, unturn], np.vstack(normals)[:, unturn]
-
-
-def _prism(item: SceneObject, spacing: float) -> Surface:
-    """The outline of the seen points, from above, drawn down to where the oriented box ends."""
-    seen = np.asarray(item.points, dtype=float)
-    try:
-        hull = ConvexHull(seen[:, :2])
-    except QhullError:
-        points, normals = _box(np.asarray(item.size, dtype=float), spacing)
-        return Surface(transform_points(item.pose, points), normals @ item.pose[:3, :3].T)
-    corners = seen[hull.vertices, :2]
-    ends = np.roll(corners, -1, axis=0)
-    lengths = np.linalg.norm(ends - corners, axis=1)
-    low, high = item.bottom, max(item.top, item.bottom + 0.004)
-    spacing = max(spacing, float(np.sqrt(lengths.sum() * (high - low) / MAX_POINTS)))
-    levels = (low + high) / 2 + _steps(high - low, spacing)
-    at = (np.arange(max(8, int(lengths.sum() / spacing))) + 0.5) / max(8, int(lengths.sum() / spacing)) * lengths.sum()
-    starts = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
-    edge = np.clip(np.searchsorted(starts, at, side="right") - 1, 0, len(corners) - 1)
-    share = ((at - starts[edge]) / np.maximum(lengths[edge], 1e-9))[:, None]
-    outline = corners[edge] * (1 - share) + ends[edge] * share
-    tangent = (ends - corners)[edge] / np.maximum(lengths[edge], 1e-9)[:, None]
-    normal = np.column_stack([tangent[:, 1], -tangent[:, 0], np.zeros(len(edge))])  # the hull runs counter-clockwise
-    side = np.column_stack([np.tile(outline, (len(levels), 1)), np.repeat(levels, len(outline))])
-    top = np.column_stack([outline * 0.5 + outline.mean(axis=0) * 0.5, np.full(len(outline), high)])
-    points = np.vstack([side, top])
-    return Surface(points, np.vstack([np.tile(normal, (len(levels), 1)), np.tile([0.0, 0.0, 1.0], (len(top), 1))]))

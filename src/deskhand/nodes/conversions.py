@@ -311,6 +311,8 @@ def grasp_to_msg(grasp: types.Grasp) -> dm.Grasp:
         friction_margin=float(grasp.friction_margin),
         clearance=float(grasp.clearance),
         joints=np.asarray(grasp.joints, float).tolist(),
+        opening=float(grasp.opening),
+        force=float(grasp.force),
     )
 
 
@@ -325,6 +327,8 @@ def grasp_from_msg(message: dm.Grasp) -> types.Grasp:
         friction_margin=message.friction_margin,
         clearance=message.clearance,
         joints=np.asarray(message.joints, float),
+        opening=message.opening,
+        force=message.force,
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
-from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
+from deskhand.grasping.remote import make_generator
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters
@@ -23,11 +23,15 @@ from deskhand_interfaces.srv import GenerateGrasps, SolveIK
 
 @dataclass
 class Parameters:
-    """``arm``: name or file; ``max_grasps``: when the request says 0; ``check_reach``: leave out what the arm does not reach."""
+    """``arm``: name or file; ``max_grasps``: when the request says 0; ``check_reach``: leave out what the arm does not reach.
+
+    ``predictor``: address of a grasp predictor (docs/grasping.md); empty for the built-in candidates.
+    """
 
     arm: str = "wx250s"
     max_grasps: int = 20
     check_reach: bool = True
+    predictor: str = ""
 
 
 class GraspingNode(DeskhandNode):
@@ -40,7 +44,7 @@ class GraspingNode(DeskhandNode):
             raise DeskhandError("config_error", f"max_grasps must be at least 1, got {self.parameters.max_grasps}.")
         arm = load_arm(self.parameters.arm)
         self._names = arm.joints
-        self._generator = GraspGenerator(arm, reach_by_ik(self._solve) if self.parameters.check_reach else None)
+        self._generator = make_generator(arm, reach_by_ik(self._solve) if self.parameters.check_reach else None, self.parameters.predictor)
         self._one = threading.Lock()
         self._ik = self.create_client(SolveIK, "motion/solve_ik", callback_group=self.reentrant)
         self.create_service(GenerateGrasps, "grasping/generate_grasps", self._generate, callback_group=self.reentrant)

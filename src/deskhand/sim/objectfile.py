@@ -12,10 +12,12 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, matrix_from_quaternion, quaternion_from_matrix, rotation_rpy
 from deskhand.meshes import load_mesh
+from deskhand.sim.convex import volume_of
 from deskhand.sim.fields import Field
+from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, KINDS, ObjectSpec
 
-KEYS = ("name", "kind", "mesh", "size", "color", "colour", "mass", "pose", "wall")
+KEYS = ("name", "kind", "mesh", "shape", "size", "color", "colour", "mass", "pose", "wall")
 POSE_KEYS = ("x", "y", "z", "yaw", "yaw_deg", "roll", "pitch", "position", "rpy", "quaternion")
 LYING = ("pen", "marker")  # laid down unless their pose says how they are turned
 ROUND = ("can", "cup", *LYING)
@@ -79,22 +81,23 @@ def object_from(field: Field, before: Sequence[ObjectSpec], folder: Path) -> Obj
     """
     field.mapping(KEYS)
     mesh = _mesh_path(field.get("mesh"), folder)
-    kind = field.get("kind").text("mesh" if mesh else None)
+    shape = _shape(field.get("shape"))
+    kind = field.get("kind").text("mesh" if mesh or shape else None)
     if kind not in KINDS:
         raise field.get("kind").error(f"there is no kind {kind!r}; valid: {', '.join(KINDS)}")
-    if (kind == "mesh") != (mesh is not None):
-        raise field.get("mesh").error("give a mesh file with kind mesh, and with no other kind")
+    if (kind == "mesh") != (mesh is not None or bool(shape)) or (mesh is not None and shape):
+        raise field.get("mesh").error("give a mesh file or a shape with kind mesh, and with no other kind")
     names = [item.name for item in before]
     count = sum(name.startswith(f"{kind}_") for name in names) + 1
     name = field.get("name").text(f"{kind}_{count}")
     if name in names:
         raise field.get("name").error(f"{name!r} is used twice")
-    size = _mesh_size(field.get("size"), mesh) if mesh else _size(field.get("size"), kind)
+    size = _mesh_size(field.get("size"), mesh) if mesh else _shape_size(field.get("size"), shape) if shape else _size(field.get("size"), kind)
     wall = field.get("wall").number(WALLS.get(kind, 0.004), low=0.001, high=0.05)
     if (kind in HOLLOW and 2 * wall >= min(size[0], size[1]) * 0.8) or (kind in HOLLOW and wall >= size[2]):
         raise field.get("wall").error(f"{wall:g} m is too thick for a {kind} of {' x '.join(f'{edge:g}' for edge in size)} m")
-    mass = field.get("mass").number(_mass(kind, size, wall), low=0.0005, high=10)
-    return ObjectSpec(name, kind, size, _color(field), mass, _pose(field.get("pose"), kind, size), wall, mesh)
+    mass = field.get("mass").number(_mass(kind, size, wall, shape), low=0.0005, high=10)
+    return ObjectSpec(name, kind, size, _color(field), mass, _pose(field.get("pose"), kind, size), wall, mesh, shape)
 
 
 def object_to_dict(item: ObjectSpec) -> dict[str, Any]:
@@ -105,6 +108,8 @@ def object_to_dict(item: ObjectSpec) -> dict[str, Any]:
         data["wall"] = item.wall
     if item.mesh is not None:
         data["mesh"] = str(item.mesh)
+    if item.shape:
+        data["shape"] = item.shape
     return data
 
 
@@ -135,6 +140,28 @@ def _mesh_path(field: Field, folder: Path) -> Path | None:
     return path.resolve()
 
 
+def _shape(field: Field) -> str:
+    shape = field.text("")
+    if shape and shape not in SHAPES:
+        raise field.error(f"there is no shape {shape!r}; valid: {', '.join(sorted(SHAPES))}")
+    return shape
+
+
+def _shape_size(field: Field, shape: str) -> tuple[float, float, float]:
+    """One number: the longest edge, the others follow; none: the usual size."""
+    usual = SHAPES[shape].size
+    if isinstance(field.value, list):
+        x, y, z = field.numbers((3,), low=0.003, high=1.0)
+    else:
+        scale = field.number(max(usual), low=0.003, high=1.0) / max(usual)
+        x, y, z = (edge * scale for edge in usual)
+    try:
+        shape_pieces(shape, (x, y, z))
+    except DeskhandError as error:
+        raise field.error(error.message.rstrip(".")) from error
+    return (x, y, z)
+
+
 def _mesh_size(field: Field, mesh: Path) -> tuple[float, float, float]:
     """One number: the longest edge, the others follow; none: the file is in metres."""
     try:
@@ -155,9 +182,11 @@ def _mesh_size(field: Field, mesh: Path) -> tuple[float, float, float]:
     return (x, y, z)
 
 
-def _mass(kind: str, size: tuple[float, float, float], wall: float) -> float:
+def _mass(kind: str, size: tuple[float, float, float], wall: float, shape: str) -> float:
     x, y, z = size
-    if kind == "cup":
+    if shape:
+        volume = sum(map(volume_of, shape_pieces(shape, size)))
+    elif kind == "cup":
         volume = math.pi * 0.91 * x * wall * z + math.pi / 4 * (0.82 * x) ** 2 * wall
     elif kind in CONTAINER_KINDS:
         volume = x * y * wall + 2 * (x + y) * wall * (z - wall)

@@ -11,6 +11,8 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.meshes import Faces, load_mesh
+from deskhand.sim.convex import surface_of, volume_of
+from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec
 
 HIDDEN_GROUP = 3  # geoms that are collided with but not drawn
@@ -138,19 +140,28 @@ class Maker:
         self._seen_mesh("cup", *_cup_mesh(radius, foot, z, wall))
 
     def _mesh(self) -> None:
+        if self.item.shape:
+            convex = shape_pieces(self.item.shape, self.item.size)
+            self._hulls([(piece, volume_of(piece)) for piece in convex])
+            self._seen_mesh("seen", *surface_of(convex))
+            return
         if self.item.mesh is None:
-            raise DeskhandError("invalid_input", f"{self.item.name}: kind mesh needs a mesh file.")
+            raise DeskhandError("invalid_input", f"{self.item.name}: kind mesh needs a mesh file or a shape.")
         vertices, faces = load_mesh(self.item.mesh)
         low, high = vertices.min(0), vertices.max(0)
         extent = high - low
         if np.any(extent <= 0):
             raise DeskhandError("invalid_input", f"{self.item.mesh} is flat: its extents are {extent.tolist()}.")
         vertices = (vertices - (low + high) / 2) / extent * np.asarray(self.item.size)
-        for number, (points, volume) in enumerate(_pieces(vertices, faces)):
+        self._hulls(_pieces(vertices, faces))
+        self._seen_mesh("seen", vertices, faces)
+
+    def _hulls(self, pieces: list[tuple[Array, float]]) -> None:
+        """Convex pieces that are collided with: corners (V, 3), volume [m^3]."""
+        for number, (points, volume) in enumerate(pieces):
             name = f"{self.item.name}/hull{number}"
             self.spec.add_mesh(name=name, uservert=points.ravel())
             self._solid(mujoco.mjtGeom.mjGEOM_MESH, [0, 0, 0], volume, mesh=name).group = HIDDEN_GROUP
-        self._seen_mesh("seen", vertices, faces)
 
     # ------------------------------------------------------------ geoms
 

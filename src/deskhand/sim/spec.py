@@ -28,6 +28,7 @@ class ObjectSpec:
         pose: world_T_object at the start (it is let settle).
         wall: thickness of a container's walls and floor [m].
         mesh: OBJ or STL file for kind ``mesh``, scaled to ``size``.
+        shape: for kind ``mesh`` without a file: one of :data:`deskhand.sim.shapes.SHAPES`, drawn for ``size``.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ObjectSpec:
     pose: Array
     wall: float = 0.004
     mesh: Path | None = None
+    shape: str = ""
 
 
 @dataclass(frozen=True)

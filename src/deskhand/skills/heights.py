@@ -69,5 +69,5 @@ def _surfaces(scene: Scene, leave_out: Collection[str]) -> list[Array]:
     for item in scene.objects:
         if item.id in leave_out or item.relation == "held":
             continue
-        parts.append(container_points(item, 0.004) if item.is_container else complete_surface(item, 0.004).points)
+        parts.append(container_points(item, 0.004) if item.is_container else complete_surface(item, 0.004).body)
     return parts

@@ -178,7 +178,7 @@ def _aimed(turn: Array, held: Held, centre: Array, axis: Array | None) -> Array:
 
 def _held_points(held: Held) -> Array:
     """Surface of what is held (N, 3), in the tcp frame."""
-    surface = complete_surface(held.object, 0.006).points
+    surface = complete_surface(held.object, 0.006).body
     return transform_points(held.tcp_T_object @ inverse(held.object.pose), surface)
 
 

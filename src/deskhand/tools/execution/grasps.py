@@ -19,7 +19,7 @@ class GraspData(TypedDict):
     approach: Annotated[list[float], Field(description="unit vector in which the hand moves in")]
     closing: Annotated[list[float], Field(description="unit vector along which the fingers close")]
     width: Annotated[float, Field(description="distance of the contacts [m]")]
-    score: Annotated[float, Field(description="0 to 1, higher is better")]
+    score: Annotated[float, Field(description="probability that the pick succeeds")]
     clearance: Annotated[float | None, Field(description="of the open hand to other things [m]")]
 
 

@@ -56,8 +56,8 @@ _HOLDS_NOW = ("not_holding", "scene_known")
     postconditions=("holding",),
     timeout=240.0,
     when_to_use="To grab and lift an object from the desk or out of a container, before placing it somewhere. One object at a time.",
-    limits="The object needs one side of at most about 43 mm for the fingers, and at most 250 g. Containers cannot be picked. Tries a few grasps, then fails "
-    "with grasp_failed, no_grasp or object_lost.",
+    limits="The object needs a side of at most about 43 mm, a rim or a handle for the fingers, and at most 250 g. Containers cannot be picked. "
+    "Tries a few grasps, then fails with grasp_failed, no_grasp or object_lost.",
     examples=[("Pick up the red block", {"object_id": "block_1"}), ("Lift the pen off the desk so that it can be put away", {"object_id": "pen_1"})],
 )
 def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:

@@ -1,0 +1,1 @@
+"""The grasp benchmark: picks of single objects and of clutter in simulation, judged by ground truth."""

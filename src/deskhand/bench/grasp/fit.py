@@ -1,0 +1,75 @@
+"""Fits the success model to explored picks, and measures how well its probabilities hold."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from scipy.optimize import minimize
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.grasping.features import NAMES
+from deskhand.grasping.success import SuccessModel, load_success_model
+
+RIDGE = 1.0  # strength of the pull of every weight towards what it was before, in picks
+BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
+ENOUGH = 60
+HEAD = """# Probability that a pick succeeds: log odds = bias - sum of weight * feature; the features are described in src/deskhand/grasping/features.py.
+# Fitted by `deskhand bench grasp --explore N --fit FILE` (docs/grasping.md): {what}.
+"""
+
+
+def samples(results: Sequence[dict[str, Any]]) -> tuple[Array, Array]:
+    """Features (N, len(NAMES)) and outcomes (N,) of all picks whose fingers closed."""
+    picks = [pick for result in results for pick in result["picks"] if pick["tried"] and pick["data"].get("features")]
+    features = np.array([pick["data"]["features"] for pick in picks], dtype=float).reshape(-1, len(NAMES))
+    return features, np.array([bool(pick["success"]) for pick in picks], dtype=float)
+
+
+def fit(features: Array, outcomes: Array) -> SuccessModel:
+    """Most likely weights, none negative: every feature says what is wrong with a grasp. Where the picks tell little the weights in use stay.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when there are too few picks, or none that failed.
+    """
+    if len(outcomes) < ENOUGH or not 0 < outcomes.mean() < 1:
+        raise DeskhandError("invalid_input", f"{len(outcomes)} picks, {int((1 - outcomes).sum())} failed: at least {ENOUGH} are needed, and some of each kind.")
+
+    before = load_success_model().weights
+
+    def loss(x: Array) -> tuple[float, Array]:
+        odds = np.clip(x[0] - features @ x[1:], -30, 30)
+        probability = 1 / (1 + np.exp(-odds))
+        error = probability - outcomes
+        value = float(np.logaddexp(0, odds).sum() - outcomes @ odds + RIDGE / 2 * (x[1:] - before) @ (x[1:] - before))
+        return value, np.array([error.sum(), *(-error @ features + RIDGE * (x[1:] - before))])
+
+    start = np.concatenate([[2.0], before])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(None, None), *[(0.0, None)] * len(NAMES)])
+    return SuccessModel(float(found.x[0]), np.asarray(found.x[1:]))
+
+
+def write(model: SuccessModel, file: Path, what: str) -> None:
+    """Write a model as ``config/grasping.yaml`` is; ``what``: on which picks it was fitted."""
+    data = {"success": {"bias": round(model.bias, 3), "weights": {name: round(float(weight), 3) for name, weight in zip(NAMES, model.weights, strict=True)}}}
+    file.write_text(HEAD.format(what=what) + yaml.safe_dump(data, sort_keys=False))
+
+
+def calibration(predicted: Array, outcomes: Array) -> dict[str, Any]:
+    """How well probabilities (N,) foretold outcomes (N,): Brier score, that of always telling the mean, and success by predicted probability."""
+    if not len(predicted):
+        return {"picks": 0, "brier": None, "brier_of_mean": None, "curve": []}
+    curve = []
+    for low, high in itertools.pairwise(BINS):
+        rows = (predicted >= low) & ((predicted < high) | (high == 1.0))
+        if rows.any():
+            curve.append(
+                {"from": low, "to": high, "picks": int(rows.sum()), "predicted": float(predicted[rows].mean()), "success": float(outcomes[rows].mean())}
+            )
+    brier = float(np.mean((predicted - outcomes) ** 2))
+    return {"picks": len(predicted), "brier": brier, "brier_of_mean": float(np.mean((outcomes.mean() - outcomes) ** 2)), "curve": curve}

@@ -1,0 +1,172 @@
+"""Campaigns of the grasp benchmark: a scene is a job, done in one of several processes and written down at once, so that a campaign can be taken up."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deskhand.bench.grasp.picks import Bench, PickRecord, bench
+from deskhand.bench.grasp.subjects import single_world
+from deskhand.errors import DeskhandError
+from deskhand.types import Scene, SceneObject
+
+MOST_ATTEMPTS = 2.5  # picks a thing of a clutter, at most
+GIVE_UP = 3  # looks in a row at which nothing can be grasped
+TOO_OFTEN = 3  # failures of one thing
+
+Told = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scene: ``kind`` is ``single`` (``subject`` "" for the next one by seed), ``clutter`` (``count`` things) or ``explore``.
+
+    Exploring takes random grasps instead of the best, ``count`` of them on one scene of a single subject; the success model is fitted on it.
+    """
+
+    kind: str
+    arm: str
+    seed: int
+    subject: str = ""
+    count: int = 10
+    stacked: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What tells it from others in a file of results."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def run_job(job: Job) -> dict[str, Any]:
+    """Do one scene; the result is plain data: ``{"job", "picks": […], "objects", "cleared", "all_ms", "wall_s"}``."""
+    began = time.perf_counter()
+    result: dict[str, Any] = {"job": asdict(job), "objects": 1, "all_ms": None}
+    if job.kind == "clutter":
+        from deskhand.tasks.clutter import cluttered_desk
+
+        world = cluttered_desk(job.arm, job.seed, job.count, stacked=job.stacked)
+        with bench(world) as desk:
+            picks, cleared, times = clear(desk, job.count)
+        result.update(objects=job.count, all_ms=times, cleared=cleared)
+    else:
+        with bench(single_world(job.arm, job.seed, job.subject)) as desk:
+            picks = explore(desk, job.count) if job.kind == "explore" else [single(desk)]
+        result["cleared"] = int(any(pick.success for pick in picks))
+    return {**result, "picks": [pick.to_json() for pick in picks], "wall_s": round(time.perf_counter() - began, 2)}
+
+
+def single(desk: Bench) -> PickRecord:
+    """Look, pick what can be grasped best, once."""
+    scene = desk.context().look()
+    item, _ = best_of(desk, scene, {})
+    return desk.pick(item) if item else desk.nothing("nothing was seen")
+
+
+def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
+    """Pick one thing after the other; what is held is taken away. Gives the picks, how many things went, and CPU times [ms] for grasps of the whole desk."""
+    picks: list[PickRecord] = []
+    failures: dict[str, int] = {}
+    times: list[float] = []
+    cleared = idle = 0
+    while len(picks) < MOST_ATTEMPTS * count and idle < GIVE_UP:
+        scene = desk.context().look()
+        if not scene.objects:
+            break
+        item, spent = best_of(desk, scene, failures)
+        if len(scene.objects) >= count:
+            times.append(spent)
+        if item is None:
+            idle += 1
+            failures = dict.fromkeys(failures, 0)
+            desk.belief.disturb()
+            continue
+        pick = desk.pick(item)
+        picks.append(pick)
+        idle = 0 if pick.tried else idle + 1
+        held = desk.in_hand()
+        if pick.success or held:
+            cleared += len(held)
+            for name in held:
+                desk.take_away(name)
+            failures.clear()
+        else:
+            failures[item.id] = failures.get(item.id, 0) + 1
+    return picks, cleared, times
+
+
+def best_of(desk: Bench, scene: Scene, failures: dict[str, int]) -> tuple[SceneObject | None, float]:
+    """The thing whose best grasp is likeliest to succeed, and the CPU time [ms] of looking for all grasps; a thing that failed comes later."""
+    found: list[tuple[float, SceneObject]] = []
+    began = time.thread_time()
+    for item in scene.objects:
+        if item.is_container or failures.get(item.id, 0) >= TOO_OFTEN:
+            continue
+        try:
+            best = desk.robot.generate_grasps(scene, item.id, 1)[0]
+        except DeskhandError as error:
+            if error.code != "no_grasp":
+                raise
+            continue
+        found.append((best.score - 0.3 * failures.get(item.id, 0), item))
+    spent = 1000 * (time.thread_time() - began)
+    if not found:
+        return (scene.objects[0] if len(scene.objects) == 1 and not failures else None), spent
+    return max(found, key=lambda pair: pair[0])[1], spent
+
+
+def explore(desk: Bench, count: int) -> list[PickRecord]:
+    """Random grasps of one thing, each from the same start."""
+    scene = desk.context().look()
+    item, _ = best_of(desk, scene, {})
+    if item is None:
+        return []
+    start, rng = desk.save(), np.random.default_rng([desk.seed, 5])
+    picks = []
+    for _ in range(count):
+        picks.append(desk.pick(item, rng))
+        desk.restore(start)
+    return picks
+
+
+def finished(file: Path | None) -> dict[str, dict[str, Any]]:
+    """Results of an earlier, cut campaign by job key. A last line that was cut is left out."""
+    results: dict[str, dict[str, Any]] = {}
+    if file and file.exists():
+        for line in file.read_text().splitlines():
+            try:
+                result = json.loads(line)
+            except ValueError:
+                continue
+            results[Job(**result["job"]).key] = result
+    return results
+
+
+def campaign(jobs: Sequence[Job], workers: int, file: Path | None, told: Told) -> list[dict[str, Any]]:
+    """Results of all jobs in their order; each is appended to ``file`` (JSON lines) as it ends, and what the file has already is not done again."""
+    known = finished(file)
+    if file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    for result in _run([job for job in jobs if job.key not in known], workers):
+        known[Job(**result["job"]).key] = result
+        if file:
+            with file.open("a") as lines:
+                lines.write(json.dumps(result) + "\n")
+        told(result)
+    return [known[job.key] for job in jobs]
+
+
+def _run(jobs: Sequence[Job], workers: int) -> Iterator[dict[str, Any]]:
+    if workers <= 1:
+        yield from map(run_job, jobs)
+        return
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(run_job, job) for job in jobs]):
+            yield future.result()

@@ -1,0 +1,75 @@
+"""Standing round things (cups, bowls, bottles, spools): what is hidden, and what hangs over, follows from the side that is seen.
+
+The camera sees the near half of the outside. Its radius at each height, the same all around, gives the outer wall with its lean; a handle sticks out of
+it at few angles only, and what is seen inside, beyond the rim, lies within it: neither counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.geometry import Array
+
+BINS = 24  # of the angle about the axis
+STEP = 0.005  # [m] of height
+SAME = 0.003  # [m] of radius
+ROUND = 0.7  # share of the outline near the top that must be at one radius
+MIN_SIDE = 12  # points
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Outer ``radius`` (K,) [m] at ``heights`` (K,) [m], about a vertical axis through ``centre`` (x, y)."""
+
+    centre: Array
+    heights: Array
+    radius: Array
+
+    def radius_at(self, z: Array) -> Array:
+        """[m], of heights (N,)."""
+        return np.interp(z, self.heights, self.radius)
+
+    def sides(self, spacing: float) -> tuple[Array, Array]:
+        """Samples (N, 3) of the outer wall and their outward normals, which look down where it hangs over."""
+        slope = np.gradient(self.radius, self.heights) if len(self.heights) > 1 else np.zeros(1)
+        points, normals = [], []
+        for z, radius, rise in zip(self.heights, self.radius, slope, strict=True):
+            count = max(12, 2 * int(np.pi * radius / spacing))
+            angle = 2 * np.pi * np.arange(count) / count
+            out = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
+            points.append(out * radius + [*self.centre, z])
+            normal = out - [0.0, 0.0, rise]
+            normals.append(normal / np.linalg.norm(normal, axis=1)[:, None])
+        return np.vstack(points), np.vstack(normals)
+
+
+def turned(points: Array, centre: Array, floor: float) -> Turned | None:
+    """The outer wall of what was seen (N, 3) around ``centre`` (x, y), or None when it is not round."""
+    away = points[:, :2] - centre
+    radius, angle = np.linalg.norm(away, axis=1), np.arctan2(away[:, 1], away[:, 0])
+    bins = ((angle + np.pi) / (2 * np.pi) * BINS).astype(int) % BINS
+    top = float(np.quantile(points[:, 2], 0.98))
+    edges = np.arange(floor, top + STEP / 2, STEP)
+    heights, outer, around = [], [], []
+    for low, high in zip(edges, edges + STEP, strict=True):
+        rows = (points[:, 2] >= low) & (points[:, 2] < high)
+        if rows.sum() < MIN_SIDE:
+            continue
+        most = np.full(BINS, np.nan)
+        for number in np.unique(bins[rows]):
+            most[number] = np.quantile(radius[rows & (bins == number)], 0.9)
+        seen = most[np.isfinite(most)]
+        if len(seen) < BINS // 4:
+            continue
+        outer.append(float(np.quantile(seen, 0.75)))
+        heights.append(min((low + high) / 2, top))
+        around.append(seen)
+    if len(heights) < 2:
+        return None
+    alike = max(float((np.abs(seen - radius) < SAME).mean()) for seen, radius in list(zip(around, outer, strict=True))[-2:])
+    if alike < ROUND:
+        return None
+    z, smooth = np.array([floor, *heights]), np.array([outer[0], *outer])
+    return Turned(np.asarray(centre, dtype=float), z, np.convolve(np.pad(smooth, 1, mode="edge"), [0.25, 0.5, 0.25], "valid"))

@@ -1,0 +1,266 @@
+"""Generated meshes beyond primitives: things with handles, rims, necks, curved sides and arms, each a set of convex pieces.
+
+A shape is drawn for a size (x, y, z) [m] of its bounding box, z up as it stands or lies on the desk; walls and bars keep the
+thickness that a parallel gripper needs. Scene files name one with ``kind: mesh, shape: mug``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.sim.convex import bar, block, circle, fitted, lying, prism, revolved, tube
+
+Size = tuple[float, float, float]
+WALL = 0.0075  # [m] of mugs and bowls: thicker than the smallest opening of every gripper here
+FLOOR = 0.006
+
+
+@dataclass(frozen=True)
+class ShapeKind:
+    """A shape: its pieces for a size, its usual size [m], and from where it is held: ``body``, ``rim`` or ``handle``."""
+
+    pieces: Callable[[Size], list[Array]]
+    size: Size
+    held_by: str = "body"
+
+
+def shape_pieces(name: str, size: Size) -> list[Array]:
+    """Convex pieces (each (V, 3) [m]) of a shape, centred on its bounding box, which is ``size``.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when there is no such shape or it cannot be so small.
+    """
+    if name not in SHAPES:
+        raise DeskhandError("invalid_input", f"there is no shape {name!r}; valid: {', '.join(sorted(SHAPES))}.")
+    if min(size) < 0.004 or (SHAPES[name].held_by == "rim" and (size[1] < 3 * WALL or size[2] < 3 * FLOOR)):
+        raise DeskhandError("invalid_input", f"a {name} cannot be as small as {size} m.")
+    return fitted(SHAPES[name].pieces(size), size)
+
+
+# ---------------------------------------------------------------- hollow things
+
+
+def _vessel(radius: float, foot: float, height: float, wall: float = WALL) -> list[Array]:
+    floor = revolved([(foot - wall / 2, 0.0), (foot - wall / 2 + (radius - foot) * FLOOR / height, FLOOR)])
+    return [*floor, *tube((foot, 0.0), (radius, height), wall)]
+
+
+def _mug(size: Size) -> list[Array]:
+    x, y, z = size
+    radius, out = y / 2, x - y
+    line = [(radius - WALL / 2, 0.0, 0.82 * z), (radius + out - 0.011, 0.0, 0.80 * z), (radius + out - 0.004, 0.0, 0.62 * z)]
+    line += [(radius + out - 0.004, 0.0, 0.40 * z), (radius + out - 0.011, 0.0, 0.24 * z), (radius - WALL / 2, 0.0, 0.22 * z)]
+    return [*_vessel(radius, radius, z), *bar(line, 0.010, 0.008, (0.0, 1.0, 0.0))]
+
+
+def _bowl(size: Size) -> list[Array]:
+    return _vessel(size[0] / 2, 0.62 * size[0] / 2, size[2])
+
+
+def _cup_tapered(size: Size) -> list[Array]:
+    return _vessel(size[0] / 2, 0.74 * size[0] / 2, size[2], wall=0.004)
+
+
+def _tumbler(size: Size) -> list[Array]:
+    return _vessel(size[0] / 2, 0.94 * size[0] / 2, size[2])
+
+
+def _pipe(size: Size) -> list[Array]:
+    return tube((size[0] / 2, 0.0), (size[0] / 2, size[2]), WALL)
+
+
+def _ring(size: Size) -> list[Array]:
+    return tube((size[0] / 2, 0.0), (size[0] / 2, size[2]), 0.014)
+
+
+def _basket(size: Size) -> list[Array]:
+    x, y, z = size
+    low, wall = 0.45 * z, 0.004
+    sides = [block((wall, y, low), (s * (x - wall) / 2, 0, low / 2)) for s in (-1, 1)] + [
+        block((x, wall, low), (0, s * (y - wall) / 2, low / 2)) for s in (-1, 1)
+    ]
+    rise = [
+        (-(x - wall) / 2, 0, low - 0.01),
+        (-(x - wall) / 2, 0, 0.8 * z),
+        (-0.25 * x, 0, z),
+        (0.25 * x, 0, z),
+        ((x - wall) / 2, 0, 0.8 * z),
+        ((x - wall) / 2, 0, low - 0.01),
+    ]
+    return [block((x, y, wall), (0, 0, wall / 2)), *sides, *bar(rise, 0.012, 0.006, (0.0, 1.0, 0.0))]
+
+
+# ---------------------------------------------------------------- turned things
+
+
+def _bottle(size: Size) -> list[Array]:
+    r, z = size[0] / 2, size[2]
+    neck = max(0.42 * r, 0.007)
+    return revolved([(0.94 * r, 0.0), (r, 0.03 * z), (r, 0.58 * z), (0.8 * r, 0.68 * z), (neck, 0.77 * z), (neck, 0.9 * z)]) + revolved(
+        [(1.2 * neck, 0.9 * z), (1.2 * neck, z)]
+    )
+
+
+def _egg(size: Size) -> list[Array]:
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 11)
+    profile = [(float(np.cos(a) * (1 - 0.15 * np.sin(a))), float(np.sin(a))) for a in angle]
+    return lying([np.vstack(revolved(profile))])
+
+
+def _capsule(size: Size) -> list[Array]:
+    r, length = size[1] / 2, size[0] - size[1]
+    angle = np.linspace(0, np.pi / 2, 6)
+    half = [(r * float(np.cos(a)), r * float(np.sin(a)) + length / 2) for a in angle]
+    return lying([np.vstack(revolved([*((radius, -z) for radius, z in reversed(half)), *half]))])
+
+
+def _cone(size: Size) -> list[Array]:
+    return revolved([(size[0] / 2, 0.0), (0.45 * size[0] / 2, size[2])])
+
+
+def _spool(size: Size) -> list[Array]:
+    r, z = size[0] / 2, size[2]
+    return revolved([(r, 0.0), (r, 0.18 * z)]) + revolved([(0.6 * r, 0.18 * z), (0.6 * r, 0.82 * z)]) + revolved([(r, 0.82 * z), (r, z)])
+
+
+def _dumbbell(size: Size) -> list[Array]:
+    r, x = size[1] / 2, size[0]
+    ends = revolved([(r, 0.0), (r, 0.24 * x)]) + revolved([(r, 0.76 * x), (r, x)])
+    return lying(ends + revolved([(0.5 * r, 0.24 * x), (0.5 * r, 0.76 * x)]))
+
+
+def _mushroom(size: Size) -> list[Array]:
+    r, z = size[0] / 2, size[2]
+    return [*revolved([(0.55 * r, 0.0), (0.5 * r, 0.5 * z)]), np.vstack(revolved([(r, 0.5 * z), (0.96 * r, 0.66 * z), (0.75 * r, 0.85 * z), (0.3 * r, z)]))]
+
+
+def _knob_lid(size: Size) -> list[Array]:
+    r, z = size[0] / 2, size[2]
+    return revolved([(r, 0.0), (0.94 * r, 0.35 * z)]) + revolved([(0.009, 0.35 * z), (0.009, 0.5 * z), (0.012, 0.65 * z), (0.012, z)])
+
+
+# ---------------------------------------------------------------- straight things
+
+
+def _wedge(size: Size) -> list[Array]:
+    x, y, z = size
+    return [np.vstack([block((x, y, 0.3 * z), (0, 0, 0.15 * z)), [(-x / 2, -y / 2, z), (-x / 2, y / 2, z), (-0.3 * x, -y / 2, z), (-0.3 * x, y / 2, z)]])]
+
+
+def _hex_prism(size: Size) -> list[Array]:
+    return [prism(circle(size[0] / 2, 6), 0.0, size[2])]
+
+
+def _tri_prism(size: Size) -> list[Array]:
+    x, y, z = size
+    return [np.array([(sx * x / 2, a * y / 2, h) for sx in (-1, 1) for a, h in ((-1, 0.0), (1, 0.0), (0, z))])]
+
+
+def _pyramid(size: Size) -> list[Array]:
+    return [prism(circle(size[0] / 2, 4) @ np.array([[1, 1], [-1, 1]]) / np.sqrt(2), 0.0, size[2], 0.4)]
+
+
+def _l_piece(size: Size) -> list[Array]:
+    x, y, z = size
+    w = min(0.018, x / 2.2, y / 2.2)
+    return [block((x, w, z), (0, -(y - w) / 2, 0)), block((w, y - w, z), (-(x - w) / 2, w / 2, 0))]
+
+
+def _t_piece(size: Size) -> list[Array]:
+    x, y, z = size
+    w = min(0.018, x / 2.2, y / 2.2)
+    return [block((x, w, z), (0, (y - w) / 2, 0)), block((w, y - w, z), (0, -w / 2, 0))]
+
+
+def _cross(size: Size) -> list[Array]:
+    x, y, z = size
+    w = min(0.018, x / 2.5, y / 2.5)
+    return [block((x, w, z)), *(block((w, (y - w) / 2, z), (0, s * (y + w) / 4, 0)) for s in (-1, 1))]
+
+
+def _z_piece(size: Size) -> list[Array]:
+    x, y, z = size
+    w = y / 2
+    return [block((0.62 * x, w, z), (-0.19 * x, -w / 2, 0)), block((0.62 * x, w, z), (0.19 * x, w / 2, 0))]
+
+
+def _u_piece(size: Size) -> list[Array]:
+    x, y, z = size
+    w = min(0.015, x / 3.5)
+    return [block((x, w, z), (0, -(y - w) / 2, 0)), *(block((w, y - w, z), (s * (x - w) / 2, w / 2, 0)) for s in (-1, 1))]
+
+
+def _arch(size: Size) -> list[Array]:
+    x, y, z = size
+    w = 0.28 * x
+    return [block((x, y, 0.4 * z), (0, 0, 0.8 * z)), *(block((w, y, 0.6 * z), (s * (x - w) / 2, 0, 0.3 * z)) for s in (-1, 1))]
+
+
+# ---------------------------------------------------------------- tools
+
+
+def _hammer(size: Size) -> list[Array]:
+    x, y, z = size
+    head = 0.2 * x
+    return [block((x - head, 0.015, 0.75 * z), (-head / 2, 0, 0.375 * z)), block((head, y, z), ((x - head) / 2, 0, z / 2))]
+
+
+def _screwdriver(size: Size) -> list[Array]:
+    x, r = size[0], size[1] / 2
+    grip = revolved([(0.8 * r, 0.0), (r, 0.05 * x), (r, 0.42 * x), (0.7 * r, 0.48 * x)], 8)
+    return lying(grip + revolved([(0.0035, 0.48 * x), (0.0035, x)], 8))
+
+
+def _brush(size: Size) -> list[Array]:
+    x, y, z = size
+    return [
+        block((0.62 * x, 0.012, 0.8 * z), (-0.19 * x, 0, 0)),
+        block((0.16 * x, 0.7 * y, z), (0.2 * x, 0, 0)),
+        block((0.22 * x, y, 0.8 * z), (0.39 * x, 0, 0)),
+    ]
+
+
+def _wrench(size: Size) -> list[Array]:
+    x, y, z = size
+    jaw = 0.22 * x
+    back = block((0.4 * jaw, y, z), ((x - 1.6 * jaw) / 2, 0, 0))
+    jaws = [block((0.6 * jaw, 0.3 * y, z), ((x - 0.6 * jaw) / 2, s * 0.35 * y, 0)) for s in (-1, 1)]
+    return [block((x - jaw, 0.45 * y, z), (-jaw / 2, 0, 0)), back, *jaws]
+
+
+SHAPES: dict[str, ShapeKind] = {
+    "mug": ShapeKind(_mug, (0.086, 0.060, 0.070), "rim"),
+    "bowl": ShapeKind(_bowl, (0.090, 0.090, 0.040), "rim"),
+    "cup_tapered": ShapeKind(_cup_tapered, (0.042, 0.042, 0.060)),
+    "tumbler": ShapeKind(_tumbler, (0.066, 0.066, 0.060), "rim"),
+    "pipe": ShapeKind(_pipe, (0.040, 0.040, 0.045)),
+    "ring": ShapeKind(_ring, (0.070, 0.070, 0.018)),
+    "basket": ShapeKind(_basket, (0.070, 0.055, 0.070), "handle"),
+    "bottle": ShapeKind(_bottle, (0.038, 0.038, 0.100)),
+    "egg": ShapeKind(_egg, (0.052, 0.038, 0.038)),
+    "capsule": ShapeKind(_capsule, (0.065, 0.026, 0.026)),
+    "cone": ShapeKind(_cone, (0.042, 0.042, 0.050)),
+    "spool": ShapeKind(_spool, (0.040, 0.040, 0.036)),
+    "dumbbell": ShapeKind(_dumbbell, (0.080, 0.032, 0.032)),
+    "mushroom": ShapeKind(_mushroom, (0.040, 0.040, 0.042)),
+    "knob_lid": ShapeKind(_knob_lid, (0.066, 0.066, 0.030), "handle"),
+    "wedge": ShapeKind(_wedge, (0.050, 0.032, 0.034)),
+    "hex_prism": ShapeKind(_hex_prism, (0.042, 0.0364, 0.035)),
+    "tri_prism": ShapeKind(_tri_prism, (0.060, 0.036, 0.031)),
+    "pyramid": ShapeKind(_pyramid, (0.042, 0.042, 0.038)),
+    "l_piece": ShapeKind(_l_piece, (0.060, 0.050, 0.022)),
+    "t_piece": ShapeKind(_t_piece, (0.064, 0.052, 0.022)),
+    "cross": ShapeKind(_cross, (0.060, 0.060, 0.020)),
+    "z_piece": ShapeKind(_z_piece, (0.064, 0.040, 0.020)),
+    "u_piece": ShapeKind(_u_piece, (0.060, 0.045, 0.020)),
+    "arch": ShapeKind(_arch, (0.060, 0.028, 0.032)),
+    "hammer": ShapeKind(_hammer, (0.120, 0.050, 0.022)),
+    "screwdriver": ShapeKind(_screwdriver, (0.130, 0.024, 0.024)),
+    "brush": ShapeKind(_brush, (0.120, 0.032, 0.014)),
+    "wrench": ShapeKind(_wrench, (0.120, 0.032, 0.012)),
+}

@@ -1,0 +1,120 @@
+"""Grasps of things that are no simple solid, from points of their shapes as a camera sees them."""
+
+import numpy as np
+import pytest
+from desk_things import EYE, desk
+
+from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.geometry import inverse, make_transform, rotation_rpy, transform_points
+from deskhand.grasping.collision import closing, finger_boxes
+from deskhand.grasping.generator import GraspGenerator
+from deskhand.grasping.surface import complete_surface
+from deskhand.grasping.turned import turned
+from deskhand.grasping.wrist import WristReach
+from deskhand.sim.convex import surface_of
+from deskhand.sim.shapes import SHAPES, shape_pieces
+from deskhand.types import SceneObject
+
+ARM = load_arm("wx250s")
+GENERATOR = GraspGenerator(ARM)
+
+
+def samples(name, spacing=0.0022):
+    """Points and normals all over a shape, in its own frame; those inside other pieces left out."""
+    pieces = shape_pieces(name, SHAPES[name].size)
+    vertices, faces = surface_of(pieces)
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    area = np.linalg.norm(normal, axis=1) / 2
+    rng = np.random.default_rng(3)
+    face = rng.choice(len(faces), int(area.sum() / spacing**2 * 2), p=area / area.sum())
+    u, v = np.sort(rng.random((2, len(face))), axis=0)
+    points = a[face] * u[:, None] + b[face] * (v - u)[:, None] + c[face] * (1 - v)[:, None]
+    return points, normal[face] / (2 * area[face])[:, None]
+
+
+def seen(name, xy=(0.05, 0.03), yaw=0.5, shape="other", label="object"):
+    """The shape as one camera sees it: the nearest point of every 1.5 mm of its picture, with 0.5 mm of noise."""
+    size = np.array(SHAPES[name].size)
+    pose = make_transform(rotation_rpy(0, 0, yaw), (*xy, size[2] / 2))
+    points, normals = samples(name)
+    points, normals = transform_points(pose, points), normals @ pose[:3, :3].T
+    facing = np.einsum("ij,ij->i", normals, EYE - points) > 0.15 * np.linalg.norm(EYE - points, axis=1)
+    points = points[facing]
+    away = points - EYE
+    far = np.linalg.norm(away, axis=1)
+    ray = away / far[:, None]
+    cell = np.round(np.column_stack([np.arctan2(ray[:, 1], -ray[:, 0]), np.arcsin(ray[:, 2])]) / 0.002).astype(int)
+    order = np.argsort(far)
+    _, first = np.unique(cell[order], axis=0, return_index=True)
+    points = points[order][first] + np.random.default_rng(1).normal(0, 0.0005, (len(first), 3))
+    return SceneObject(name, label, "red", shape, size, pose, points.astype(np.float32), 0.9)
+
+
+def truly_held(grasp, name, item):
+    """What the true shape has between the pads when they close, in the tcp frame, and how deep the open fingers reach into it."""
+    points = transform_points(item.pose, samples(name, 0.0015)[0])
+    met = closing(grasp.pose[None], np.array([grasp.opening]), ARM.gripper, points)
+    local = transform_points(inverse(grasp.pose), points)
+    centres, halves = (part[0] for part in finger_boxes(ARM.gripper, np.array([grasp.opening])))
+    hit = [np.all(np.abs(local - centre) < half - 0.0015, axis=1).sum() for centre, half in zip(centres, halves, strict=True)]
+    return float(met.width[0]), sum(hit)
+
+
+@pytest.mark.parametrize("name", ["mug", "tumbler", "bowl", "ring", "l_piece", "t_piece", "u_piece", "cross", "hammer", "brush", "wrench", "arch"])
+def test_what_has_rims_or_arms_is_held_by_them(name):
+    shape = "cylinder" if SHAPES[name].size[0] == SHAPES[name].size[1] and name != "cross" else "other"
+    item = seen(name, shape=shape)
+    for rank, grasp in enumerate(GENERATOR.generate(desk(item), name, 3)):
+        width, inside = truly_held(grasp, name, item)
+        assert inside <= 3, f"the open fingers reach into the {name}"
+        assert ARM.gripper.width_min < width < ARM.gripper.width_max - 0.002
+        assert rank or abs(width - grasp.width) < 0.007
+
+
+def test_a_mug_is_not_a_solid_cylinder():
+    surface = complete_surface(seen("mug", shape="cylinder"))
+    assert not surface.simple
+    tumbler = complete_surface(seen("tumbler", shape="cylinder"))
+    inward = np.einsum("ij,ij->i", tumbler.normals[:, :2], tumbler.points[:, :2] - [0.05, 0.03]) < 0
+    assert inward.sum() > 20  # the inside of the wall is there, to press against
+
+
+def test_a_wall_that_hangs_over_is_told_from_the_side_that_is_seen():
+    item = seen("bowl", shape="cylinder")
+    wall = turned(np.asarray(item.points, float), item.position[:2], 0.0)
+    assert wall is not None
+    assert wall.radius_at(np.array([0.036]))[0] == pytest.approx(0.044, abs=0.003)
+    assert wall.radius_at(np.array([0.01]))[0] == pytest.approx(0.045 * (0.62 + 0.38 * 0.25), abs=0.004)
+    _, normals = wall.sides(0.006)
+    assert np.median(normals[:, 2]) < -0.2  # looks down
+    assert turned(np.asarray(seen("cross").points, float), np.array([0.05, 0.03]), 0.0) is None
+
+
+def test_the_hand_opens_less_between_neighbours():
+    from desk_things import thing
+
+    middle = thing("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0, 0.015))
+    walls = [thing(f"box_{k}", "box", (0.03, 0.12, 0.05), (0.05 + s * 0.0525, 0, 0.025), color="blue") for k, s in ((1, -1), (2, 1))]
+    ends = [thing(f"can_{k}", "box", (0.07, 0.02, 0.05), (0.05, s * 0.0275, 0.025), color="green") for k, s in ((1, -1), (2, 1))]
+    wide = GENERATOR.generate(desk(middle), "block_1", 1)[0]
+    tight = GENERATOR.generate(desk(middle, *walls, *ends), "block_1", 1)[0]
+    assert wide.opening > tight.opening > tight.width
+    assert tight.clearance > 0 and tight.score < wide.score
+
+
+@pytest.mark.parametrize("name", ["wx250s", "jetarm"])
+def test_what_the_wrist_cannot_reach_is_told_and_nothing_that_it_can(name):
+    arm = load_arm(name)
+    wrist = WristReach(RobotModel.load(arm))
+    angle = np.linspace(-1, 1, 9)
+    poses = [
+        make_transform(np.diag([1.0, -1.0, -1.0]), [*(arm.world_T_base[:2, 3] + radius * np.array([np.cos(a), np.sin(a)])), z])
+        for radius in np.linspace(*arm.work_radius, 6)
+        for a in angle
+        for z in (0.01, 0.04)
+    ]
+    assert wrist.within(np.array(poses)).all()
+    leaning_in = make_transform(rotation_rpy(0, np.pi / 2 + np.pi, 0), [arm.world_T_base[0, 3] + arm.reach, 0, 0.05])  # the wrist further out than the hand
+    assert not wrist.within(np.array([leaning_in, make_transform(None, [2.0, 0, 0])])).any()
