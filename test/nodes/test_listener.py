@@ -1,4 +1,4 @@
-"""A node's messages come through its listener, in order and one at a time, and leave the executor asleep."""
+"""What comes for a node comes through its listener: messages in order and one at a time, requests side by side; the executor sleeps on."""
 
 import threading
 import time
@@ -8,11 +8,13 @@ import pytest
 pytest.importorskip("rclpy")
 
 import rclpy
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
 
-from deskhand.nodes.node import DeskhandNode
+from deskhand.nodes.node import DeskhandNode, call_service
 
 DOMAIN = 71
 
@@ -123,3 +125,58 @@ def test_a_callback_that_raises_is_kept_as_the_listeners_error(pair, capfd):
     wait_for(lambda: hearer.listener.error is not None)
     assert "no such word" in str(hearer.listener.error)
     wait_for(lambda: "no such word" in capfd.readouterr().err)
+
+
+def test_a_service_answers_without_an_executor(pair):
+    asker, server = pair
+    server.create_service(SetBool, "echo", lambda request, response: SetBool.Response(success=request.data, message="heard"), callback_group=server.reentrant)
+    client = asker.create_client(SetBool, "echo", callback_group=asker.reentrant)
+    answers = [call_service(client, SetBool.Request(data=bool(number % 2))) for number in range(20)]
+    assert [answer.success for answer in answers] == [bool(number % 2) for number in range(20)]
+    assert {answer.message for answer in answers} == {"heard"}
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_requests_of_a_reentrant_group_run_side_by_side_those_of_an_exclusive_one_in_turn(pair, exclusive):
+    asker, server = pair
+    running, most, lock = [0], [0], threading.Lock()
+
+    def work(_, response):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.1)
+        with lock:
+            running[0] -= 1
+        return response
+
+    server.create_service(Trigger, "work", work, callback_group=MutuallyExclusiveCallbackGroup() if exclusive else server.reentrant)
+    client = asker.create_client(Trigger, "work", callback_group=asker.reentrant)
+    assert client.wait_for_service(timeout_sec=10.0)
+    futures = [client.call_async(Trigger.Request()) for _ in range(4)]
+    wait_for(lambda: all(future.done() for future in futures))
+    assert most[0] == 1 if exclusive else most[0] > 1
+
+
+def test_no_answer_comes_from_a_service_that_was_destroyed(pair):
+    asker, server = pair
+    service = server.create_service(Trigger, "gone", lambda _, response: response, callback_group=server.reentrant)
+    client = asker.create_client(Trigger, "gone", callback_group=asker.reentrant)
+    assert call_service(client, Trigger.Request()) is not None
+    server.destroy_service(service)
+    wait_for(lambda: not client.service_is_ready())
+    assert server.listener.error is None
+
+
+def test_a_service_that_raises_is_kept_as_the_listeners_error(pair, capfd):
+    asker, server = pair
+
+    def fail(_, __):
+        raise ValueError("no such thing")
+
+    server.create_service(Trigger, "fail", fail, callback_group=server.reentrant)
+    client = asker.create_client(Trigger, "fail", callback_group=asker.reentrant)
+    assert client.wait_for_service(timeout_sec=10.0)
+    client.call_async(Trigger.Request())
+    wait_for(lambda: server.listener.error is not None)
+    assert "no such thing" in str(server.listener.error)

@@ -23,6 +23,7 @@ def motion(
     seed: Annotated[int, typer.Option(min=0, help="Of all random numbers.")] = 0,
     trust: Annotated[int, typer.Option(min=0, help="Also make so many plans and look at them again at 1 mrad by MuJoCo.")] = 0,
     execute: Annotated[int, typer.Option(min=0, help="Also execute so many plans in simulation, and stop a quarter as many in mid-motion.")] = 0,
+    ros: Annotated[int, typer.Option(min=0, help="Also call the service motion/solve_ik so many times, through real nodes.")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {arms: [...]}; see docs/motion-benchmark.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
 ) -> None:
@@ -52,6 +53,11 @@ def motion(
 
                 result["trust"] = campaign(config, trust, execute, seed, told)
                 bad = bad or not result["trust"]["safe"]
+            if ros:
+                from deskhand.bench.motion.ros import measure_ros_ik
+
+                told(f"{ros} calls of motion/solve_ik")
+                result["ik_service"] = measure_ros_ik(config, ros, seed)
         results.append(result)
         show(result, console)
         show_trust(result.get("trust", {}), console)

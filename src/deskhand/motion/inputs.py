@@ -103,7 +103,7 @@ def check_rigid(pose: Array, name: str) -> Array:
         matrix: Array = check_pose(pose, name).copy()
     except (TypeError, ValueError) as error:
         raise DeskhandError("invalid_input", f"{name} must be a 4x4 matrix of numbers ({error}).") from error
-    if not np.allclose(matrix[3], [0, 0, 0, 1], atol=1e-6):
+    if np.abs(matrix[3] - [0, 0, 0, 1]).max() > 1e-6:
         raise DeskhandError("invalid_input", f"the last row of {name} must be 0 0 0 1, got {matrix[3].tolist()}.")
     matrix[:3, :3] = matrix_from_quaternion(quaternion_from_matrix(matrix[:3, :3]))
     return matrix

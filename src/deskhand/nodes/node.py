@@ -20,6 +20,7 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.service import Service
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
@@ -35,8 +36,8 @@ HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, r
 class DeskhandNode(Node):
     """A node with a heartbeat on ``heartbeat``: "name pid host", read by the safety node's watchdog.
 
-    Callbacks of services and actions that block use ``self.reentrant``; the executor is multi-threaded. Callbacks of subscriptions must not block:
-    they are called one at a time by the node's listener, which needs no executor.
+    Messages, requests and answers are taken by the node's listener, which needs no executor: callbacks of subscriptions are called one at a time and must
+    not block; those of services may, with ``callback_group=self.reentrant``. Actions and timers are left to the executor.
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
@@ -53,18 +54,48 @@ class DeskhandNode(Node):
         """None, for the executor: the listener takes the messages."""
         return iter(())
 
+    @property
+    def services(self) -> Iterator[Service]:
+        """None, for the executor: the listener takes the requests."""
+        return iter(())
+
+    @property
+    def clients(self) -> Iterator[Client]:
+        """None, for the executor: the listener takes the answers."""
+        return iter(())
+
     def create_subscription(self, *args: Any, **kwargs: Any) -> Subscription:
         """See rclpy; ``callback`` takes the message alone and must not block. Callback groups and event callbacks mean nothing here."""
         # a subscription's events wake the executor for every message (rmw_fastrtps): there are none
         kwargs["event_callbacks"] = SubscriptionEventCallbacks(use_default_callbacks=False)
-        subscription = super().create_subscription(*args, **kwargs)
-        self.listener.add(subscription)
-        return subscription
+        return self._listened(super().create_subscription(*args, **kwargs))
+
+    def create_service(self, *args: Any, **kwargs: Any) -> Service:
+        """See rclpy; ``callback`` is a plain function."""
+        return self._listened(super().create_service(*args, **kwargs))
+
+    def create_client(self, *args: Any, **kwargs: Any) -> Client:
+        """See rclpy; what is called when an answer comes must not block."""
+        return self._listened(super().create_client(*args, **kwargs))
+
+    def _listened(self, entity: Any) -> Any:
+        self.listener.add(entity)
+        return entity
 
     def destroy_subscription(self, subscription: Subscription) -> bool:
         """See rclpy; a callback that is running ends first."""
         self.listener.remove(subscription)
         return bool(super().destroy_subscription(subscription))
+
+    def destroy_service(self, service: Service) -> bool:
+        """See rclpy."""
+        self.listener.remove(service)
+        return bool(super().destroy_service(service))
+
+    def destroy_client(self, client: Client) -> bool:
+        """See rclpy."""
+        self.listener.remove(client)
+        return bool(super().destroy_client(client))
 
     def destroy_node(self) -> None:
         """See rclpy."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import yaml
 
 from deskhand.errors import DeskhandError
@@ -15,6 +16,7 @@ from deskhand.resources import resource_path
 from deskhand.types import CollisionObject, Shape
 
 APPROVALS = ("never", "motion", "always")
+KEEP_OUT_MARGIN = 0.005  # [m]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class SlowSettings:
 
 @dataclass(frozen=True)
 class SafetySettings:
-    """What no motion may exceed; see ``config/safety.yaml`` for the fields. ``keep_out`` are obstacles named ``keep_out:<name>``."""
+    """What no motion may exceed; see ``config/safety.yaml`` for the fields. ``keep_out``: what :func:`keep_out_zone` makes, margins included."""
 
     lower: Array
     upper: Array
@@ -75,6 +77,11 @@ class SafetySettings:
         return tuple(result)
 
 
+def keep_out_zone(name: str, pose: Array, size: npt.ArrayLike, margin: float = KEEP_OUT_MARGIN) -> CollisionObject:
+    """A box of ``size`` (3,) [m] that nothing enters, as the obstacle ``keep_out:<name>``: larger by ``margin`` [m] on every side."""
+    return CollisionObject(f"keep_out:{name}", (Shape("box", tuple(float(edge) + 2 * margin for edge in np.asarray(size))),), pose)
+
+
 def load_safety(path: str | Path | None = None) -> SafetySettings:
     """Settings of a file, default ``config/safety.yaml``.
 
@@ -96,7 +103,7 @@ def parse_safety(data: Any) -> SafetySettings:
     """Settings from what YAML gave; the same errors without the file's name."""
     if not isinstance(data, dict):
         raise DeskhandError("config_error", f"a mapping is expected, got {type(data).__name__}.")
-    valid = ("workspace", "keep_out", "max_tcp_speed", "max_joint_speed", "max_penetration", "check_step", "approval", "watchdog", "slow")
+    valid = ("workspace", "keep_out", "keep_out_margin", "max_tcp_speed", "max_joint_speed", "max_penetration", "check_step", "approval", "watchdog", "slow")
     _only(data, valid, "the file")
     workspace = _mapping(data.get("workspace"), "workspace")
     _only(workspace, ("lower", "upper"), "workspace")
@@ -106,6 +113,7 @@ def parse_safety(data: Any) -> SafetySettings:
     zones = data.get("keep_out") or []
     if not isinstance(zones, list):
         raise DeskhandError("config_error", "keep_out must be a list of boxes {name, xyz, rpy, size}.")
+    margin = _number(data, "keep_out_margin", KEEP_OUT_MARGIN, 0.1)
     approval = data.get("approval", "never")
     if approval not in APPROVALS:
         raise DeskhandError("config_error", f"approval is {approval!r}; valid: {', '.join(APPROVALS)}. (YAML reads a bare `off` or `no` as false.)")
@@ -116,7 +124,7 @@ def parse_safety(data: Any) -> SafetySettings:
     return SafetySettings(
         lower,
         upper,
-        tuple(_zone(zone, index) for index, zone in enumerate(zones)),
+        tuple(_zone(zone, index, margin) for index, zone in enumerate(zones)),
         _number(data, "max_tcp_speed", 1.0, 10.0),
         _number(data, "max_joint_speed", 1.0, 1.0),
         _number(data, "max_penetration", 0.001, 0.02),
@@ -157,7 +165,7 @@ def _number(data: dict[str, Any], name: str, default: float, most: float) -> flo
     return float(value)
 
 
-def _zone(value: Any, index: int) -> CollisionObject:
+def _zone(value: Any, index: int, margin: float) -> CollisionObject:
     where = f"keep_out[{index}]"
     zone = _mapping(value, where)
     _only(zone, ("name", "xyz", "rpy", "size"), where)
@@ -169,4 +177,4 @@ def _zone(value: Any, index: int) -> CollisionObject:
         raise DeskhandError("config_error", f"{where}.size must be above 0, got {size.tolist()}.")
     rpy = _vector(zone.get("rpy", [0, 0, 0]), f"{where}.rpy")
     pose = pose_from_xyz_rpy(_vector(zone.get("xyz"), f"{where}.xyz"), [float(v) for v in rpy])
-    return CollisionObject(f"keep_out:{name}", (Shape("box", tuple(map(float, size))),), pose)
+    return keep_out_zone(name, pose, size, margin)

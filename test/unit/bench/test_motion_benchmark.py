@@ -65,7 +65,7 @@ def test_numbers_tables_and_plot(tmp_path: Path) -> None:
     assert result["ik"][name]["success"] == 1.0
     assert all(numbers[name]["success"] == 1.0 and numbers[name]["limits_exceeded_by"] < 0.01 for numbers in result["planning"].values())
     motions = result["trust"]["motions"]
-    assert motions["reached"] == 2 and motions["stops"] == 1 and motions["table_contacts"] == 0
+    assert motions["reached"] == 2 and motions["stops"] == 1 and motions["contacts"] == 0
     assert motions["cancel_max_s"] < 0.1 and motions["overshoot_max_mm"] < 10
     console = Console(record=True, width=160)
     show(result, console)

@@ -151,6 +151,15 @@ def test_a_coarse_trajectory_is_looked_at_finely() -> None:
     assert envelope().check(swing, PlanningScene({"post": post("post", tip, 0.02)}), FINGERS).violations
 
 
+def test_plans_stay_a_margin_away_from_keep_out_zones() -> None:
+    workspace = {"lower": [-1, -1, 0], "upper": [1, 1, 1]}
+    zone = {"name": "lamp", "xyz": [0.1, 0.2, 0.3], "size": [0.1, 0.2, 0.3]}
+    [by_default] = parse_safety({"workspace": workspace, "keep_out": [zone]}).keep_out
+    [wide] = parse_safety({"workspace": workspace, "keep_out": [zone], "keep_out_margin": 0.02}).keep_out
+    assert by_default.id == wide.id == "keep_out:lamp"
+    assert by_default.shapes[0].size == pytest.approx((0.11, 0.21, 0.31)) and wide.shapes[0].size == pytest.approx((0.14, 0.24, 0.34))
+
+
 def test_table_workspace_keep_out_and_self_collision() -> None:
     low = HOME.copy()
     low[1:3] = 1.2, 0.3

@@ -27,6 +27,11 @@ def show(result: dict[str, Any], console: Console) -> None:
     table.add_row("  off the line [mm]", *(f"{result['cartesian'][name]['off_line_mm']:.2f}" for name in names), style="dim")
     table.add_row("collision checks [1/s]", *(f"{result['checks'][name]['per_cpu_second']:.0f}" for name in names))
     console.print(table)
+    if service := result.get("ik_service"):
+        console.print(
+            f"motion/solve_ik through ROS: {service['calls']} calls, {service['success']:.1%} solved, median {service['median_ms']:.1f} ms, "
+            f"95 % {service['p95_ms']:.1f} ms (wall clock)"
+        )
     for name, row in result["ratios"].items():
         console.print(f"{name}, times {names[0]}: " + ", ".join(f"{what} {value:.2f}" for what, value in row.items()), soft_wrap=True)
     for name, why in result["missing"].items():
@@ -45,7 +50,8 @@ def show_trust(trust: dict[str, Any], console: Console) -> None:
         console.print(
             f"{moves['executed']} plans executed: {moves['reached']} reached, tracking error at most {moves['max_tracking_error_rad']:.4f} rad, final "
             f"{moves['max_final_error_rad']:.4f} rad; {moves['stops']} stops: overshoot median {moves['overshoot_median_mm']:.1f} mm, at most "
-            f"{moves['overshoot_max_mm']:.1f} mm, at rest within {moves['rest_max_s']:.2f} s; contacts with the table: {moves['table_contacts']}"
+            f"{moves['overshoot_max_mm']:.1f} mm, at rest within {moves['rest_max_s']:.2f} s; "
+            f"contacts with the table or the post in the keep-out zone: {moves['contacts']}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,22 @@ from deskhand.bench.motion.contenders import Deskhand
 from deskhand.bench.motion.recheck import STEP, Recheck
 from deskhand.bench.motion.run import PLAN_TIME, Told
 from deskhand.bench.motion.tasks import SITUATIONS, TaskMaker
-from deskhand.geometry import Array
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, make_transform, rotation_about
 from deskhand.motion.executor import Executor
 from deskhand.motion.service import MotionService
 from deskhand.motion.timing import differences
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.settings import keep_out_zone, load_safety
 from deskhand.sim.devices import SimArm, SimClock
 from deskhand.sim.simulation import Simulation
-from deskhand.sim.spec import WorldSpec
+from deskhand.sim.spec import ObjectSpec, WorldSpec
 from deskhand.types import ExecutionReport, MotionGoal, Plan
 
 DEEP = 1e-3  # [m]
 LIMIT = 0.01
 AT_REST = 0.01  # [rad/s]
+UNREACHED = frozenset({"no_ik_solution", "goal_in_collision", "planning_failed"})
 
 
 def campaign(arm: ArmConfig, plans: int, motions: int, seed: int, told: Told) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def campaign(arm: ArmConfig, plans: int, motions: int, seed: int, told: Told) ->
         result["safe"] = not (result["plans"]["deeper_than_1mm"] or result["plans"]["over_limits"])
     if motions:
         result["motions"] = execute_plans(arm, motions, motions // 4, seed, told)
-        result["safe"] = result["safe"] and not result["motions"]["table_contacts"]
+        result["safe"] = result["safe"] and not result["motions"]["contacts"]
     return result
 
 
@@ -99,20 +103,30 @@ class Watched(SimClock):
 
 
 def execute_plans(arm: ArmConfig, count: int, stops: int, seed: int, told: Told) -> dict[str, Any]:
-    """Random plans over an open table on the simulated arm; ``stops`` more are cancelled on the way."""
+    """Random plans on the simulated arm, around a keep-out zone that a real post fills; ``stops`` more are cancelled on the way."""
     maker, rng = TaskMaker(arm), np.random.default_rng(seed + 2)
-    simulation = Simulation(WorldSpec((), arm=arm.name))
+    post = _post(maker, rng)
+    settings = load_safety()
+    settings = replace(settings, keep_out=(*settings.keep_out, keep_out_zone("post", post.pose, post.size)))
+    simulation = Simulation(WorldSpec((post,), arm=arm.name))
     clock, driver = Watched(simulation), SimArm(simulation)
-    service = MotionService(arm, driver.joint_state, clock)
+    service = MotionService(arm, driver.joint_state, clock, settings=settings)
     executor = Executor(driver, clock, RobotModel.load(arm))
     reports: list[ExecutionReport] = []
     stopped: list[tuple[float, float, float]] = []
+    refused = 0
     try:
-        goals = iter(maker.make("open", count + stops, seed + 2))
-        for index in range(count + stops):
-            told(f"motion {index + 1} of {count + stops} in simulation")
-            plan = service.take(service.plan_motion(MotionGoal(poses=(next(goals).pose,))).id)
-            if index < count:
+        while len(reports) + len(stopped) < count + stops:
+            told(f"motion {len(reports) + len(stopped) + 1} of {count + stops} in simulation")
+            [goal] = maker.make("open", 1, int(rng.integers(2**31)))
+            try:
+                plan = service.take(service.plan_motion(MotionGoal(poses=(goal.pose,))).id)
+            except DeskhandError as error:  # within the zone, or behind it
+                refused += 1
+                if error.code not in UNREACHED or refused > 10 * (count + stops):
+                    raise
+                continue
+            if len(reports) < count:
                 reports.append(executor.execute(plan))
             else:
                 stopped.append(_stopped(executor, clock, simulation, plan, float(rng.uniform(0.25, 0.75))))
@@ -122,6 +136,7 @@ def execute_plans(arm: ArmConfig, count: int, stops: int, seed: int, told: Told)
     beyond, rest, late = (np.array(column) for column in zip(*stopped, strict=True)) if stopped else (np.zeros(1),) * 3
     return {
         "executed": len(reports),
+        "refused": refused,
         "reached": sum(report.ok for report in reports),
         "failures": [report.message for report in reports if not report.ok],
         "max_tracking_error_rad": max((report.max_tracking_error for report in reports), default=0.0),
@@ -131,8 +146,15 @@ def execute_plans(arm: ArmConfig, count: int, stops: int, seed: int, told: Told)
         "overshoot_max_mm": 1000 * float(beyond.max()),
         "rest_max_s": float(rest.max()),
         "cancel_max_s": float(late.max()),
-        "table_contacts": clock.touched,
+        "contacts": clock.touched,
     }
+
+
+def _post(maker: TaskMaker, rng: np.random.Generator) -> ObjectSpec:
+    """A post in the middle of the work area, too heavy to be pushed away unnoticed."""
+    side, height = 0.05, 0.14
+    point = maker.at(rng.uniform(-0.5, 0.5), (maker.near + maker.far) / 2, height / 2)
+    return ObjectSpec("post", "block", (side, side, height), (0.5, 0.5, 0.5), 5.0, make_transform(rotation_about((0, 0, 1), rng.uniform(0, 1.5)), point))
 
 
 def _stopped(executor: Executor, clock: Watched, simulation: Simulation, plan: Plan, part: float) -> tuple[float, float, float]:
