@@ -135,6 +135,27 @@ class Brain:
         goals = yield from self._submit(made)
         self._pursuit.begin(goals, made.free)
         yield from self._pursuit.run()
+        yield from self._come_to_light(group, kept)
+
+    def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
+        """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
+        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
+        for _ in range(ROUNDS):
+            if not self._pursuit.failures() or not any(isinstance(task, Place | Tidy) for task in tasks):
+                return
+            before = self._pursuit.done
+            if not (yield from self._pursuit.look("Some things could not be moved; what do I see now?")):
+                return
+            made = make_goals(tasks, self._pursuit.objects, kept)
+            made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]
+            made.problems = []
+            new = (yield from self._submit(made)) if made.goals else []
+            if not new:
+                return
+            self._pursuit.take_in(new)
+            yield from self._pursuit.run()
+            if self._pursuit.done == before:
+                return
 
     def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
         """Say what "it" is: where nobody was named before, what the gripper holds."""

@@ -69,6 +69,19 @@ class Pursuit:
         self.problems += self.failures()
         self.work = Work({goal.object_id: goal for goal in goals}, free)
 
+    def is_new(self, goal: Goal) -> bool:
+        """Whether nobody has had a goal for this thing yet, and it is not there already."""
+        return goal.object_id not in self.work.goals and not satisfied(goal, self.objects)
+
+    def take_in(self, new: Sequence[Goal]) -> None:
+        """Take up ``new`` goals, and once more what failed for want of a grasp and is still seen."""
+        self.work.goals |= {goal.object_id: goal for goal in new}
+        seen = {str(item["id"]) for item in self.objects}
+        again = [name for name, (code, _) in self.work.failed.items() if code in ("no_grasp", "grasp_failed") and name in seen and name in self.work.goals]
+        for name in again:
+            del self.work.failed[name]
+            self.work.tries[name] = ATTEMPTS - 1
+
     def failures(self) -> list[tuple[str, str]]:
         """(code, text) of each sub-goal of the group that is given up."""
         return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if self._is_open(name)]

@@ -35,6 +35,7 @@ class Honesty:
     belief: Belief
     calls: int = 0
     false: list[dict[str, Any]] = field(default_factory=list)
+    _lifted: tuple[str, ...] = ()
     _open: dict[str, tuple[Mapping[str, Any], Truth, dict[str, str]]] = field(default_factory=dict)
 
     def event(self, record: Mapping[str, Any]) -> None:
@@ -79,10 +80,11 @@ class Honesty:
             return self._holds(tool, arguments, before, now, names)
         if tool == "push":
             return self._pushed(arguments, before, now, names, data)
-        held = before.in_hand
-        if len(held) != 1:
-            return "" if held else "nothing was in the hand"
-        item = now.get(held[0])
+        held, self._lifted = self._lifted or before.in_hand, ()
+        why = [self._put(tool, arguments, now.get(name), before, now, names) for name in held]
+        return next(filter(None, why), "") if held else "nothing was in the hand"
+
+    def _put(self, tool: str, arguments: Mapping[str, Any], item: TruthObject, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
         if item.name in now.in_hand:
             return f"{item.name} is still in the hand"
         if item.pose[2, 3] < FLOOR:
@@ -92,15 +94,15 @@ class Honesty:
         return self._placed(tool, arguments, item, before, now, names)
 
     def _holds(self, tool: str, arguments: Mapping[str, Any], before: Truth, now: Truth, names: Mapping[str, str]) -> str:
-        if not now.in_hand:
-            return "nothing is in the hand"
-        wanted = names.get(str(arguments.get("object_id", "")), "") if tool == "pick" else (before.in_hand or ("",))[0]
-        if not wanted:
-            return ""  # the scorer cannot tell which of the things was meant
-        if wanted not in now.in_hand:
-            return f"the hand holds {now.in_hand[0]}, not {wanted}"
-        risen = float(now.get(wanted).pose[2, 3] - before.get(wanted).pose[2, 3])
-        return f"{wanted} was lifted by {1000 * risen:.0f} mm only" if tool == "pick" and risen < LIFTED else ""
+        if tool == "handover":
+            lost = [name for name in before.in_hand if name not in now.in_hand]
+            return f"{lost[0]} is not in the hand any more" if lost else "" if now.in_hand or self._lifted else "nothing is in the hand"
+        risen = {item.name: float(item.pose[2, 3] - before.get(item.name).pose[2, 3]) for item in now.objects}
+        self._lifted = tuple(name for name, height in risen.items() if height > LIFTED)  # two thin things may be held as one, each by one finger
+        if not self._lifted:
+            return "nothing was lifted"
+        wanted = names.get(str(arguments.get("object_id", "")), "")  # empty: the scorer cannot tell which of the things was meant
+        return f"{', '.join(self._lifted)} was lifted, not {wanted}" if wanted and wanted not in self._lifted else ""
 
     def _inside(self, item: TruthObject, now: Truth, wanted: str) -> str:
         walls = {spec.name: spec.wall for spec in self.world.objects if spec.kind in CONTAINER_KINDS}

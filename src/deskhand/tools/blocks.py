@@ -21,6 +21,7 @@ PLANK = 1.8  # a plank's length over its width, at least
 SAME = 0.16  # share that the heights of cubes side by side may differ by
 SIDES = (0.015, 0.13)  # [m] of what counts as a block
 ROOM = 0.042  # [m] of free desk around a structure, for the fingers
+AMPLE = 0.07  # [m] beyond which more room is no better
 OVER = 0.045  # [m] that the hand comes above the top of a structure
 ROUND = 5.0  # cost of what looks round
 COLOR = 100.0  # cost of a wrong colour: never taken
@@ -116,7 +117,8 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
     size = footprint(slots, blocks)
     top = (max(levels(slots)) + 1) * blocks.edge
     best_radius = least + 0.42 * (most - least)
-    things = [corners_of(item) for item in scene.objects if item.bottom < 0.03]
+    outlines = [corners_of(item) for item in scene.objects if item.bottom < 0.03]
+    things = [(outline, outline.mean(axis=0), float(np.ptp(outline, axis=0).max())) for outline in outlines]
     ranked = []
     for radius in np.arange(least, most + 1e-9, (most - least) / 12):
         for angle in np.deg2rad(np.arange(-60, 61, 5)):
@@ -126,9 +128,11 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
                 reach = np.linalg.norm(corners - base, axis=1)
                 if reach.max() > most + 0.01 or reach.min() < least - 0.02:
                     continue
-                gap = min((_gap(corners, thing) for thing in things), default=1.0)
+                centre, around = np.array([site.x, site.y]), math.hypot(*size) / 2 + AMPLE
+                near = [thing for thing, middle, half in things if math.hypot(*(middle - centre)) < around + half]
+                gap = min((_gap(corners, thing) for thing in near), default=AMPLE)
                 if gap > ROOM:
-                    ranked.append((-min(gap, 0.07) + 0.4 * abs(float(radius) - best_radius) + 0.03 * abs(float(angle)), site))
+                    ranked.append((-min(gap, AMPLE) + 0.4 * abs(float(radius) - best_radius) + 0.03 * abs(float(angle)), site))
     for _, site in sorted(ranked, key=lambda item: item[0])[:12]:
         if _reached(robot, site, size, blocks.edge, top):
             return site
