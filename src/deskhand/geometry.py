@@ -132,6 +132,6 @@ def check_pose(pose: npt.ArrayLike, name: str = "pose") -> Array:
     if matrix.shape != (4, 4) or not np.all(np.isfinite(matrix)):
         raise DeskhandError("invalid_input", f"{name} must be a finite 4x4 matrix, got shape {matrix.shape}: {matrix.tolist()}.")
     rotation = matrix[:3, :3]
-    if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-3 or rotation[:, 0] @ np.cross(rotation[:, 1], rotation[:, 2]) < 0:
+    if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-3 or np.linalg.det(rotation) < 0:
         raise DeskhandError("invalid_input", f"the rotation of {name} is not orthonormal and right-handed.")
     return matrix

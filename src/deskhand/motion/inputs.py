@@ -8,7 +8,7 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, check_pose, matrix_from_quaternion, quaternion_from_matrix
+from deskhand.geometry import Array, check_pose
 from deskhand.types import MotionGoal, PlanOptions
 
 START_SLACK = 0.03  # [rad] that measured joints may be beyond their limits
@@ -105,7 +105,10 @@ def check_rigid(pose: Array, name: str) -> Array:
         raise DeskhandError("invalid_input", f"{name} must be a 4x4 matrix of numbers ({error}).") from error
     if np.abs(matrix[3] - [0, 0, 0, 1]).max() > 1e-6:
         raise DeskhandError("invalid_input", f"the last row of {name} must be 0 0 0 1, got {matrix[3].tolist()}.")
-    matrix[:3, :3] = matrix_from_quaternion(quaternion_from_matrix(matrix[:3, :3]))
+    rotation = matrix[:3, :3]
+    for _ in range(3):  # Newton's steps to the nearest rotation: from 1e-3 off to rounding
+        rotation = 1.5 * rotation - 0.5 * rotation @ rotation.T @ rotation
+    matrix[:3, :3] = rotation
     return matrix
 
 

@@ -1,4 +1,4 @@
-"""Times ``motion/solve_ik`` as any client sees it, and prints one JSON object: ``{"calls", "solved", "ms": [wall time of each]}``.
+"""Times ``motion/solve_ik`` as the package's own clients see it, and prints one JSON object: ``{"calls", "solved", "ms": [wall time of each]}``.
 
 For ``deskhand bench motion --ros``; a process of its own, so that who starts it needs no ROS.
 """
@@ -8,19 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import threading
 import time
 
 import numpy as np
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.nodes import conversions
-from deskhand.nodes.node import call_service
+from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand_interfaces.srv import SolveIK
 
 WARM_UP = 20
@@ -36,12 +33,8 @@ def main() -> int:
     model, rng = RobotModel.load(load_arm(arguments.arm)), np.random.default_rng(arguments.seed)
     limits = np.array([model.limits[name][:2] for name in model.arm.joints])
     rclpy.init(args=sys.argv)
-    node = Node("ik_timer")  # rclpy's own, as a user's would be
-    client = node.create_client(SolveIK, "motion/solve_ik")
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    spinner = threading.Thread(target=executor.spin, daemon=True)
-    spinner.start()
+    node = DeskhandNode("ik_timer")
+    client = node.create_client(SolveIK, "motion/solve_ik", callback_group=node.reentrant)
     times, solved = [], 0
     for index in range(WARM_UP + arguments.calls):
         pose = model.tcp_pose(model.arm_joints(rng.uniform(limits[:, 0] * 0.98, limits[:, 1] * 0.98)))
@@ -52,8 +45,6 @@ def main() -> int:
             times.append(1000 * (time.perf_counter() - began))
             solved += answer.error_code == 0
     print(json.dumps({"calls": arguments.calls, "solved": solved, "ms": times}), flush=True)
-    executor.shutdown(timeout_sec=0.5)
-    spinner.join(1.0)
     node.destroy_node()
     rclpy.try_shutdown()
     return 0 if solved == arguments.calls else 1
