@@ -47,6 +47,7 @@ def scene_object(name):
         support="tray_1",
         relation="in",
         box2d=(1, 2, 3, 4),
+        guessed=(0, 2),
     )
 
 

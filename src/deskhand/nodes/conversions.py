@@ -256,6 +256,7 @@ def scene_object_to_msg(item: types.SceneObject, stamp: float = 0.0) -> dm.Scene
         support=item.support,
         relation=item.relation,
         box2d=np.asarray(item.box2d, dtype=np.int32),
+        guessed=list(item.guessed),
     )
 
 
@@ -277,6 +278,7 @@ def scene_object_from_msg(message: dm.SceneObject) -> types.SceneObject:
         support=message.support,
         relation=message.relation,
         box2d=tuple(int(v) for v in message.box2d),  # type: ignore[arg-type]
+        guessed=tuple(int(axis) for axis in message.guessed),
     )
 
 

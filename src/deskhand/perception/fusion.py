@@ -170,7 +170,7 @@ def _surest(seen: Sequence[SceneObject]) -> str:
 
 
 def fit(seen: Sequence[SceneObject], best: SceneObject, points: Array) -> tuple[Array, Array]:
-    """Pose and size of a thing from its joined cloud (N, 3): standing boxes, standing cylinders and balls anew, others as the mean of the views."""
+    """Pose and size of a thing from its joined cloud (N, 3): standing boxes and standing cylinders anew, others as the mean of the views."""
     upright = abs(best.pose[2, 2]) > 0.99
     lying = best.shape == "cylinder" and (best.size[0] > 1.25 * best.size[2]) and abs(best.size[1] - best.size[2]) < 0.25 * best.size[2]
     if upright and not lying and not best.is_container and len(points) >= 2 * ENOUGH:

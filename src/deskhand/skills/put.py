@@ -115,7 +115,7 @@ def _check_support(ctx: SkillContext, target: _Target) -> None:
 
 
 def _again(ctx: SkillContext, item: SceneObject, target: _Target, data: dict[str, Any]) -> SkillResult:
-    """Pick up what stands a little off and put it down again, aimed by as much to the other side as the hand seems to err."""
+    """Pick up what stands a little off and put it down once more at the same place."""
     taken = pick(ctx, item.id)
     if not taken.ok:
         raise SkillError("place_failed", f"{item.id} stands {1000 * data['off_by']:.0f} mm off and could not be picked again: {taken.message}", data)
