@@ -6,6 +6,7 @@ again before and after every service call, in competition with the callback itse
 
 from __future__ import annotations
 
+import atexit
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +46,7 @@ class Listener:
         self._thread: threading.Thread | None = None
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix=f"{name} service")
         self._turns: dict[CallbackGroup, threading.Lock] = {}
+        atexit.register(self.close)  # a thread inside rclpy while the interpreter ends would abort the process
 
     def add(self, entity: Entity) -> None:
         """Take what comes for ``entity`` from now on."""
@@ -66,7 +68,8 @@ class Listener:
             self._guard.trigger_guard_condition()
 
     def close(self) -> None:
-        """End the thread; requests that wait for a worker are dropped."""
+        """End the thread; requests that wait for a worker are dropped. Once more does nothing."""
+        atexit.unregister(self.close)
         with self._changed:
             self._closing, self._entities = True, ()
         self._workers.shutdown(wait=False, cancel_futures=True)

@@ -67,6 +67,7 @@ class SimNode(DeskhandNode):
         self.robot = self.simulation.built.robot
         self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []  # looked at after every step
         self._waiting_lock = threading.Lock()
+        self._begun: dict[int, Follower] = {}  # by id of the goal, until its handle is there
         self._followers: dict[bytes, Follower] = {}
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
@@ -158,16 +159,16 @@ class SimNode(DeskhandNode):
     def _check_follow(self, goal: FollowJointTrajectory.Goal) -> GoalResponse:
         try:
             check_trajectory(_trajectory(goal), self.simulation.arm.joints)
-            self._tolerances(goal)
+            tolerances = self._tolerances(goal)
         except DeskhandError as error:
             self.get_logger().error(f"trajectory rejected: {error}")
             return GoalResponse.REJECT
+        # Here, before the client is answered, so that goals take effect in the order they came: what rclpy calls later runs in any order.
+        self._begun[id(goal)] = self.simulation.follow(_trajectory(goal), tolerances)
         return GoalResponse.ACCEPT
 
     def _begin_follow(self, handle: ServerGoalHandle) -> None:
-        # here rather than in the execute callback, so that goals take effect in the order they came
-        goal = handle.request
-        self._followers[bytes(handle.goal_id.uuid)] = self.simulation.follow(_trajectory(goal), self._tolerances(goal))
+        self._followers[bytes(handle.goal_id.uuid)] = self._begun.pop(id(handle.request))
         handle.execute()
 
     def _cancel_follow(self, handle: ServerGoalHandle) -> CancelResponse:
