@@ -109,11 +109,11 @@ class EmbeddedBackend:
                 """Whether a solution meets the roll, as all do of arms with 6 joints."""
                 return any(abs(solution.roll_error) < ROLL_MET for solution in found)
 
-            keep(self._ik.seeded(pose, seed))
+            downhill = keep(self._ik.seeded(pose, seed))  # from the seed: seldom is another nearer
             began, end = time.thread_time(), time.monotonic() + 10 * max_time
             while not found and time.thread_time() - began < max_time and time.monotonic() < end:
                 keep(self._ik.restarted(pose, max_time))
-            if max_solutions > 1 or not (found and rolled() and np.abs(found[0].joints - seed).max() < NEAR):
+            if max_solutions > 1 or not (found and rolled() and (downhill or np.abs(found[0].joints - seed).max() < NEAR)):
                 # Others, so that the nearest is near; given up after some tries that bring nothing new.
                 misses, wanted = 0, max_solutions if max_solutions > 1 else 2
                 while found and (len(found) < wanted or not rolled()) and misses < (MISSES * max_solutions if rolled() else MISSES_ROLLED):

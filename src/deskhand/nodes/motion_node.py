@@ -103,10 +103,8 @@ class MotionNode(DeskhandNode):
         """``handler`` with every error turned into a code and a message: a caller always gets an answer."""
 
         def answer(request: Any, response: Any) -> Any:
-            began = time.monotonic()
             try:
                 handler(request, response)
-                self.get_logger().debug(f"{name}: {1000 * (time.monotonic() - began):.0f} ms")
             except Exception as error:
                 response.error_code, response.error_message = self._failure(name, error)
             return response
