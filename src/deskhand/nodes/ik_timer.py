@@ -1,6 +1,7 @@
-"""Times ``motion/solve_ik`` as the package's own clients see it, and prints one JSON object: ``{"calls", "solved", "ms": [wall time of each]}``.
+"""Times ``motion/solve_ik`` as the package's own clients see it.
 
-For ``deskhand bench motion --ros``; a process of its own, so that who starts it needs no ROS.
+Prints one JSON object: ``{"calls", "solved", "ms": [wall time of each], "errors": {code: how many}}``. For ``deskhand bench motion --ros``; a process of
+its own, so that who starts it needs no ROS.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 import rclpy
@@ -16,6 +18,7 @@ from rclpy.utilities import remove_ros_args
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
+from deskhand.errors import error_from_number
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand_interfaces.srv import SolveIK
@@ -35,7 +38,8 @@ def main() -> int:
     rclpy.init(args=sys.argv)
     node = DeskhandNode("ik_timer")
     client = node.create_client(SolveIK, "motion/solve_ik", callback_group=node.reentrant)
-    times, solved = [], 0
+    times: list[float] = []
+    errors: Counter[str] = Counter()
     for index in range(WARM_UP + arguments.calls):
         pose = model.tcp_pose(model.arm_joints(rng.uniform(limits[:, 0] * 0.98, limits[:, 1] * 0.98)))
         request = SolveIK.Request(pose=conversions.pose_stamped_to_msg(pose), check_collisions=False)
@@ -43,8 +47,10 @@ def main() -> int:
         answer = call_service(client, request, wait_for=20.0)
         if index >= WARM_UP:
             times.append(1000 * (time.perf_counter() - began))
-            solved += answer.error_code == 0
-    print(json.dumps({"calls": arguments.calls, "solved": solved, "ms": times}), flush=True)
+            if answer.error_code:
+                errors[error_from_number(answer.error_code, answer.error_message).code] += 1
+    solved = arguments.calls - errors.total()
+    print(json.dumps({"calls": arguments.calls, "solved": solved, "ms": times, "errors": errors}), flush=True)
     node.destroy_node()
     rclpy.try_shutdown()
     return 0 if solved == arguments.calls else 1

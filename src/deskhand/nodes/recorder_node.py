@@ -14,6 +14,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.episode import messages
+from deskhand.episode.thinning import Thinner
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
 from deskhand.nodes.node import DeskhandNode, run_node
@@ -45,7 +46,7 @@ class RecorderNode(DeskhandNode):
         super().__init__("recorder")
         self._settings = declare_parameters(self, RecorderParameters)
         self._writer: EpisodeWriter | None = None
-        self._last_joints = -1.0
+        self._joints_kept = Thinner(self._settings.joint_rate)
         self._last_safety: tuple[bool, str, str] | None = None
         self._transforms: list[TFMessage] = []
         self._info: CameraInfo | None = None
@@ -89,10 +90,8 @@ class RecorderNode(DeskhandNode):
 
     def _on_joints(self, message: JointState) -> None:
         stamp = time_from_msg(message.header.stamp)
-        # Time that jumps back is another simulation: begin again.
-        if self._writer is None or 0.0 <= stamp - self._last_joints < 0.999 / self._settings.joint_rate:
+        if self._writer is None or not self._joints_kept.keeps(stamp):
             return
-        self._last_joints = stamp
         self._writer.write(messages.JOINTS, messages.JOINT_STATE, message, stamp)
 
     def _on_safety(self, message: SafetyStatus) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median, spread
@@ -86,15 +87,22 @@ def _tightest(points: Array, yaws: Array, trim: float) -> float:
 
 
 def fit_circle(points: Array) -> tuple[Array, float, float]:
-    """Centre (2,), radius and robust rms of the residual [m] of a circle through points, outliers trimmed."""
+    """Centre (2,), radius and robust rms of the residual [m] of a circle through points (N, 2), outliers trimmed."""
+    centre, radius, error, keep = fit_round(points, 1e-4)
+    return centre, radius, float(np.sqrt(np.mean(error[keep] ** 2)))
+
+
+def fit_round(points: Array, slack: float) -> tuple[Array, float, Array, npt.NDArray[np.bool_]]:
+    """A circle or sphere through points (N, d): centre (d,), radius, residuals (N,) [m], and which points (N,) were no outliers beyond ``slack`` [m]."""
+    size = points.shape[1]
     keep = np.ones(len(points), bool)
-    centre, radius, error = np.zeros(2), 0.0, np.zeros(len(points))
+    centre, radius, error = np.zeros(size), 0.0, np.zeros(len(points))
     for _ in range(3):
         p = points[keep]
         system = np.column_stack([2 * p, np.ones(len(p))])
-        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(3), system.T @ (p**2).sum(axis=1))
-        centre = solution[:2]
-        radius = float(np.sqrt(max(solution[2] + centre @ centre, 1e-9)))
+        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(size + 1), system.T @ (p**2).sum(axis=1))
+        centre = solution[:size]
+        radius = float(np.sqrt(max(float(solution[size] + centre @ centre), 1e-9)))
         error = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
-        keep = error <= max(1e-4, 2.5 * median(error))
-    return centre, radius, float(np.sqrt(np.mean(error[keep] ** 2)))
+        keep = error <= max(slack, 2.5 * median(error))
+    return centre, radius, error, keep

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import Array, make_transform
-from deskhand.perception.quantiles import median, quantile, spread
+from deskhand.perception.footprint import fit_round
+from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.solid import Solid, rms, standing_pose
 
 _LEANS = np.deg2rad(4.0)  # less is lying
@@ -15,16 +16,7 @@ _WIDTH = 0.05  # weight of a point of the width beside one of the surface
 
 def sphere(points: Array, support: float) -> Solid | None:
     """Least squares, outliers trimmed; it must rest on its support."""
-    keep = np.ones(len(points), bool)
-    centre, radius, error = np.zeros(3), 0.0, np.zeros(len(points))
-    for _ in range(3):
-        p = points[keep]
-        system = np.column_stack([2 * p, np.ones(len(p))])
-        solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(4), system.T @ (p**2).sum(axis=1))
-        centre = solution[:3]
-        radius = float(np.sqrt(max(solution[3] + centre @ centre, 1e-9)))
-        error = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
-        keep = error <= max(1e-3, 2.5 * median(error))
+    centre, radius, error, _ = fit_round(points, 1e-3)
     rests = abs(centre[2] - support - radius) < 0.15 * radius + 0.002
     if not 0.006 < radius < 0.08 or not rests:
         return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
+from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, WorldSpec
 
 
@@ -54,3 +55,54 @@ class Task(Protocol):
     def score(self, seed: int, start: Truth, end: Truth) -> Score:
         """Judge the end of a trial of ``seed``; ``start`` is the truth before the robot moved."""
         ...
+
+
+class Seeded(Protocol):
+    """What a seed gives: at least a world and what is said."""
+
+    @property
+    def world(self) -> WorldSpec:
+        """See Task."""
+        ...
+
+    @property
+    def instruction(self) -> str:
+        """See Task."""
+        ...
+
+
+S = TypeVar("S", bound=Seeded)
+
+
+class SeededTask(Generic[S]):
+    """A Task whose world and words follow from one setting a seed; what is left to say is how a setting is made, and the score."""
+
+    settle = 0.0
+
+    def __init__(self, arm: str = "wx250s") -> None:
+        self._arm = arm
+
+    def setting(self, seed: int) -> S:
+        """All that follows from ``seed`` (0 or more).
+
+        Raises:
+            DeskhandError: ``invalid_input`` for a negative seed.
+        """
+        if seed < 0:
+            raise DeskhandError("invalid_input", f"the seed must be 0 or more, got {seed}.")
+        return self._make(seed)
+
+    def _make(self, seed: int) -> S:
+        raise NotImplementedError
+
+    def world(self, seed: int) -> WorldSpec:
+        """See Task."""
+        return self.setting(seed).world
+
+    def instruction(self, seed: int) -> str:
+        """See Task."""
+        return self.setting(seed).instruction
+
+    def pictures(self, seed: int) -> dict[Path, WorldSpec]:
+        """See Task: none."""
+        return {}

@@ -18,7 +18,7 @@ from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
 from deskhand.structures import Blocks, Slot, footprint, structure, to_spec
-from deskhand.tasks.base import ObjectScore, Score
+from deskhand.tasks.base import ObjectScore, Score, SeededTask
 from deskhand.tasks.placement import FLOOR, footprint_of
 from deskhand.tasks.standing import best_fit, heights
 from deskhand.tasks.wording import listed
@@ -59,29 +59,15 @@ class Setting:
     picture: tuple[Path, WorldSpec] | None = None
 
 
-class BlockBuilding:
+class BlockBuilding(SeededTask[Setting]):
     """Blocks of one size and a plank where the structure needs one, strewn; up to two more than needed."""
 
     name = "block_building"
     summary = "Build a structure from blocks: within 10 mm, and standing 3 s after the robot says that it is done."
     settle = 3.0
 
-    def __init__(self, arm: str = "wx250s") -> None:
-        self._arm = arm
-
-    def setting(self, seed: int) -> Setting:
-        """All that follows from ``seed`` (0 or more)."""
-        if seed < 0:
-            raise DeskhandError("invalid_input", f"the seed must be 0 or more, got {seed}.")
+    def _make(self, seed: int) -> Setting:
         return _setting(self._arm, seed)
-
-    def world(self, seed: int) -> WorldSpec:
-        """See Task."""
-        return self.setting(seed).world
-
-    def instruction(self, seed: int) -> str:
-        """See Task."""
-        return self.setting(seed).instruction
 
     def pictures(self, seed: int) -> dict[Path, WorldSpec]:
         """See Task."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -16,7 +15,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_rpy
 from deskhand.resources import resource_path
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.tasks.base import ObjectScore, Score
+from deskhand.tasks.base import ObjectScore, Score, SeededTask
 from deskhand.tasks.placement import AT_REST, FLOOR, UPRIGHT, footprint_of, tilt, where_is
 from deskhand.tasks.wording import Rule, make_rules, say
 
@@ -40,33 +39,14 @@ class Setting:
     rules: tuple[Rule, ...]
 
 
-class DeskCleaning:
+class DeskCleaning(SeededTask[Setting]):
     """4 to 8 things of nine kinds, 2 or 3 containers, a rule by kind, colour or group in one of many wordings."""
 
     name = "desk_cleaning"
     summary = "Put everything on the desk into the container where it belongs."
-    settle = 0.0
 
-    def __init__(self, arm: str = "wx250s") -> None:
-        self._arm = arm
-
-    def setting(self, seed: int) -> Setting:
-        """All that follows from ``seed`` (0 or more)."""
-        if seed < 0:
-            raise DeskhandError("invalid_input", f"the seed must be 0 or more, got {seed}.")
+    def _make(self, seed: int) -> Setting:
         return _setting(self._arm, seed)
-
-    def world(self, seed: int) -> WorldSpec:
-        """See Task."""
-        return self.setting(seed).world
-
-    def instruction(self, seed: int) -> str:
-        """See Task."""
-        return self.setting(seed).instruction
-
-    def pictures(self, seed: int) -> dict[Path, WorldSpec]:
-        """See Task: none."""
-        return {}
 
     def score(self, seed: int, start: Truth, end: Truth) -> Score:
         """See Task. Every object in its container and at rest, nothing dropped, every container upright and on the desk."""

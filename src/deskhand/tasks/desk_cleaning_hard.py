@@ -47,10 +47,7 @@ class _Thing:
 class _HardDeskCleaning(DeskCleaning):
     hardness: Hardness
 
-    def setting(self, seed: int) -> Setting:
-        """All that follows from ``seed`` (0 or more)."""
-        if seed < 0:
-            raise DeskhandError("invalid_input", f"the seed must be 0 or more, got {seed}.")
+    def _make(self, seed: int) -> Setting:
         return _setting(self._arm, seed, self.hardness)
 
 

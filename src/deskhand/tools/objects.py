@@ -28,7 +28,7 @@ class ObjectData(TypedDict):
     yaw: Annotated[float, Field(description="turn of its x axis about world z [rad]")]
     is_container: Annotated[bool, Field(description="open at the top, things can be put in")]
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
-    relation: Annotated[str, Field(description="on, in or held: how it lies on its support")]
+    relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
 
 

@@ -11,8 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "perception"))
 import numpy as np
 from looked_at import found_at, look, thing
 
-from deskhand.perception.detectors.base import Detection, overlap
-from deskhand.perception.detectors.geometry import GeometryDetector
+from deskhand.perception.detectors.base import Detection
 from deskhand.perception.pipeline import Perception
 
 WORLD = (
@@ -47,15 +46,3 @@ def test_a_word_lands_on_the_thing_that_its_mask_covers(seen):
     assert (blue.label, blue.label_source) == ("block", "geometry")
     assert next(item for item in scene.objects if item.is_container).label == "bin"
     assert {item.id: item.label_source for item in seen.detect(perception).objects}[red.id] == "onnx:redness"
-
-
-def test_geometry_is_a_detector_like_the_others(seen):
-    scene = seen.detect()
-    found = GeometryDetector().detect(seen.frame)
-    for item in scene.objects:
-        x, y, width, height = item.box2d
-        best = max(found, key=lambda detection: overlap(detection.box, (x, y, x + width, y + height)))
-        assert best.label == item.label and best.source == "geometry"
-        left, top, right, bottom = best.box
-        v, u = np.nonzero(best.mask)
-        assert u.min() >= left - 6 and u.max() <= right + 6 and v.min() >= top - 6 and v.max() <= bottom + 6

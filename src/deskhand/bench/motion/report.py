@@ -30,7 +30,7 @@ def show(result: dict[str, Any], console: Console) -> None:
     if service := result.get("ik_service"):
         console.print(
             f"motion/solve_ik through ROS: {service['calls']} calls, {service['success']:.1%} solved, median {service['median_ms']:.1f} ms, "
-            f"95 % {service['p95_ms']:.1f} ms (wall clock)"
+            f"95 % {service['p95_ms']:.1f} ms (wall clock)" + "".join(f"; {count} x {code}" for code, count in service["errors"].items())
         )
     for name, row in result["ratios"].items():
         console.print(f"{name}, times {names[0]}: " + ", ".join(f"{what} {value:.2f}" for what, value in row.items()), soft_wrap=True)

@@ -24,7 +24,9 @@ READY_TIMEOUT, CALLS_TIMEOUT = 60.0, 300.0  # [s]
 
 
 def measure_ros_ik(arm: ArmConfig, calls: int, seed: int) -> dict[str, Any]:
-    """Poses of random joints, one call after the other: ``{"calls", "success", "median_ms", "p95_ms"}``, wall time at the client.
+    """Poses of random joints, one call after the other: wall time at the client.
+
+    ``{"calls", "success", "median_ms", "p95_ms", "errors": {code: how many}}``.
 
     Raises:
         DeskhandError: ``node_unavailable``, ``timeout`` when the nodes do not come up or do not answer.
@@ -51,4 +53,5 @@ def measure_ros_ik(arm: ArmConfig, calls: int, seed: int) -> dict[str, Any]:
         "success": told["solved"] / told["calls"],
         "median_ms": float(np.median(told["ms"])),
         "p95_ms": float(np.percentile(told["ms"], 95)),
+        "errors": told["errors"],
     }

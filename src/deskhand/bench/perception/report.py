@@ -5,41 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-_COLUMNS = ("objects", "recall", "precision", "position mm", "size mm", "angle deg", "label", "colour", "support", "ids kept", "CPU ms")
+_SHARES = {"recall": "recall", "prec.": "precision", "label": "label", "colour": "color", "support": "support", "ids": "ids_kept"}
+_PAIRS = {"position mm": "position_mm", "size mm": "size_mm", "angle deg": "angle_deg", "CPU ms": "cpu_ms"}
 
 
 def show(result: dict[str, Any], console: Console) -> None:
-    """A row for each way of being cluttered and for each level of noise; medians / 95 % where there are two numbers."""
-    table = Table(title=f"{result['arm']}: {result['scenes']} cluttered desks, seeds from {result['seed']}", title_justify="left")
-    for name in ("", *_COLUMNS):
-        table.add_column(name, justify="right" if name else "left")
-    table.add_row("all clutter", *_cells(result["clutter"]), style="bold")
-    for way, numbers in result["ways"].items():
-        table.add_row(f"  {way}", *_cells(numbers))
-    for numbers in result["levels"]:
-        table.add_row(f"noise x {numbers['noise']:g}, {numbers['holes']:.1%} holes", *_cells(numbers))
-    console.print(table)
+    """A row for each way of being cluttered and for each level of noise: first the shares, then medians / 95 %."""
+    rows = {"all clutter": result["clutter"], **{f"  {way}": numbers for way, numbers in result["ways"].items()}}
+    rows |= {f"noise x {numbers['noise']:g}, holes {numbers['holes']:.0%}": numbers for numbers in result["levels"]}
+    shares = _table(f"{result['arm']}: {result['scenes']} cluttered desks, seeds from {result['seed']}", ("objects", *_SHARES))
+    pairs = _table("median / 95 %", tuple(_PAIRS))
+    for name, numbers in rows.items():
+        shares.add_row(name, str(numbers["objects"]), *("-" if numbers[key] is None else f"{numbers[key]:.3f}" for key in _SHARES.values()))
+        pairs.add_row(name, *(_pair(numbers[key]) for key in _PAIRS.values()))
+    console.print(shares)
+    console.print(pairs)
 
 
-def _cells(numbers: dict[str, Any]) -> list[str]:
-    shares = {name: "-" if numbers[name] is None else f"{numbers[name]:.3f}" for name in ("recall", "precision", "label", "color", "support", "ids_kept")}
-    pairs = {
-        name: "-" if numbers[name]["median"] is None else f"{numbers[name]['median']:.1f} / {numbers[name]['p95']:.1f}"
-        for name in ("position_mm", "size_mm", "angle_deg", "cpu_ms")
-    }
-    return [
-        str(numbers["objects"]),
-        shares["recall"],
-        shares["precision"],
-        pairs["position_mm"],
-        pairs["size_mm"],
-        pairs["angle_deg"],
-        *(shares[name] for name in ("label", "color", "support", "ids_kept")),
-        pairs["cpu_ms"],
-    ]
+def _table(title: str, columns: tuple[str, ...]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _pair(numbers: dict[str, Any]) -> str:
+    return "-" if numbers["median"] is None else f"{numbers['median']:.1f} / {numbers['p95']:.1f}"
 
 
 def plot(result: dict[str, Any], path: Path) -> None:
@@ -65,7 +61,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
         for name in ("position_mm", "size_mm"):
             (line,) = axes[1][column].plot(places, [row[name]["median"] for row in rows], marker="o", label=f"{name[:-3]}, median")
             axes[1][column].plot(places, [row[name]["p95"] for row in rows], marker="o", ls="--", color=line.get_color(), label=f"{name[:-3]}, 95 %")
-        axes[0][column].set(ylim=(0.5, 1.01), title=title)
+        axes[0][column].set(ylim=(None, 1.01), title=title)
         axes[1][column].set(ylabel="error [mm]" if column == 0 else "")
         for axis in axes[:, column]:
             axis.set_xticks(list(places), names, fontsize="small")
