@@ -137,23 +137,31 @@ def explore(desk: Bench, count: int) -> list[PickRecord]:
 
 
 def finished(file: Path | None) -> dict[str, dict[str, Any]]:
-    """Results of an earlier, cut campaign by job key. A last line that was cut is left out."""
+    """Results of an earlier, cut campaign by job key. A last line that was cut is left out.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when another line is no result.
+    """
     results: dict[str, dict[str, Any]] = {}
-    if file and file.exists():
-        for line in file.read_text().splitlines():
-            try:
-                result = json.loads(line)
-            except ValueError:
-                continue
+    lines = file.read_text().splitlines() if file and file.exists() else []
+    for number, line in enumerate(lines, 1):
+        try:
+            result = json.loads(line)
             results[Job(**result["job"]).key] = result
+        except (ValueError, KeyError, TypeError) as error:
+            if number < len(lines):
+                raise DeskhandError("invalid_input", f"line {number} of {file} is no result of this benchmark: {error}.", hint="Give another file.") from error
     return results
 
 
 def campaign(jobs: Sequence[Job], workers: int, file: Path | None, told: Told) -> list[dict[str, Any]]:
     """Results of all jobs in their order; each is appended to ``file`` (JSON lines) as it ends, and what the file has already is not done again."""
     known = finished(file)
-    if file:
+    if file:  # written anew: a line that was cut has no end, and the next result would be lost with it
         file.parent.mkdir(parents=True, exist_ok=True)
+        fresh = file.with_name(file.name + ".new")
+        fresh.write_text("".join(json.dumps(result) + "\n" for result in known.values()))
+        fresh.replace(file)
     for result in _run([job for job in jobs if job.key not in known], workers):
         known[Job(**result["job"]).key] = result
         if file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from deskhand.agent.base import ChatModel, Message
 from deskhand.errors import DeskhandError
 from deskhand.perception.detectors.base import Detection, Vocabulary
 from deskhand.types import Frame, Image
+
+log = logging.getLogger(__name__)
 
 GRID = 1000
 """Boxes are asked for in thousandths of the picture's sides, as such models are trained to give them."""
@@ -56,8 +59,9 @@ class VisionLanguageDetector:
         reply = self._model.reply([Message("user", task, images=(png(frame.color),))], (), SCHEMA)
         try:
             entries = json.loads(_object_in(reply.text))["objects"]
-            assert isinstance(entries, list)
-        except (ValueError, KeyError, TypeError, AssertionError) as error:
+            if not isinstance(entries, list):
+                raise TypeError(f"objects is a {type(entries).__name__}")
+        except (ValueError, KeyError, TypeError) as error:
             raise DeskhandError("model_failed", f"{self._model.name} answered no list of objects: {reply.text[:200]!r}.", retry=True) from error
         height, width = frame.color.shape[:2]
         found = [item for entry in entries if (item := self._detection(entry, width, height)) is not None]
@@ -68,6 +72,7 @@ class VisionLanguageDetector:
             left, top, right, bottom = (min(max(float(value), 0.0), GRID) / GRID for value in entry["box"])
             kind, score = self._vocabulary.kind(str(entry["label"])), float(entry["sure"])
         except (KeyError, TypeError, ValueError):
+            log.warning("%s gave an object that is none: %.200r", self._model.name, entry)
             return None
         if not kind or left >= right or top >= bottom or not 0 <= score <= 1:
             return None
