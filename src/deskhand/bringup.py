@@ -23,6 +23,9 @@ PARAMETERS = "config/nodes.yaml"
 
 STACK = ("perception", "grasping", "motion", "safety", "tool_server", "orchestrator", "recorder")
 """Node names of the robot stack, the same on every robot; each is ``deskhand.nodes.<name>_node``."""
+HALTERS = ("motion", "safety")
+"""Those that stop the arm: the others give way to them where processors are few."""
+GIVE_WAY = 5
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class NodeSpec:
 
     ``package`` other than "deskhand" is a ROS package of someone else with ``executable``; it exists only where ROS 2 is installed.
     ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other; one that works ``once``
-    may end with exit code 0.
+    may end with exit code 0; ``nice`` (0 to 19) is how far it gives way to others.
     """
 
     name: str
@@ -44,6 +47,7 @@ class NodeSpec:
     arguments: tuple[str, ...] = ()
     pass_fds: tuple[int, ...] = ()
     once: bool = False
+    nice: int = 0
 
     @property
     def module(self) -> str:
@@ -63,10 +67,14 @@ class NodeSpec:
             arguments += ["-p", f"{name}:={json.dumps(value)}"]  # JSON is YAML, and keeps "1" a string
         return arguments
 
+    def prefix(self) -> list[str]:
+        """What stands before the node's own command; it is replaced by the node, which keeps its process id."""
+        return ["nice", "-n", str(self.nice)] if self.nice else []
+
     def command(self) -> list[str]:
         """The command that starts the node."""
         start = [sys.executable, "-m", self.module] if self.package == "deskhand" else ["ros2", "run", self.package, self.executable]
-        return [*start, *self.arguments, *self.ros_arguments()]
+        return [*self.prefix(), *start, *self.arguments, *self.ros_arguments()]
 
 
 @dataclass(frozen=True)
@@ -161,6 +169,7 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
             parameters={"use_sim_time": use_sim_time, **own.get(name, {"arm": options.arm})},
             parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
             remappings=(*remappings, *options.remappings),
+            nice=0 if name in HALTERS else GIVE_WAY,
         )
         for name in STACK
     ]

@@ -35,6 +35,7 @@ def node_action(spec: NodeSpec) -> Node:
         parameters=[*map(str, spec.parameter_files), *([typed] if typed else [])],
         remappings=list(spec.remappings),
         arguments=list(spec.arguments),
+        prefix=" ".join(spec.prefix()) or None,
         output="screen",
         on_exit=None if spec.once else Shutdown(reason=f"{spec.name} ended"),
     )

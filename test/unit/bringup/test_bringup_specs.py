@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,11 @@ def test_without_ros_dds_stays_on_this_machine() -> None:
     assert defaults["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
     assert Path(defaults["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
     assert "ROS_AUTOMATIC_DISCOVERY_RANGE" not in workstation_defaults({"ROS_LOCALHOST_ONLY": "1"})
+
+
+def test_all_give_way_to_those_that_stop_the_arm() -> None:
+    nice = {spec.name: spec.nice for spec in sim_nodes(StackOptions())}
+    assert nice["motion"] == nice["safety"] == nice["sim"] == 0
+    assert all(nice[name] > 0 for name in ("perception", "grasping", "tool_server", "orchestrator", "recorder"))
+    [looker] = [spec for spec in sim_nodes(StackOptions()) if spec.name == "perception"]
+    assert looker.command()[:3] == ["nice", "-n", str(looker.nice)] and looker.command()[3] == sys.executable
