@@ -6,19 +6,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import Rectangle
-from deskhand.perception.probes import is_hidden
+from deskhand.perception.probes import Taken, is_hidden
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import Solid, SolidFits, at_height
+from deskhand.perception.solids import Solid, SolidFits, at_height, surface_distance
 from deskhand.perception.standing import top_height
-from deskhand.perception.view import View
+from deskhand.perception.view import Mask, View
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
 _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
+_GOES_ON = 0.13  # [m] that a thing may go on behind another
+_WITHIN = 0.002  # [m]
 _LEANS = np.sin(np.deg2rad(4.0))
 _GRID = np.stack(np.meshgrid(np.linspace(-0.45, 0.45, 7), np.linspace(-0.45, 0.45, 7)), axis=-1).reshape(-1, 2)
 
@@ -61,12 +64,32 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
         result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
         if below and result[i].relation == "in":
             result[i] = replace(result[i], relation="on")
-    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid)) for item in result]
+    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, result))) for i, item in enumerate(result)]
     for i in lows:
         if _leans(result[i].solid) and result[i].relation == "on":
             against = _leans_against(i, result, containers)
             result[i] = replace(result[i], support=against, relation="leaning") if against is not None else result[i]
     return result
+
+
+def _taken(i: int, placed: list[Placed]) -> Taken:
+    """Where thing ``i`` cannot be: within the others, as far as they are seen, and through the walls of containers."""
+    own = placed[i].solid
+    reach = float(np.linalg.norm(own.size)) / 2 + _GOES_ON
+    others = [item for j, item in enumerate(placed) if j != i]
+    near = [item for item in others if np.linalg.norm(item.solid.pose[:2, 3] - own.pose[:2, 3]) < reach + float(np.linalg.norm(item.solid.size[:2])) / 2]
+    solids = [item.solid for item in near if item.hollow is None]
+    hollows = [(item.hollow, bool(item.hollow.holds(own.pose[None, :3, 3])[0])) for item in near if item.hollow is not None]
+
+    def taken(points: Array) -> Mask:
+        hit = np.zeros(len(points), bool)
+        for solid in solids:
+            hit |= surface_distance(solid, points) < -_WITHIN
+        for hollow, inside in hollows:
+            hit |= (hollow.holds(points, hollow.wall if inside else 0.0) != inside) & (points[:, 2] < hollow.height)
+        return hit
+
+    return taken
 
 
 def _depth(i: int, carriers: dict[int, list[int]]) -> int:
