@@ -20,7 +20,7 @@ _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
 _ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
-_WIDEST = 0.13  # [m] of another
+_WIDEST = 0.10  # [m] of another
 _ONE = 0.0015  # [m] rms of one solid through two pieces
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 

@@ -37,7 +37,7 @@ class SolidFits:
     """Fits of one look, each made once: cutting, joining and placing ask for the same ones."""
 
     def __init__(self, view: View, prior: Prior) -> None:
-        self._view, self._prior = view, prior
+        self._view, self.prior = view, prior
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
         self._whole: dict[tuple[int, int], tuple[Solid, Solid, Taken]] = {}
 
@@ -55,9 +55,9 @@ class SolidFits:
         if key not in self._whole:
             full = solid
             if solid.shape == "box":
-                full = completed(self._view, solid, self._prior, taken)
+                full = completed(self._view, solid, self.prior, taken)
             elif solid.lying:
-                full = with_ends(self._view, solid, self._prior, taken)
+                full = with_ends(self._view, solid, self.prior, taken)
             # Both are kept, so that their ids stay their own.
             self._whole[key] = solid, full, taken
         return self._whole[key][1]

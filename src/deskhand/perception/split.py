@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from deskhand.geometry import Array
@@ -12,6 +13,7 @@ from deskhand.perception.facets import convex_parts, part_of
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.outline import cuts_at, inward_corners
 from deskhand.perception.quantiles import quantile, spread
+from deskhand.perception.seams import parts_at_seams
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.view import Mask, View
@@ -54,8 +56,11 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
         return [item]
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
     good = max(_POOR, 2.0 * view.noise)
-    corners = inward_corners(view, item)
     poor = solid.error >= good and not inside
+    blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
+    if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
+        return blocks
+    corners = inward_corners(view, item)
     if not poor and not corners:
         return [item]
 
@@ -90,7 +95,7 @@ def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array]
     for side in cuts_at(corners, item.pixels, view.valid.shape[1]):
         if min(side.sum(), (~side).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)):
             continue
-        parts = _shared_out(fits, item, side, support)
+        parts = _shared_out(fits, item, side, support, view.valid.shape[1])
         error = _error(fits, parts, support)
         if error < least:
             best, least = parts, error
@@ -99,7 +104,7 @@ def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array]
     return best
 
 
-def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float) -> list[Segment]:
+def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float, width: int) -> list[Segment]:
     """Two parts of a segment; each point goes to the solid on whose surface it lies, that of a long round thing reaching on."""
     for _ in range(2):
         parts = [part_of(item, side), part_of(item, ~side)]
@@ -108,8 +113,18 @@ def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float) -> l
         changed = np.where(side, one < other + _HOLD, one + _HOLD < other)
         if min(changed.sum(), (~changed).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)) or (changed != side).sum() < 0.03 * len(side):
             break
-        side = changed
+        side = _without_strays(item, changed, width)
     return [part_of(item, side), part_of(item, ~side)]
+
+
+def _without_strays(item: Segment, side: Mask, width: int) -> Mask:
+    """The same with single pixels given to what is around them."""
+    v, u = np.divmod(item.pixels, width)
+    v, u = v - v.min() + 3, u - u.min() + 3
+    chosen, every = (np.zeros((int(v.max()) + 4, int(u.max()) + 4), np.float32) for _ in range(2))
+    chosen[v, u], every[v, u] = side, 1.0
+    share = cv2.blur(chosen, (7, 7)) / np.maximum(cv2.blur(every, (7, 7)), 1e-6)
+    return np.asarray(share[v, u] > 0.5)
 
 
 def _reaching_on(solid: Solid) -> Solid:
