@@ -23,7 +23,7 @@ _SEEN = 0.2  # the same where another thing explains it as well
 _CLEAR = 0.5  # the same where nothing tells how large the parts are
 _END = 0.012  # [m]
 _MOST = 6
-_EVEN = 0.07  # of a block's edge that its sides may differ
+_EVEN = 0.10  # of a block's edge that its sides may differ
 _LIKELIER = 1.5  # times as usual as the whole
 
 
