@@ -16,6 +16,7 @@ from deskhand.skills.belief import Belief
 MODULES = (
     "perception.detection",
     "perception.relations",
+    "reasoning.looking",
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
