@@ -52,7 +52,8 @@ def test_arrays_go_to_an_isolated_tool_and_back_by_reference(session):
         ("loop", "timeout", "1.5 s"), ("allocate", "limit_exceeded", "memory"), ("die", "tool_failed", "signal 9"), ("exit", "tool_failed", "exit code 3"),
         ("print", "limit_exceeded", "printed"), ("wrong", "invalid_output", "sum"), ("unix socket", "access_denied", ""), ("run", "access_denied", ""),
         ("fork", "access_denied", ""), ("raise", "tool_failed", "ZeroDivisionError"), ("own", "impossible", "cannot be done"),
-        ("robot", "access_denied", "robot"), ("huge result", "limit_exceeded", "MB"), ("limits", "tool_failed", "limit"), ("recurse", "tool_failed", "RecursionError"),
+        ("robot", "access_denied", "robot"), ("huge result", "limit_exceeded", "MB"), ("limits", "tool_failed", "limit"),
+        ("recurse", "tool_failed", "RecursionError"),
         ("thread", "", ""),
     ],
 )  # fmt: skip
