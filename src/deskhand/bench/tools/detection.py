@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.perception.measure import compare
-from deskhand.bench.tools.base import Desk, Measured, scenario
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
 
 
 @scenario(tool="detect_objects", name="all_found", situation="Six well separated things and a bin stand on the desk: how many of them does a look find?")

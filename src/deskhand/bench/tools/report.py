@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Table
 
 from deskhand.bench.tools.run import Row
 
 
 def table(rows: Sequence[Row]) -> Table:
     """One line a scenario."""
-    right = {"justify": "right", "no_wrap": True}
-    shown = Table(Column("tool", no_wrap=True), "scenario", Column("value", **right), "unit", Column("bar", **right), "", Column("CPU s", **right))
+    shown = Table("tool", "scenario", "value", "unit", "bar", "", "CPU s")
+    for column in shown.columns:
+        column.no_wrap = column.header in ("tool", "value", "bar")
+        column.justify = "right" if column.header in ("value", "bar", "CPU s") else "left"
     for row in rows:
         value = "-" if row.value is None else f"{row.value:.4g}"
         verdict = "[green]pass[/green]" if row.passed else f"[red]fail[/red] {escape(row.problem)}".strip()
