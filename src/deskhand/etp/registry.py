@@ -180,6 +180,11 @@ def _checked(tool: Tool) -> Entry:
         problems = inputs.problems(example.arguments)
         if problems:
             raise DeskhandError("config_error", f"the card of tool {card.name!r} is broken: its example {example.arguments} does not fit: {problems[0]}.")
+    for failing in card.failures:
+        problems = inputs.problems(failing.arguments)
+        if bool(problems) != (failing.code == "invalid_arguments"):
+            why = f"do not fit: {problems[0]}" if problems else "fit, so the code cannot be invalid_arguments"
+            raise DeskhandError("config_error", f"the card of tool {card.name!r} is broken: the arguments of its failure {failing.situation!r} {why}.")
     return Entry(tool, inputs, outputs, _words(card))
 
 

@@ -21,15 +21,18 @@ from deskhand.etp.measurements import Measurements
 from deskhand.etp.outcome import failure
 from deskhand.etp.predicates import check_preconditions
 from deskhand.etp.registry import Entry, Registry
+from deskhand.etp.resources import Resource, ResourceStore
 from deskhand.etp.runner import Control, Runner, ThreadRunner
 from deskhand.etp.tool import ToolContext
 from deskhand.etp.validation import InvalidArguments, shown, unreadable
+from deskhand.etp.watches import Watches, WatchEvent, WatchInfo
 
 log = logging.getLogger(__name__)
 
 Sink = Callable[[Mapping[str, Any]], None]
 """Takes one JSON-able record: ``{"event": "start" | "end", "id", "tool", "caller", "time", "sim_time", …}``; start has the
-``arguments``, end the fields of a ToolResult. ``time`` is wall clock [s since the epoch], ``sim_time`` ROS time [s]."""
+``arguments``, end the fields of a ToolResult. A continuous tool tells
+``{"event": "watch", "sim_time", …}`` with the fields of a WatchEvent. ``time`` is wall clock [s since the epoch], ``sim_time`` ROS time [s]."""
 
 MAX_LOG_LINES = 50
 
@@ -49,13 +52,22 @@ class Call:
     lines: list[str] = field(default_factory=list)
     control: Control | None = None
     ran: bool = False
+    fraction: float = 0.0
+
+    def log(self, level: str, text: str) -> None:
+        """A line for the record and for whoever follows the call."""
+        line = f"{level}: {text}"[:500]
+        if len(self.lines) < MAX_LOG_LINES:
+            self.lines.append(line)
+            self.report(self.fraction, line)
 
     def report(self, fraction: float, text: str) -> None:
         """Progress for the caller; what its callback raises is logged and does not end the call."""
+        self.fraction = min(max(float(fraction), 0.0), 1.0)
         if self.feedback is None:
             return
         try:
-            self.feedback(min(max(float(fraction), 0.0), 1.0), text)
+            self.feedback(self.fraction, text)
         except Exception:  # the caller's code
             log.exception("feedback of call %s failed", self.id)
             self.feedback = None
@@ -69,8 +81,8 @@ class _LogCapture(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         call = _CURRENT.get()
-        if call is not None and len(call.lines) < MAX_LOG_LINES:
-            call.lines.append(f"{record.levelname.lower()}: {record.getMessage()}"[:500])
+        if call is not None and record.name != __name__:
+            call.log(record.levelname.lower(), record.getMessage())
 
 
 class Session:
@@ -86,6 +98,7 @@ class Session:
         runner: how tools are run.
         clock: ROS time [s], for records.
         missing: needs that are not there -> why, for example ``{"model": "no language model is configured"}``.
+        resources: where tools put what is too large for JSON; closed with the session.
     """
 
     def __init__(
@@ -100,6 +113,7 @@ class Session:
         runner: Runner | None = None,
         clock: Callable[[], float] | None = None,
         missing: Mapping[str, str] | None = None,
+        resources: ResourceStore | None = None,
     ) -> None:
         self.registry = registry
         self._context = context
@@ -110,6 +124,8 @@ class Session:
         self._runner = runner or ThreadRunner()
         self._missing = dict(missing or {})
         self._clock = clock
+        self.resources = resources or ResourceStore()
+        self._watches = Watches(self._tell)
         self._measurements = Measurements()
         self._capture = _LogCapture(logging.INFO)
         self._calls: dict[str, Call] = {}
@@ -131,6 +147,8 @@ class Session:
         for call in calls:
             if call.control:
                 call.control.abandon()
+        self._watches.close()
+        self.resources.close()
         logging.getLogger().removeHandler(self._capture)
 
     def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
@@ -143,10 +161,39 @@ class Session:
         card = self.registry.get(name).card
         return card.model_copy(update={"measured": self._measurements.of(name)}).to_json()
 
+    def resource(self, uri: str) -> Resource:
+        """See ToolClient."""
+        return self.resources.get(uri)
+
+    def start(self, name: str, arguments: Mapping[str, Any], caller: str = "") -> str:
+        """Start a continuous or event tool, which runs until it is stopped; the id of the watch.
+
+        Raises:
+            DeskhandError: ``invalid_input`` for an on_demand tool; what :meth:`invoke` answers with else.
+        """
+        if self.registry.get(name).card.mode == "on_demand":
+            raise DeskhandError("invalid_input", f"{name} answers at once; only continuous and event tools are started.", hint="Invoke it.")
+        result = self.invoke(name, arguments, caller=caller)
+        if not result.ok:
+            raise DeskhandError(result.code, result.message, retry=result.retry, hint=result.hint)
+        return str(result.data["watch_id"])
+
+    def watches(self) -> list[WatchInfo]:
+        """What was started and runs, and what ended last."""
+        return self._watches.infos()
+
+    def stop(self, watch_id: str) -> WatchInfo:
+        """Stop a watch. Raises ``unknown_watch``, ``timeout``."""
+        return self._watches.stop(watch_id)
+
+    def events(self, watch_id: str, since: int = 0) -> list[WatchEvent]:
+        """What a watch published after the event number ``since``. Raises ``unknown_watch``."""
+        return self._watches.events(watch_id, since)
+
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
     ) -> ToolResult:
-        """See ToolClient. Never raises: what went wrong is the result's code."""
+        """See ToolClient. Never raises: what went wrong is the result's code. A continuous tool is started: ``data`` is ``{"watch_id"}``."""
         started = time.perf_counter()
         call = Call(str(name), caller, feedback)
         with self._lock:
@@ -169,6 +216,8 @@ class Session:
         if call.ran:
             self._measurements.add(call.tool, result.ok, duration)
         details = {**result.details, "call_id": call.id, **({"log": call.lines} if call.lines else {})}
+        if news := self._watches.news(caller):
+            details["events"] = [event.to_json() for event in news]
         return self._finish(call, replace(result, duration=duration, details=details))
 
     def _perform(self, call: Call, arguments: dict[str, Any], cancelled: Callable[[], bool]) -> Any:
@@ -178,9 +227,11 @@ class Session:
             raise InvalidArguments(call.tool, problems)
         if reason := self._lacking(entry):
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
-        context = replace(self._context(), progress=call.report, caller=call.caller)
+        context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
         check_preconditions(entry.card, context, arguments)
         self._approval.check(entry.card, arguments, call.caller, cancelled)
+        if entry.card.mode != "on_demand":
+            return {"watch_id": self._watches.begin(entry, context, arguments, call.caller)}
         hold = self._locks.acquire(resources_of(entry.card), call.tool, self._lock_wait, cancelled)
         try:
             check_preconditions(entry.card, context, arguments)  # the wait for leave and devices may have been long
@@ -202,6 +253,10 @@ class Session:
         if problems:
             raise DeskhandError("invalid_output", f"{call.tool} returned a result that does not fit its card: {problems[0]}.", hint="Tell the operator.")
         return data
+
+    def _tell(self, event: WatchEvent) -> None:
+        record = {"event": "watch", "sim_time": self._clock() if self._clock else None, **event.to_json()}
+        self._events(record)
 
     def _lacking(self, entry: Entry) -> str:
         return next((self._missing[need] for need in entry.card.needs if need in self._missing), "")

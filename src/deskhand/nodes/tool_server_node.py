@@ -1,4 +1,4 @@
-"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``; publishes ``tools/events``.
+"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/resource``; publishes ``tools/events``.
 
 The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits).
 """
@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ from deskhand.safety.audit import AuditLog
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
-from deskhand_interfaces.srv import DescribeTool, ListTools
+from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
 
 MAX_CALLS = 32
 """Calls side by side; each waits in a thread of the executor."""
@@ -99,6 +100,7 @@ class ToolServerNode(DeskhandNode):
         group = {"callback_group": self.reentrant}
         self.create_service(ListTools, "tools/list", self._list, **group)
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
+        self.create_service(ReadResource, "tools/resource", self._resource, **group)
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
         self._server = ActionServer(
@@ -139,6 +141,15 @@ class ToolServerNode(DeskhandNode):
     def _describe(self, request: DescribeTool.Request, response: DescribeTool.Response) -> DescribeTool.Response:
         try:
             response.card_json = json.dumps(self.session.describe(request.name), ensure_ascii=False)
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+        return response
+
+    def _resource(self, request: ReadResource.Request, response: ReadResource.Response) -> ReadResource.Response:
+        try:
+            resource = self.session.resource(request.uri)
+            response.media_type, response.text = resource.media_type, resource.text
+            response.data = array("B", resource.data)
         except DeskhandError as error:
             response.error_code, response.error_message = error.number, str(error)
         return response

@@ -21,6 +21,7 @@ MODULES = (
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
+    "cognition.watches",
     "reasoning.building",
     "reasoning.goals",
     "reasoning.motion",
