@@ -185,7 +185,8 @@ def _lift(ctx: SkillContext, item: SceneObject, touch: tuple[tuple[str, str], ..
     """Attach and lift straight up; returns the height [m]."""
     before = float(ctx.robot.tcp_pose()[2, 3])
     ctx.attach(item.id)
-    allow = tuple((item.id, name) for name in {"table", item.support} - {"gripper", ""} | _touching(ctx, item))
+    known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
+    allow = tuple((item.id, name) for name in {"table", item.support} & known | _touching(ctx, item))
     ctx.rise(LIFT, allow + tuple(pair for pair in touch if pair != ("gripper", item.id)))
     return float(ctx.robot.tcp_pose()[2, 3]) - before
 
