@@ -193,7 +193,8 @@ def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace)
     """Attach and lift straight up; returns the height [m]."""
     trace.closed_at = ctx.robot.tcp_pose().copy()
     ctx.attach(item.id)
-    touched = {"table", item.support, *parts} - {"gripper", ""} | _touching(ctx, item)
+    known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
+    touched = {"table", item.support, *parts} & known | _touching(ctx, item)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
     ctx.rise(LIFT, trace.lift_touch)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
