@@ -44,11 +44,11 @@ class _Peer:
 
 
 class Peers:
-    """Listens to ``heartbeat`` through ``node``."""
+    """Listens to ``heartbeat`` through ``node``; ``topic`` is that of another namespace."""
 
-    def __init__(self, node: DeskhandNode) -> None:
+    def __init__(self, node: DeskhandNode, topic: str = "heartbeat") -> None:
         self._lock, self._peers, self._host = threading.Lock(), dict[str, _Peer](), socket.gethostname()
-        self._subscription = node.create_subscription(String, "heartbeat", self._heard, HEARTBEATS, callback_group=node.reentrant)
+        self._subscription = node.create_subscription(String, topic, self._heard, HEARTBEATS, callback_group=node.reentrant)
 
     def _heard(self, message: String) -> None:
         try:
