@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 
 from deskhand.etp.approval import Approval
@@ -12,10 +13,17 @@ from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.memory.recorder import Memory
 from deskhand.robot import Robot
 from deskhand.skills.belief import Belief
+from deskhand.tools.validated import with_validation
 
 MODULES = (
     "perception.detection",
+    "perception.words",
+    "perception.colors",
+    "perception.segmenting",
+    "perception.tracking",
+    "perception.capture",
     "perception.relations",
+    "reasoning.looking",
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
@@ -44,8 +52,9 @@ def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
     for name in MODULES:
         module = import_module(f"deskhand.tools.{name}")
         for item in vars(module).values():
-            if tool_of(item) and item.__module__ == module.__name__:
-                registry.add(item)
+            found = tool_of(item)
+            if found and item.__module__ == module.__name__:
+                registry.add(replace(found, card=with_validation(found.card)))
     return registry, registry.load_entry_points() if others else []
 
 

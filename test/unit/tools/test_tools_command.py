@@ -40,7 +40,7 @@ def test_search_ranks_and_show_prints_the_card(run, tmp_path):
 
 
 def test_all_cards_are_valid(run, tmp_path):
-    result = run("validate", "--json", tmp_path / "report.json")
+    result = run("validate", "--cards", "--json", tmp_path / "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
     assert result.exit_code == 0 and report["valid"] and len(report["tools"]) >= 28
 
