@@ -17,6 +17,11 @@ from deskhand.tools.validated import with_validation
 
 MODULES = (
     "perception.detection",
+    "perception.words",
+    "perception.colors",
+    "perception.segmenting",
+    "perception.tracking",
+    "perception.capture",
     "perception.relations",
     "cognition.memory",
     "cognition.recall",

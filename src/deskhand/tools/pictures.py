@@ -15,10 +15,10 @@ from deskhand.types import Depth, Image
 
 Mask = npt.NDArray[np.bool_]
 PictureUri = Annotated[str, Field(min_length=1, max_length=200, description="uri of a colour picture, as capture_rgbd gives it")]
-PictureUris = Annotated[list[PictureUri], Field(min_length=2, max_length=60, description="uris of colour pictures in the order of time, as capture_rgbd gives them")]
-Box2d = Annotated[
-    list[Annotated[int, Field(ge=0, le=10000)]], Field(min_length=4, max_length=4, description="[left, top, width, height] in the picture [px]")
+PictureUris = Annotated[
+    list[PictureUri], Field(min_length=2, max_length=60, description="uris of colour pictures in the order of time, as capture_rgbd gives them")
 ]
+Box2d = Annotated[list[Annotated[int, Field(ge=0, le=10000)]], Field(min_length=4, max_length=4, description="[left, top, width, height] in the picture [px]")]
 Pixel = Annotated[list[Annotated[float, Field(ge=0, le=10000)]], Field(min_length=2, max_length=2, description="[column, row] in the picture [px]")]
 
 

@@ -99,6 +99,10 @@ class Desk:
     def look(self) -> dict[str, str]:
         """Call ``detect_objects``; the id of every thing that was recognised, by its name in the world."""
         self.call("detect_objects")
+        return self.recognised()
+
+    def recognised(self) -> dict[str, str]:
+        """The id in the session's last look of every thing that was recognised, by its name in the world."""
         return {self.names[number]: item.id for number, item in self._matched().items()}
 
     # ------------------------------------------------------------ the truth
@@ -133,6 +137,14 @@ class Desk:
         """A picture as the robot gets it."""
         return self.robot.observe()
 
+    def keep(self, data: Any, media_type: str = "", text: str = "") -> str:
+        """Give the session a picture, cloud or other data; the uri that tools take."""
+        return self.session.resources.put(data, media_type, text)["uri"]
+
+    def fetch(self, ref: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """The array that a reference in a result stands for."""
+        return self.session.resources.get(str(ref["uri"])).array()
+
     def _matched(self) -> dict[int, SceneObject]:
         scene = self.belief.scene
         if scene is None:
@@ -156,6 +168,13 @@ class Desk:
             mujoco.mj_forward(simulation.model, simulation.data)
         if settle:
             simulation.step(settle)
+
+    def push(self, name: str, velocity: tuple[float, float, float]) -> None:
+        """A hand lets go of a thing that moves with ``velocity`` [m/s]."""
+        simulation = self.simulation
+        with simulation.lock:
+            dof = simulation.model.body_dofadr[simulation.built.object_bodies[self.names.index(name)]]
+            simulation.data.qvel[dof : dof + 3] = velocity
 
     def shift(self, name: str, by: tuple[float, float], settle: float = 0.2) -> None:
         """A hand moves a thing by (x, y) [m] along the desk."""

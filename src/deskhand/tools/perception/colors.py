@@ -61,7 +61,9 @@ class ColorRegions(TypedDict):
 )
 def color_grounding(
     ctx: ToolContext,
-    color: Annotated[str, Field(min_length=2, max_length=32, description="name of a colour, for example red; mixed names such as crimson count as their basic one")],
+    color: Annotated[
+        str, Field(min_length=2, max_length=32, description="name of a colour, for example red; mixed names such as crimson count as their basic one")
+    ],
     on_table: Annotated[bool, Field(description="also look at the table itself and at what lies flat on it")] = False,
     min_pixels: Annotated[int, Field(ge=4, le=100000, description="smaller regions are left out [px]")] = 60,
 ) -> ColorRegions:

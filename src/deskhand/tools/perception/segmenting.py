@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
-from deskhand.etp.resources import IMAGE, ResourceRef
+from deskhand.etp.resources import ARRAY, IMAGE, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception.annotate import annotate
 from deskhand.perception.segmentation import components
@@ -21,6 +23,8 @@ from deskhand.tools.perception.words import Phrase, named_by
 from deskhand.tools.pictures import Box2d, Mask, Pixel, box_of, check_box, check_pixel, put_mask
 from deskhand.tools.viewing import SETTINGS, desk_view, owners
 
+Labels = npt.NDArray[np.int32]
+ANY_COLOR = 9.0  # difference of chromaticity that nothing has
 ROUNDS = 4  # of GrabCut
 AROUND = 12  # [px] around a prompt that GrabCut sees as background
 
@@ -61,15 +65,16 @@ class Instances(TypedDict):
     timeout=60.0,
     when_to_use="To cut one thing out of the picture by pointing at it: a pixel on it, a box around it, or words for it; for parts and for things that "
     "detect_objects does not tell apart.",
-    limits="Classical, no learned model: depth grows from the prompt over neighbours near in space and colour, color (GrabCut) parts by colour. Give exactly one "
-    "of point, box and text. What has the colour of its surroundings and no edge in depth is not cut well.",
+    limits="Classical, no learned model: depth takes what hangs together in space (things that touch are one), surface stops where the "
+    "colour changes, color (GrabCut) parts by colour. Give exactly one of point, box and text. "
+    "What has the colour of its surroundings and no edge in depth is not cut well.",
     examples=[
         ("Segment the thing at a pixel that somebody clicked", {"point": [320, 240]}),
         ("Get the mask of what is inside a box", {"box": [280, 200, 80, 60], "method": "color"}),
         ("Prompted segmentation by text", {"text": "the red block"}),
     ],
     failures=[
-        ("Two prompts at once", {"point": [10, 10], "text": "the cup"}, "invalid_arguments"),
+        ("Two prompts at once", {"point": [10, 10], "text": "the cup"}, "invalid_input"),
         ("A pixel outside of the picture", {"point": [9000, 10]}, "invalid_input"),
         ("Nothing stands at the prompt", {"point": [5, 5]}, "object_lost"),
     ],
@@ -79,11 +84,14 @@ def segment_by_prompt(
     point: Annotated[Pixel | None, Field(description="[column, row] of a pixel on the thing [px]; null: another prompt")] = None,
     box: Annotated[Box2d | None, Field(description="[left, top, width, height] around the thing [px]; null: another prompt")] = None,
     text: Annotated[Phrase | None, Field(description="words for the thing, such as 'the red block'; null: another prompt")] = None,
-    method: Annotated[Literal["depth", "color"], Field(description="depth: grow in space and colour; color: GrabCut in the picture alone")] = "depth",
+    method: Annotated[
+        Literal["depth", "surface", "color"],
+        Field(description="depth: all that hangs together in space; surface: only while the colour stays; color: GrabCut in the picture alone"),
+    ] = "depth",
 ) -> CutOut:
     """Segment what a prompt (a point, a box or words) means: its mask, box, place and extent in space."""
     if sum(prompt is not None for prompt in (point, box, text)) != 1:
-        raise DeskhandError("invalid_arguments", "segment_by_prompt: give exactly one of point, box and text.")
+        raise DeskhandError("invalid_input", "segment_by_prompt: give exactly one of point, box and text.")
     found = ""
     scene = None
     if text is not None:
@@ -98,11 +106,11 @@ def segment_by_prompt(
     if scene is not None:
         start = owners(view, scene) == [item.id for item in scene.objects].index(found)
     elif point is not None:
-        start = _grown(view, check_pixel(point, shape))
+        start = _grown(_parts(view, method), check_pixel(point, shape))
     else:
         assert box is not None
-        start = _largest(view, check_box(box, shape))
-    mask = start if method == "depth" else _grab_cut(view, start, box)
+        start = _largest(_parts(view, method), check_box(box, shape))
+    mask = _grab_cut(view, start, box) if method == "color" else start
     if not mask.any():
         raise DeskhandError("object_lost", "nothing above the table is at the prompt.", hint="Point at a thing, or use method color.")
     points = view.points[mask & (view.valid | view.filled)]
@@ -110,7 +118,9 @@ def segment_by_prompt(
     place = rounded(np.median(points, axis=0)) if len(points) else None
     extent = rounded(np.ptp(np.quantile(points, [0.01, 0.99], axis=0), axis=0)) if len(points) else None
     words = found or "the prompt"
-    return CutOut(mask=put_mask(ctx.resources, mask, f"mask of {words}"), box=box_of(mask), pixels=int(mask.sum()), position=place, extent=extent, object_id=found)
+    return CutOut(
+        mask=put_mask(ctx.resources, mask, f"mask of {words}"), box=box_of(mask), pixels=int(mask.sum()), position=place, extent=extent, object_id=found
+    )
 
 
 @tool(
@@ -125,7 +135,9 @@ def segment_by_prompt(
     examples=[("Instance segmentation of the whole desk", {}), ("Which pixels belong to which object?", {})],
     failures=[("The camera does not see the table", {}, "no_table")],
 )
-def segment_instances(ctx: ToolContext, only: Annotated[list[ObjectId] | None, Field(max_length=255, description="ids to cut out; null: all")] = None) -> Instances:
+def segment_instances(
+    ctx: ToolContext, only: Annotated[list[ObjectId] | None, Field(max_length=255, description="ids to cut out; null: all")] = None
+) -> Instances:
     """Segment every object in a new picture: one label picture, and number, id, box and pixels of each."""
     scene, _ = look(ctx)
     wanted = [scene.get(name).id for name in only] if only is not None else [item.id for item in scene.objects]
@@ -139,25 +151,29 @@ def segment_instances(ctx: ToolContext, only: Annotated[list[ObjectId] | None, F
             labels[mask] = number = len(instances) + 1
             instances.append(Instance(number=number, object_id=item.id, label=item.label, box=box_of(mask), pixels=int(mask.sum())))
     drawn = ctx.resources.put(annotate(view.frame, scene), IMAGE, "the picture with the objects drawn in")
-    return Instances(instances=instances, labels=ctx.resources.put(labels, text="instances"), picture=drawn)
+    return Instances(instances=instances, labels=ctx.resources.put(labels, ARRAY, "instances"), picture=drawn)
 
 
 # ---------------------------------------------------------------- by depth
 
 
-def _grown(view: View, pixel: tuple[int, int]) -> Mask:
-    """What hangs together with a pixel in space and colour, (H, W)."""
-    labels = components(view, view.things, SETTINGS)
+def _parts(view: View, method: str) -> Labels:
+    """Label picture (H, W) of what hangs together, 0 for nothing."""
+    settings = SETTINGS if method == "surface" else replace(SETTINGS, chroma_step=ANY_COLOR)
+    return components(view if method == "surface" else replace(view, light=np.full_like(view.light, 128)), view.things, settings)
+
+
+def _grown(labels: Labels, pixel: tuple[int, int]) -> Mask:
+    """The part at a pixel, or the one that is most around it, (H, W)."""
     row, column = pixel
     near = labels[max(0, row - 4) : row + 5, max(0, column - 4) : column + 5]
     number = int(labels[row, column]) or int(np.bincount(near.reshape(-1))[1:].argmax() + 1 if near.any() else 0)
-    return np.asarray(labels == number) if number else np.zeros(view.things.shape, bool)
+    return np.asarray(labels == number) if number else np.zeros(labels.shape, bool)
 
 
-def _largest(view: View, window: tuple[slice, slice]) -> Mask:
+def _largest(labels: Labels, window: tuple[slice, slice]) -> Mask:
     """The parts in a box that lie in it for the most part, (H, W)."""
-    labels = components(view, view.things, SETTINGS)
-    inside = np.zeros(view.things.shape, bool)
+    inside = np.zeros(labels.shape, bool)
     inside[window] = True
     whole, within = np.bincount(labels.reshape(-1)), np.bincount(labels[inside], minlength=labels.max() + 1)
     mostly = np.nonzero(within > 0.6 * np.maximum(1, whole))[0]

@@ -22,7 +22,7 @@ from deskhand.geometry import Array
 from deskhand.perception.cloud import thin
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.tools.objects import rounded
-from deskhand.tools.pictures import Box2d, Mask, Pixel, PictureUris, box_of, check_box, put_mask, stored_mask, stored_pictures
+from deskhand.tools.pictures import Box2d, Mask, PictureUris, Pixel, box_of, check_box, put_mask, stored_mask, stored_pictures
 from deskhand.types import Image
 
 WINDOW = (21, 21)  # [px] of Lucas and Kanade
@@ -152,13 +152,13 @@ def _correlation(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> floa
     isolated=True,
     timeout=120.0,
     when_to_use="To follow one target through a series of pictures from its mask or box in the first: video object segmentation.",
-    limits="Classical: dense optical flow carries the mask, colours and shape (GrabCut) refine it. One target; small motion from one picture to the next; it is told "
-    "lost when little of it is left, and is then not looked for again.",
+    limits="Classical: dense optical flow carries the mask, colours and shape (GrabCut) refine it. One target; small motion from one picture to the next; it "
+    "is told lost when little of it is left, and is then not looked for again.",
     examples=[
         ("Segment the target in every frame of a video from a first box", {"pictures": ["deskhand://a", "deskhand://b"], "box": [280, 200, 80, 60]}),
         ("Propagate a mask through later pictures", {"pictures": ["deskhand://a", "deskhand://b"], "mask": "deskhand://m"}),
     ],
-    failures=[("Neither mask nor box", {"pictures": ["deskhand://a", "deskhand://b"]}, "invalid_arguments")],
+    failures=[("Neither mask nor box", {"pictures": ["deskhand://a", "deskhand://b"]}, "invalid_input")],
 )
 def segment_video(
     ctx: ToolContext,
@@ -168,7 +168,7 @@ def segment_video(
 ) -> SegmentedVideo:
     """Segment one target through a video from its mask or box in the first picture: a mask for every picture, and when it is lost."""
     if (not mask) == (box is None):
-        raise DeskhandError("invalid_arguments", "segment_video: give exactly one of mask and box.")
+        raise DeskhandError("invalid_input", "segment_video: give exactly one of mask and box.")
     images = stored_pictures(ctx.resources, pictures)
     if box is not None:
         start = np.zeros(images[0].shape[:2], bool)
@@ -245,14 +245,16 @@ class _Track:
     unit="segmentation_and_tracking",
     isolated=True,
     timeout=60.0,
-    when_to_use="To get 3-D boxes with tracking ids from point clouds alone, one or a series over time, also of an other sensor: what moves where and how fast.",
+    when_to_use="To get 3-D boxes with tracking ids from point clouds alone, one or a series over time, also of another sensor: what moves, where, how fast.",
     limits="Geometry only, no kinds and no colours: things that touch are one box. Boxes are upright and only as large as what is seen. At most 40 clouds.",
     examples=[("Track boxes through a series of point clouds", {"clouds": ["deskhand://a", "deskhand://b"]})],
     failures=[("A resource that is no cloud", {"clouds": ["deskhand://gone"]}, "unknown_resource")],
 )
 def track_boxes_3d(
     ctx: ToolContext,
-    clouds: Annotated[list[Annotated[str, Field(max_length=200)]], Field(min_length=1, max_length=40, description="uris of clouds (N, 3) in world [m], oldest first")],
+    clouds: Annotated[
+        list[Annotated[str, Field(max_length=200)]], Field(min_length=1, max_length=40, description="uris of clouds (N, 3) in world [m], oldest first")
+    ],
     gap: Annotated[float, Field(ge=0.005, le=0.1, description="[m] that points of one thing are apart at most")] = 0.012,
     min_points: Annotated[int, Field(ge=4, le=10000, description="smaller clusters are left out")] = 30,
     reach: Annotated[float, Field(ge=0.01, le=0.5, description="[m] that a thing's centre may be off from where its motion leads")] = 0.08,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from deskhand.agent.language.phrases import parse_ref
+from deskhand.agent.language import lexicon as lex
+from deskhand.agent.language.intents import Ref
+from deskhand.agent.language.phrases import match, parse_ref
 from deskhand.agent.language.resolve import resolve
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
@@ -18,8 +21,10 @@ from deskhand.perception.detectors.base import Detection
 from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read
 from deskhand.tools.looking import look
 from deskhand.tools.objects import object_data, rounded
+from deskhand.tools.spatial import RELATIONS, relation_holds
 from deskhand.types import Frame, Scene, SceneObject
 
+WHERE = {words: name for words, name in lex.BESIDE.items() if name in RELATIONS} | dict.fromkeys(lex.IN, "in") | dict.fromkeys(lex.ON, "on")
 COVERED = 0.5  # share of a detector's box that a thing's box must cover, or the other way round, to be the same
 
 
@@ -52,9 +57,9 @@ Phrase = Annotated[str, Field(min_length=2, max_length=80)]
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=120.0,
-    when_to_use="To find things by a free description such as 'the biggest red block', 'a mug' or 'the pen on the book' in a new picture, with box and position.",
-    limits="Without a configured open-vocabulary model (config/detectors.yaml: yolo_world or a vision-language model) words are matched to what geometry knows: "
-    "kind and synonyms, colour, shape, size, place. A kind that geometry does not know is then missing, never guessed.",
+    when_to_use="To find things by a free description such as 'the biggest red block', 'a mug' or 'the pen on the book', with box and position.",
+    limits="Without a configured open-vocabulary model (config/detectors.yaml: yolo_world or a vision-language model) words are matched to what geometry "
+    "knows: kind and synonyms, colour, shape, size, place. A kind that geometry does not know is then missing, never guessed.",
     examples=[
         ("Find the thing that somebody describes in free words", {"phrases": ["the biggest red block"]}),
         ("Open-vocabulary detection of several classes at once", {"phrases": ["a mug", "the yellow can", "stapler"]}),
@@ -84,14 +89,36 @@ def detect_by_words(
 
 
 def named_by(phrase: str, scene: Scene) -> tuple[list[SceneObject], str]:
-    """The objects of a scene that a noun phrase names, and what had to be assumed; none for a phrase that is no description."""
+    """The objects of a scene that a noun phrase names, and what had to be assumed; none for a phrase that is no description.
+
+    Relations ("the pen in the bin", "a block left of the cup") are those of :mod:`deskhand.tools.spatial`.
+    """
     words = re.findall(r"[a-z0-9_]+", phrase.lower())
-    parsed = parse_ref(words, 0) or parse_ref(["the", *words], 0)
-    if parsed is None or parsed[1] < len(words):
+    parsed = _noun(words)
+    if parsed is None:
         return [], ""
+    ref, rest = parsed
     data: list[Any] = [object_data(item) for item in scene.objects]
-    answer = resolve(parsed[0], data, "any")
-    return [scene.get(str(item["id"])) for item in answer.objects], answer.note
+    if not rest:
+        answer = resolve(ref, data, "any")
+        return [scene.get(str(item["id"])) for item in answer.objects], answer.note
+    length = match(rest, 0, tuple(WHERE))
+    target = _noun(rest[length:]) if length else None
+    if target is None or target[1]:
+        return [], ""
+    relation = WHERE[tuple(rest[:length])]
+    things = [scene.get(str(item["id"])) for item in resolve(replace(ref, count=0), data, "any").objects]
+    others = [scene.get(str(item["id"])) for item in resolve(replace(target[0], count=0), data, "any").objects]
+    found = [item for item in things if any(item.id != other.id and relation_holds(scene, item, relation, other)[0] for other in others)]
+    return found[: ref.count or None], ""
+
+
+def _noun(words: list[str]) -> tuple[Ref, list[str]] | None:
+    """The noun phrase that words begin with, and the words behind it."""
+    for start in ([], ["the"]):
+        if parsed := parse_ref([*start, *words], 0):
+            return parsed[0], [*start, *words][parsed[1] :]
+    return None
 
 
 def _earlier(found: Sequence[Named], phrase: str) -> set[str]:
