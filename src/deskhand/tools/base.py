@@ -23,6 +23,7 @@ MODULES = (
     "perception.tracking",
     "perception.capture",
     "perception.relations",
+    "reasoning.looking",
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
