@@ -14,6 +14,7 @@ from deskhand.memory.recorder import Memory
 from deskhand.robot import Robot
 from deskhand.skills.belief import Belief
 from deskhand.tools.validated import with_validation
+from deskhand.tools.words import with_words
 
 MODULES = (
     "perception.detection",
@@ -65,7 +66,7 @@ def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
         for item in vars(module).values():
             found = tool_of(item)
             if found and item.__module__ == module.__name__:
-                registry.add(replace(found, card=with_validation(found.card)))
+                registry.add(replace(found, card=with_words(with_validation(found.card))))
     return registry, registry.load_entry_points() if others else []
 
 
