@@ -68,6 +68,7 @@ class Parameters:
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
         episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
+        measured_file: file that keeps latency and success of the tools over restarts; empty: ``measured.json`` in ``episode``, else below the ROS home.
         memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
         mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
@@ -80,6 +81,7 @@ class Parameters:
     lock_wait: float = 5.0
     episode: str = ""
     memory_file: str = ""
+    measured_file: str = ""
     other_packages: bool = True
     mcp_servers: str = ""
     mounts: str = ""
@@ -108,6 +110,7 @@ class ToolServerNode(DeskhandNode):
             audit=lambda record: self._audit.write("tool_call", dict(record)),
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
+            measured=_measured_file(self.parameters),
         )
         self._mounted: list[RosToolClient] = []
         self._connections = self._mount_mcp()
@@ -287,11 +290,20 @@ def _memory_file(parameters: Parameters) -> str | Path:
     return Path(parameters.episode).expanduser() / MEMORY_FILE if parameters.episode else IN_MEMORY
 
 
+def _measured_file(parameters: Parameters) -> Path:
+    if parameters.measured_file:
+        return Path(parameters.measured_file).expanduser()
+    return (Path(parameters.episode).expanduser() if parameters.episode else _home()) / "measured.json"
+
+
+def _home() -> Path:
+    return Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand"
+
+
 def _audit_file(episode: str) -> Path:
     """A file that is not there yet: a log that a killed process left behind is kept as it is."""
     if not episode:
-        folder = Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/audit"
-        return folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.jsonl"
+        return _home() / "audit" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.jsonl"
     folder = Path(episode).expanduser()
     names = itertools.chain(("audit.jsonl",), (f"audit-{number}.jsonl" for number in itertools.count(2)))
     return next(folder / name for name in names if not (folder / name).exists())
