@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 
+from deskhand.agent.models.config import vision_profile
 from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session, Sink, nowhere
@@ -28,6 +29,7 @@ MODULES = (
     "perception.locating",
     "perception.places",
     "perception.quality",
+    "perception.questions",
     "perception.relations",
     "cognition.memory",
     "cognition.recall",
@@ -50,7 +52,10 @@ MODULES = (
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
 
-MISSING: Mapping[str, str] = {"model": "no language or vision model is configured"}
+
+def missing() -> Mapping[str, str]:
+    """Needs of tools that are not there -> why."""
+    return {} if vision_profile() else {"model": "no vision-language model is configured (vision in config/llm.yaml)"}
 
 
 def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
@@ -90,4 +95,4 @@ def make_session(
     def context() -> ToolContext:
         return ToolContext(robot, shared, placed=placed)
 
-    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, clock=robot.now, missing=MISSING)
+    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, clock=robot.now, missing=missing())
