@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from deskhand.arms.config import ArmConfig
+from deskhand.cameras.config import CameraMount
 from deskhand.geometry import Array
 from deskhand.types import (
     ExecutionReport,
@@ -62,8 +63,15 @@ class Robot(Protocol):
         """world_T_tcp (4, 4) of the measured joints."""
         ...
 
-    def detect_objects(self) -> Scene:
-        """Look (a new picture) and say what is on the desk. Raises ``no_frame``, ``no_table``."""
+    def detect_objects(self, add: bool = False) -> Scene:
+        """Look (a new picture) and say what is on the desk. Raises ``no_frame``, ``no_table``.
+
+        With ``add`` the picture is one more view: the scene is what it and the pictures since the last call without ``add`` show together.
+        """
+        ...
+
+    def camera_mount(self) -> CameraMount | None:
+        """The link that carries the camera and link_T_camera; None for a camera that stands still. Raises ``no_frame``."""
         ...
 
     def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:

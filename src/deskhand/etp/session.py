@@ -16,6 +16,8 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.etp.isolation.pool import Pool
+from deskhand.etp.isolation.runner import ProcessRunner
 from deskhand.etp.locks import Locks, resources_of
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.outcome import failure
@@ -23,7 +25,7 @@ from deskhand.etp.predicates import check_preconditions
 from deskhand.etp.registry import Entry, Registry
 from deskhand.etp.resources import Resource, ResourceStore
 from deskhand.etp.runner import Control, Runner, ThreadRunner
-from deskhand.etp.tool import ToolContext
+from deskhand.etp.tool import FunctionTool, ToolContext
 from deskhand.etp.validation import InvalidArguments, shown, unreadable
 from deskhand.etp.watches import Watches, WatchEvent, WatchInfo
 
@@ -95,7 +97,7 @@ class Session:
         audit: where every call is written before and after it ran; when it cannot be written, nothing runs.
         events: where the same records go for whoever watches; its failures are logged.
         lock_wait: [s] that a call waits for a device that another call has.
-        runner: how tools are run.
+        runner: how tools are run, unless their card says ``isolated``: those run in worker processes.
         clock: ROS time [s], for records.
         missing: needs that are not there -> why, for example ``{"model": "no language model is configured"}``.
         resources: where tools put what is too large for JSON; closed with the session.
@@ -122,6 +124,7 @@ class Session:
         self._locks = Locks()
         self._lock_wait = lock_wait
         self._runner = runner or ThreadRunner()
+        self._processes = ProcessRunner(Pool(self._isolated_modules))
         self._missing = dict(missing or {})
         self._clock = clock
         self.resources = resources or ResourceStore()
@@ -148,6 +151,7 @@ class Session:
             if call.control:
                 call.control.abandon()
         self._watches.close()
+        self._processes.close()
         self.resources.close()
         logging.getLogger().removeHandler(self._capture)
 
@@ -246,13 +250,22 @@ class Session:
         call.ran = True
         token = _CURRENT.set(call)
         try:
-            data = self._runner.run(entry.tool, context, arguments, control, hold.release)
+            runner = self._processes if entry.card.isolated else self._runner
+            data = runner.run(entry.tool, context, arguments, control, hold.release)
         finally:
             _CURRENT.reset(token)
         problems = entry.outputs.problems(data)
         if problems:
             raise DeskhandError("invalid_output", f"{call.tool} returned a result that does not fit its card: {problems[0]}.", hint="Tell the operator.")
         return data
+
+    def warm_up(self) -> None:
+        """Start a worker process now, so that the first call of an isolated tool need not wait for it."""
+        self._processes.warm_up()
+
+    def _isolated_modules(self) -> list[str]:
+        tools = [entry.tool for entry in self.registry.entries() if entry.card.isolated]
+        return sorted({tool.function.__module__ for tool in tools if isinstance(tool, FunctionTool)})
 
     def _tell(self, event: WatchEvent) -> None:
         record = {"event": "watch", "sim_time": self._clock() if self._clock else None, **event.to_json()}

@@ -15,6 +15,7 @@ from std_srvs.srv import Trigger
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
+from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
@@ -64,6 +65,7 @@ class RosRobot:
             name: node.create_client(kind, name, **group)
             for name, kind in {
                 "perception/detect_objects": DetectObjects,
+                "perception/add_view": DetectObjects,
                 "grasping/generate_grasps": GenerateGrasps,
                 "motion/solve_ik": SolveIK,
                 "motion/plan_motion": PlanMotion,
@@ -77,6 +79,7 @@ class RosRobot:
         self._execute = ActionClient(node, ExecutePlan, "motion/execute_plan", **group)
         self._gripper = ActionClient(node, GripperCommand, "gripper_controller/gripper_cmd", **group)
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._mounted: tuple[CameraMount | None] | None = None
         self._news = threading.Condition()
         self._joints: JointState | None = None
         self._status: SafetyStatus | None = None
@@ -145,9 +148,18 @@ class RosRobot:
 
     # ------------------------------------------------------------ perception, grasping
 
-    def detect_objects(self) -> Scene:
+    def detect_objects(self, add: bool = False) -> Scene:
         """See Robot."""
-        return conversions.scene_from_msg(self._call("perception/detect_objects", DetectObjects.Request(), 30.0).scene)
+        name = "perception/add_view" if add else "perception/detect_objects"
+        return conversions.scene_from_msg(self._call(name, DetectObjects.Request(), 30.0).scene)
+
+    def camera_mount(self) -> CameraMount | None:
+        """See Robot: the nearest link of the arm among the ancestors of the camera's frame in the transform tree."""
+        if self._mounted is None:
+            frame_id = self.observe().intrinsics.frame_id
+            link = next((name for name in self._tf.ancestors(frame_id) if self._model.moves(name)), "")
+            self._mounted = (CameraMount(link, frame_id, self._tf.lookup(link, frame_id)) if link else None,)
+        return self._mounted[0]
 
     def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """See Robot."""

@@ -18,6 +18,7 @@ from deskhand.perception.view import Indices, Mask, View
 _MIN_SIDE = 0.024
 _MIN_PIECE = 60  # [px]
 _SAME_CHROMA = 0.05
+_LID = 0.15  # share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are
 _SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
 _SORTING_ROUND = 0.09
 
@@ -122,6 +123,8 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     rim_points = points[np.abs(points[:, 2] - height) < band][:, :2]
     if len(rim_points) < 20 or height < 0.012:
         return None
+    if _is_closed(rim_points):
+        return None
     box = tight_rectangle(_without_strays(rim_points))
     if box.size.min() < _MIN_SIDE:
         return None
@@ -143,6 +146,12 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
     belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group)
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
+
+
+def _is_closed(rim_points: Array) -> bool:
+    """True for what is too narrow to be hollow, or has points all over its top: a look before the longer one."""
+    box = tight_rectangle(rim_points)
+    return bool(box.size.min() < _MIN_SIDE or box.inside(rim_points, 0.25 * float(box.size.min())).mean() > _LID)
 
 
 def _seen_around(view: View, group: list[Segment]) -> tuple[Array, int]:

@@ -18,13 +18,17 @@ from deskhand.perception.standing import from_top, top_height
 from deskhand.perception.view import View
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
-_MAX_POINTS = 400
+_MAX_POINTS = 300
 _SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
 _BALL_SEEN = 2.5  # times as wide as deep at most: half of a ball is seen
 _LONG = 1.6  # times as long as wide from which it may be a cylinder that lies
 _POOR_TOP = 0.0012  # [m]
+_BROAD = 0.022  # [m] wider than rods are
+_WHOLE_TOP = 0.8
+_GOOD = 0.0009  # [m] rms
+_ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
@@ -73,6 +77,15 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     band = max(0.003, 2.2 * view.noise)
     plateau = whole[np.abs(whole[:, 2] - height) < band]
     outline = tight_rectangle(points[:, :2])
+    standing = from_top(points, plateau, height, support, view.eye)
+    if (
+        not carries
+        and outline.size[1] > _BROAD
+        and standing.shape != "other"
+        and standing.flat_top > _WHOLE_TOP
+        and standing.error < max(_GOOD, 1.2 * view.noise)
+    ):
+        return standing
     found: list[Solid | None] = []
     ball: Solid | None = None
     if not carries:
@@ -80,12 +93,11 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
             ball = sphere(points, support)
             ball = ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None
             found.append(ball)
-        if outline.size[0] > _LONG * outline.size[1]:
+        if outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
             rod = lying(points, whole, support, view.eye)
             if rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > 2 * _LONG * outline.size[1]:
                 return rod  # seen from its end a rod could be a narrow box, which things are not
             found.append(rod)
-    standing = from_top(points, plateau, height, support, view.eye)
     if ball is None and (carries or standing.flat_top < _SEEN_TOP or standing.shape == "other" or _doubt(view, standing) > max(_POOR_TOP, 1.6 * view.noise)):
         found += from_sides(view, points, height, support)
     if standing.flat_top >= _SEEN_TOP or not any(found):

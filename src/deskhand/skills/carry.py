@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 TILTS = np.deg2rad([0.0, 20.0, 35.0])  # of the hand, away from the arm's base, when the place cannot be reached from straight above
 RISE = 0.09  # [m] after letting go
 LOST = 0.010  # [m] that the fingers may have closed since the pick
+LET_GO = 0.005  # [m] that they may have opened
 MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
@@ -59,9 +60,9 @@ def settled(held: Held) -> Held:
 
 
 def check_held(ctx: SkillContext, held: Held) -> None:
-    """Raises ``object_lost`` when the fingers have closed since the pick."""
+    """Raises ``object_lost`` when the fingers have closed since the pick, or have opened wider than the object is."""
     width, least = ctx.width(), ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE
-    if width < least or width < held.width - LOST:
+    if width < least or not held.width - LOST <= width <= held.width + LET_GO:
         ctx.belief.released(dropped=True)
         raise DeskhandError(
             "object_lost",

@@ -31,6 +31,7 @@ MODULES = (
     "perception.quality",
     "perception.questions",
     "perception.relations",
+    "reasoning.looking",
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",

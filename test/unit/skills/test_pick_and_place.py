@@ -230,6 +230,41 @@ def test_cancel_ends_a_pick_without_another_motion():
     assert len(robot.executed) == 1
 
 
+class After:
+    """True from the ``count``-th time on that it is asked."""
+
+    def __init__(self, count):
+        self.left = count
+
+    def __call__(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_whenever_a_pick_or_a_place_is_cut_short_the_belief_is_true_and_the_next_task_succeeds(stopped):
+    for count in (8, 11, 18) if stopped else (3, 9, 10, 12, 16, 20):
+        robot, belief = DeskRobot(one_of_each()), Belief()
+        cut = After(count)
+
+        def pulled(cut=cut, robot=robot):
+            if stopped and cut():
+                robot.stop("somebody pressed the button")
+            return not stopped and cut()
+
+        result = pick(context(robot, belief, pulled), "block_1")
+        if result.ok:
+            result = place_in(context(robot, belief, pulled), "bin_1")
+        assert result.code in ("", "safety_stop" if stopped else "cancelled")
+        assert (belief.held.object.id if belief.held else "") == robot.held, f"cut at {count}"
+        robot.reset_stop()
+        if not robot.held and not in_bin(robot, "block_1"):
+            assert (again := pick(context(robot, belief), "block_1")).ok, f"cut at {count}: {again.message}"
+        if robot.held:
+            assert (again := place_in(context(robot, belief), "bin_1")).ok, f"cut at {count}: {again.message}"
+        assert in_bin(robot, "block_1")
+
+
 def test_a_safety_stop_ends_a_pick_and_is_not_tried_again():
     robot = DeskRobot(one_of_each())
     robot.after_execute = lambda robot: robot.stop("somebody pressed the button")
