@@ -16,6 +16,7 @@ from deskhand.cameras.base import Camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.generator import GraspGenerator
+from deskhand.grasping.planar import start_of
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grippers.base import Gripper, GripperMotion
 from deskhand.motion.executor import Executor
@@ -61,7 +62,7 @@ class LocalRobot:
     def __init__(self, model: RobotModel, devices: Devices, perception: Perception, motion: MotionService, executor: Executor, stop: SafetyStop) -> None:
         self.arm = model.arm
         self._model, self._devices, self._perception, self._motion, self._executor, self._stop = model, devices, perception, motion, executor, stop
-        self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve))
+        self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve, start_of(model)))
         # Cameras and renderers may belong to the thread that opened them.
         self._eyes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="camera")
         self._hands = threading.Lock()
