@@ -36,7 +36,12 @@ def reach_by_ik(solve: Solve, start: Start = lambda _: None) -> Reach:
 def _joints(solve: Solve, pose: Array, start: Start) -> Array | None:
     try:
         pregrasp = pose @ make_transform(translation=[0.0, 0.0, -BACK])
-        first = solve(pregrasp, start(pregrasp), True)[0]
+        near = start(pregrasp)
+        first = solve(pregrasp, near, False)[0]
+        if not first.collision_free:
+            if near is not None:  # the arm has no other way to stand there but with the elbow down or bent over backwards: a search would take its whole time
+                return None
+            first = solve(pregrasp, first.joints, True)[0]
         before = first.joints
         last = solve(pose, before, False)[0]
         joints = last.joints
