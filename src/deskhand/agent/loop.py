@@ -41,7 +41,7 @@ class AgentLoop:
         model: any ChatModel; only it decides what to do.
         tools: where tools are found and called.
         on_step: told of each step when it begins and when it is finished.
-        cancelled: polled; True ends the run, stops the arm and answers ``cancelled``.
+        cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
     """
 
@@ -206,6 +206,8 @@ class AgentLoop:
         self._errors.append(result.code)
         log.info("tool %s failed: %s: %s", name, result.code, result.message)
         if result.code == "cancelled":
+            if self._cancelled():
+                raise _End("cancelled", f"the task was cancelled: {result.message} {result.hint}".strip())
             self._check_budgets()
         if result.code in FATAL or self._errors.count(result.code) >= PATIENCE.get(result.code, 10**6):
             if self._steps and not self._steps[-1].finished:
@@ -264,12 +266,13 @@ class AgentLoop:
             raise _End("budget_exceeded", f"{self._budgets.tokens} tokens were not enough.")
 
     def _ended(self, code: str, why: str) -> TaskOutcome:
-        """The run was cut off: stop the arm where somebody asked for it, and say what had been done."""
-        if code == "cancelled" and self._claims.moved and "stop_motion" in self._names:
+        """The run was cut off: say what had been done, and what the hand holds. The call that ran has ended: the arm is at rest."""
+        if code == "cancelled" and self._claims.moved and "get_robot_state" in self._names:
             try:
-                self._tools.invoke("stop_motion", {"reason": why}, caller=self._caller)
+                state = self._tools.invoke("get_robot_state", {}, caller=self._caller)
+                self._claims.heard("get_robot_state", {}, state, moves=False)
             except DeskhandError as error:
-                why = f"{why} The arm could not be told to stop: {error}"
+                why = f"{why} What the hand holds is not known: {error}"
         if self._steps and not self._steps[-1].finished:
             self._steps[-1].ok, self._steps[-1].code, self._steps[-1].message, self._steps[-1].finished = False, code, why, True
         return self._outcome(False, code, self._claims.facts(why[:1].upper() + why[1:]))

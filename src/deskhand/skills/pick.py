@@ -38,6 +38,7 @@ class _Trace:
     Attributes:
         retreat: tcp pose clear of the object, from where the hand went in.
         touch: what the gripper may touch: the object, and other seen things that may be parts of it.
+        closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
         lift_touch: what may touch on the way up from there, and down again.
     """
@@ -46,6 +47,8 @@ class _Trace:
     tried: list[Array]
     retreat: Array | None = None
     touch: tuple[tuple[str, str], ...] = ()
+    closing: tuple[SceneObject, Grasp] | None = None
+    closed: float | None = None
     closed_at: Array | None = None
     lift_touch: tuple[tuple[str, str], ...] = ()
 
@@ -63,6 +66,15 @@ def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillRe
     scene = ctx.scene()
     item = scene.get(object_id)
     trace = _Trace({"attempts": 0, "failures": []}, [])
+    try:
+        return _pick(ctx, scene, item, attempts, trace)
+    except DeskhandError:
+        _own_up(ctx, trace)
+        raise
+
+
+def _pick(ctx: SkillContext, scene: Scene, item: SceneObject, attempts: int, trace: _Trace) -> SkillResult:
+    """Attempts, each from a new look."""
     while True:
         trace.data["attempts"] += 1
         try:
@@ -95,9 +107,10 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     trace.retreat = grasp.pose @ make_transform(translation=[0, 0, -_back(scene, item, grasp)])
     ctx.execute(approach)
     ctx.step(0.55, f"close on {item.id}")
+    trace.closing, trace.closed = (item, grasp), None
     closed = ctx.grip(gripper.width_min, grasp.force or gripper.force_default)
-    trace.data.update(closed=True)
-    trace.data.update(closed_width=round(closed.width, 4))
+    trace.data.update(closed=True, closed_width=round(closed.width, 4))
+    trace.closed = closed.width
     if closed.width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError("grasp_failed", f"the fingers closed to {1000 * closed.width:.1f} mm: nothing is between them.")
     ctx.step(0.65, f"lift {item.id}")
@@ -180,7 +193,8 @@ def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace)
     """Attach and lift straight up; returns the height [m]."""
     trace.closed_at = ctx.robot.tcp_pose().copy()
     ctx.attach(item.id)
-    touched = {"table", item.support, *parts} - {"gripper", ""} | _touching(ctx, item)
+    known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
+    touched = {"table", item.support, *parts} & known | _touching(ctx, item)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
     ctx.rise(LIFT, trace.lift_touch)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
@@ -227,6 +241,24 @@ def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, lifted: float) -> Array:
 
 def _was_tried(grasp: Grasp, tried: list[Array]) -> bool:
     return any(np.linalg.norm(pose[:3, 3] - grasp.pose[:3, 3]) < 0.005 and rotation_angle(pose, grasp.pose) < 0.15 for pose in tried)
+
+
+def _own_up(ctx: SkillContext, trace: _Trace) -> None:
+    """After a pick that was cut short: what the fingers have closed on stays in the hand, and the belief says so; fingers still closing open again."""
+    if trace.closing is None or ctx.belief.held is not None:
+        return
+    item, grasp = trace.closing
+    try:
+        if trace.closed is None:
+            ctx.robot.gripper(grasp.opening or ctx.robot.arm.gripper.width_max)
+            return
+        width = ctx.width()
+        if ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE < width < trace.closed + OPEN_ENOUGH:
+            if not ctx.belief.attached:
+                ctx.attach(item.id)
+            ctx.belief.grasped(item, grasp, width, grasp.pose)
+    except DeskhandError as error:  # the pick's own failure comes first
+        log.warning("what the hand holds after the pick is not known: %s: %s", error.code, error)
 
 
 def _find_again(scene: Scene, item: SceneObject, trace: _Trace) -> SceneObject:

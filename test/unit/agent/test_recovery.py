@@ -242,7 +242,7 @@ def test_tools_that_lie_do_not_make_a_false_success() -> None:
     assert robot.where() == {"block_1": "table", "block_2": "table", "cup_1": "table"}
 
 
-def test_a_cancel_stops_the_arm_and_tells_what_was_done() -> None:
+def test_a_cancel_tells_what_was_done_and_the_next_task_can_begin() -> None:
     robot = desk()
 
     def cancelled() -> bool:
@@ -250,8 +250,16 @@ def test_a_cancel_stops_the_arm_and_tells_what_was_done() -> None:
 
     outcome = run(robot, cancelled=cancelled)
     assert (outcome.success, outcome.code) == (False, "cancelled")
-    assert robot.calls[-1][0] == "stop_motion"
+    assert not robot.stopped
     assert "Done (as each was put down" in outcome.summary
+    assert run(robot).success
+
+
+def test_a_cancel_in_the_middle_of_a_pick_tells_what_the_hand_holds() -> None:
+    robot = desk()
+    outcome = run(robot, cancelled=lambda: any(name == "pick" for name, _ in robot.calls))
+    assert (outcome.success, outcome.code) == (False, "cancelled")
+    assert robot.holding and f"({robot.holding})" in outcome.summary.split("The gripper holds")[1]
 
 
 def test_budgets_end_a_task_with_a_code() -> None:

@@ -61,7 +61,7 @@ def test_the_right_tool_comes_first_nearly_always(registry):
 def test_a_search_that_means_nothing_finds_nothing_and_no_words_find_all(registry):
     assert registry.search("zzz qqq") == []
     assert registry.search("the of and") == []
-    assert len(registry.search("")) == len(registry) == 28
+    assert len(registry.search("")) == len(registry) >= 28
     scores = [hit.score for hit in registry.search("pick up the red block")]
     assert scores == sorted(scores, reverse=True)
 
