@@ -181,6 +181,19 @@ def test_what_lies_on_top_is_cleared_first() -> None:
     assert sum(name == "pick" for name, _ in robot.calls) == 3
 
 
+def test_what_turns_out_to_be_of_another_kind_once_uncovered_goes_where_that_belongs() -> None:
+    def uncover(robot: SymbolicDesk, name: str) -> None:
+        if robot.objects["cup_1"]["support"] != "block_1":
+            robot.objects["block_1"]["label"] = "block"
+
+    robot = desk(before=uncover)
+    robot.objects["cup_1"] |= {"support": "block_1", "relation": "on"}
+    robot.objects["block_1"]["label"] = "box"
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+
+
 def test_a_tower_grows_from_the_bottom_also_after_a_failure() -> None:
     robot = desk(faults={"pick:block_2": fail("grasp_failed")})
     outcome = run(robot, "put the blue block on the cup and the red block on the blue block")
