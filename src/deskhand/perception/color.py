@@ -6,6 +6,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.quantiles import median, spread
+
+_ENOUGH = 400  # pixels tell a colour
 _UPRIGHT_GAIN = 1.6  # rooms are lit from above: an upright surface is about this much darker than a level one
 
 
@@ -14,6 +17,8 @@ def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> np
 
     The median of the brighter ones, so that highlights and shadows do not count.
     """
+    every = 1 + len(pixels) // _ENOUGH
+    pixels, level = pixels[::every], level[::every]
     if level.sum() >= max(12, 0.08 * len(pixels)):
         return _median_between(pixels[level], 0.4, 0.95)
     color = _median_between(pixels, 0.4, 0.95)
@@ -24,8 +29,8 @@ def _median_between(pixels: npt.NDArray[np.uint8], low: float, high: float) -> n
     """Median colour of the pixels whose lightness is between two quantiles."""
     data = pixels.astype(float)
     light = data.sum(axis=1)
-    darkest, brightest = np.quantile(light, [low, high])
-    return np.asarray(np.median(data[(light >= darkest) & (light <= brightest)], axis=0))
+    darkest, brightest = spread(light, low, high)
+    return np.array([median(channel) for channel in data[(light >= darkest) & (light <= brightest)].T])
 
 
 def name_color(rgb: npt.NDArray[np.float64]) -> str:

@@ -62,12 +62,12 @@ def tight_rectangle(points: Array) -> Rectangle:
 
 def filled_rectangle(points: Array, trim: float = 0.03) -> Rectangle:
     """The rectangle that evenly spread points fill: its ends come from inner quantiles, so that single outliers do not count."""
-    every = 1 + len(points) // 400
-    whole, points = points, points[::every]
-    coarse = _tightest(points, np.radians(np.arange(0.0, 90.0, 3.0)), trim)
-    yaw = _tightest(points, coarse + np.radians(np.arange(-3.0, 3.1, 0.5)), trim)
+    some = points[:: 1 + len(points) // 200]
+    yaw = 0.0
+    for step, span in ((5.0, 45.0), (1.0, 4.0), (0.25, 0.75)):
+        yaw = _tightest(some, yaw + np.radians(np.arange(-span, span + 0.1, step)), trim)
     rotation = _axes(yaw)
-    low, high = np.array([spread(column, trim, 1 - trim) for column in (whole @ rotation).T]).T
+    low, high = np.array([spread(column, trim, 1 - trim) for column in (points @ rotation).T]).T
     return rectangle(rotation @ ((low + high) / 2), (high - low) / (1 - 2 * trim), yaw)
 
 

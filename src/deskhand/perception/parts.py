@@ -9,34 +9,41 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.probes import HIDDEN, free_share, states
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, SolidFits, surface_distance
-from deskhand.perception.view import View
+from deskhand.perception.view import Mask, View
 
 _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
 _ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
+_WIDEST = 0.10  # [m] of another
+_ONE = 0.0015  # [m] rms of one solid through two pieces
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
 def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings) -> list[Segment]:
     """Join lids, tips and stickers to the things they belong to, then drop segments that are too small to be things."""
     pieces = sorted(segments, key=len, reverse=True)
-    trees = [cKDTree(item.points) for item in pieces]
+    beside = _neighbours(pieces)
+    trees: dict[int, cKDTree] = {}
     owner = list(range(len(pieces)))
     for i in range(len(pieces) - 1, -1, -1):
-        for j in range(len(pieces)):
-            if j == i or owner[j] != j or not _near(pieces[i], pieces[j]):
+        for j in map(int, np.flatnonzero(beside[i])):
+            if owner[j] != j or not (_may_be_lid(pieces[i], pieces[j]) or _may_be_part(pieces[i], pieces[j])):
                 continue
+            if j not in trees:
+                trees[j] = cKDTree(pieces[j].points, balanced_tree=False)
             if not _touch(trees[j], pieces[i]):
                 continue
-            if _is_lid(pieces[i], pieces[j], view, fits) or (j < i and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
+            if _is_lid(pieces[i], pieces[j], view, fits) or (_may_be_part(pieces[i], pieces[j]) and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
                 owner[i] = j
                 break
     _join_cut_through(pieces, owner)
+    _join_behind(view, fits, pieces, owner)
     result = []
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
@@ -62,6 +69,31 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
         parallel = min(a.length, b.length) < 3 * max(a.width, b.width) or abs(a.axis @ b.axis) > 0.95
         if off_line < 0.007 and parallel and distance > (a.length + b.length) / 2 - 0.005:
             owner[j] = i
+
+
+def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int]) -> None:
+    """Boxes and round things of which something that stands before them shows two pieces: one solid explains both, and nothing is seen between."""
+    for i, j in combinations(range(len(pieces)), 2):
+        one, other = pieces[i], pieces[j]
+        if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other):
+            continue
+        union = _union(one, [other])
+        whole, alone = fits.of(union), fits.of(one)
+        if whole.shape == "other" or whole.size.max() > _WIDEST or whole.error > max(_ONE, 1.2 * view.noise, 1.1 * alone.error):
+            continue
+        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < 0.05:
+            owner[j] = i
+
+
+def _hidden_between(view: View, one: Segment, other: Segment) -> bool:
+    """True when the way from one piece to the other, where they are nearest, is behind something."""
+    a, b = one.points[:: 1 + len(one) // 60], other.points[:: 1 + len(other) // 60]
+    distance = np.linalg.norm(a[:, None] - b[None], axis=2)
+    i, j = np.unravel_index(int(distance.argmin()), distance.shape)
+    if not _TOUCH < distance[i, j] < _WIDEST / 2:
+        return False
+    between = states(view, a[i] + np.linspace(0.25, 0.75, 5)[:, None] * (b[j] - a[i]), 0.003)
+    return bool((between == HIDDEN).sum() >= 4)
 
 
 @dataclass(frozen=True)
@@ -102,23 +134,33 @@ def _union(main: Segment, parts: list[Segment]) -> Segment:
     )
 
 
-def _near(a: Segment, b: Segment) -> bool:
-    low_a, high_a, low_b, high_b = a.points.min(axis=0), a.points.max(axis=0), b.points.min(axis=0), b.points.max(axis=0)
-    return bool(((low_a - _TOUCH < high_b) & (low_b - _TOUCH < high_a)).all())
+def _neighbours(pieces: list[Segment]) -> Mask:
+    """Which pieces (N, N) are near each other, by their bounds."""
+    low = np.array([item.points.min(axis=0) for item in pieces]).reshape(-1, 1, 3) - _TOUCH
+    high = np.array([item.points.max(axis=0) for item in pieces]).reshape(-1, 1, 3)
+    near = ((low < high.transpose(1, 0, 2)) & (low.transpose(1, 0, 2) < high)).all(axis=2)
+    return np.asarray(near & ~np.eye(len(pieces), dtype=bool))
 
 
 def _touch(tree: cKDTree, part: Segment) -> bool:
-    distance, _ = tree.query(part.points, distance_upper_bound=_TOUCH)
+    distance, _ = tree.query(part.points[:: 1 + len(part) // 300], distance_upper_bound=_TOUCH)
     return bool(np.isfinite(distance).sum() >= 3)
 
 
-def _is_lid(part: Segment, main: Segment, view: View, fits: SolidFits) -> bool:
+def _may_be_lid(part: Segment, main: Segment) -> bool:
     """A level piece at the height where ``main`` ends, which itself shows no top."""
     low, high = spread(part.points[:, 2], 0.05, 0.95)
-    top = quantile(main.points[:, 2], 0.97)
-    if high - low > _LID_DEPTH or low < 0.012 or abs(top - (low + high) / 2) > 0.007 or quantile(main.points[:, 2], 0.05) > low - 0.012:
+    if high - low > _LID_DEPTH or low < 0.012:
         return False
-    if (np.abs(main.points[:, 2] - top) < 0.003).mean() > 0.2:
+    bottom, top = spread(main.points[:, 2], 0.05, 0.97)
+    if abs(top - (low + high) / 2) > 0.007 or bottom > low - 0.012:
+        return False
+    return bool((np.abs(main.points[:, 2] - top) < 0.003).mean() <= 0.2)
+
+
+def _is_lid(part: Segment, main: Segment, view: View, fits: SolidFits) -> bool:
+    """One that makes a whole with it."""
+    if not _may_be_lid(part, main):
         return False
     union = _union(main, [part])
     whole = fits.of(union)
@@ -131,10 +173,12 @@ def _alone(fits: SolidFits, item: Segment) -> Solid:
     return fits.of(item, low if low > _ABOVE else 0.0)
 
 
+def _may_be_part(part: Segment, main: Segment) -> bool:
+    return len(part) <= 0.6 * len(main)
+
+
 def _is_part(part: Segment, main: Segment, solid: Solid) -> bool:
     """A smaller piece that lies on the surface of ``main``, or at the end of a long thing in line with it."""
-    if len(part) > 0.6 * len(main):
-        return False
     if (np.abs(surface_distance(solid, part.points)) < _SURFACE).mean() > 0.9:
         return True
     if not (solid.lying or solid.size[0] > 3 * solid.size[1]) or len(part) > 0.35 * len(main):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -73,15 +74,14 @@ class Perception:
         fit = fit_table(frame, self.settings)
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
-        view = make_view(frame, fit, self.settings)
         self.frame = replace(frame, world_T_camera=fit.world_T_camera)
-        tcp = None
+        tcp, is_robot = None, None
         if model is not None and joints is not None:
             positions = joint_map(joints)
             links = model.forward(positions)
-            view = _without_robot(view, model, links, self.settings)
+            is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
-        view = fill_edges(view, self.settings)
+        view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
         hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
         fits = SolidFits(view, self.classifier.usual)
         rest = merge_parts(view, fits, rest, self.settings)
@@ -92,7 +92,7 @@ class Perception:
             placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings), tcp)
         detections = [self._detection(view, item) for item in placed]
         if self.detectors:
-            names = rename([item.item for item in detections], [item.segment.pixels for item in placed], frame, self.detectors)
+            names = rename([item.item for item in detections], [view.in_picture(item.segment.pixels) for item in placed], frame, self.detectors)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections, still)
         objects = []
@@ -133,7 +133,7 @@ class Perception:
         color = name_color(rgb)
         label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut))
         width = view.valid.shape[1]
-        v, u = pixels // width, pixels % width
+        v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         thing = SceneObject(
             id="",
             label=label,
@@ -176,14 +176,6 @@ def _hollow_solid(hollow: Hollow) -> Solid:
     c, s = np.cos(hollow.rim.yaw), np.sin(hollow.rim.yaw)
     pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, hollow.height / 2])
     return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height]), 0.0)
-
-
-def _without_robot(view: View, model: RobotModel, links: Mapping[str, Array], settings: PerceptionSettings) -> View:
-    robot = np.zeros(view.valid.shape, bool)
-    flat = np.nonzero(view.things.reshape(-1))[0]
-    hit = robot_points(view.points.reshape(-1, 3)[flat], model, links, settings.self_padding)
-    robot.reshape(-1)[flat[hit]] = True
-    return replace(view, robot=robot, things=view.things & ~robot)
 
 
 def _may_hold(model: RobotModel, positions: Mapping[str, float]) -> bool:

@@ -10,14 +10,15 @@ from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.solid import Solid, rms, standing_pose
 
 _LEANS = np.deg2rad(4.0)  # less is lying
-_FIT_POINTS = 200
+_FIT_POINTS = 150
 _WIDTH = 0.05  # weight of a point of the width beside one of the surface
 
 
 def sphere(points: Array, support: float) -> Solid | None:
     """Least squares, outliers trimmed; it must rest on its support."""
     centre, radius, error, _ = fit_round(points, 1e-3)
-    rests = abs(centre[2] - support - radius) < 0.15 * radius + 0.002
+    # Of a ball seen from above only the upper part is seen, so that it may seem to begin where it does not rest.
+    rests = min(abs(centre[2] - height - radius) for height in {support, 0.0}) < 0.15 * radius + 0.002
     if not 0.006 < radius < 0.08 or not rests:
         return None
     return Solid("sphere", make_transform(None, centre), np.full(3, 2 * radius), rms(error))
@@ -94,7 +95,7 @@ def _fit_axis(
     points = points[:: 1 + len(points) // _FIT_POINTS]
     t, x, z = points @ axis, points @ side, points @ up
     s1, a1, s2, a2, radius = start
-    for _ in range(10):
+    for _ in range(8):
         if floor is not None:
             s2, a2 = floor + radius, 0.0
         dx, dz = x - s1 - a1 * t, z - s2 - a2 * t
@@ -113,7 +114,7 @@ def _fit_axis(
         s1, a1, radius = s1 + float(np.clip(step[0], -0.01, 0.01)), a1 + float(step[1]), max(0.001, radius + float(np.clip(step[2], -0.01, 0.01)))
         if floor is None:
             s2, a2 = s2 + float(np.clip(step[3], -0.01, 0.01)), a2 + float(step[4])
-        if np.abs(step).max() < 5e-5:
+        if np.abs(step).max() < 1.5e-4:
             break
     if floor is not None:
         s2 = floor + radius

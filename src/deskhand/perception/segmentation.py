@@ -8,8 +8,6 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from deskhand.geometry import Array
 from deskhand.perception.settings import PerceptionSettings
@@ -39,8 +37,9 @@ class Segment:
 
 def make_segment(view: View, pixels: Indices) -> Segment:
     """The segment of these flat pixel indices."""
-    chroma = view.chroma.reshape(-1, 3)[pixels]
-    light = view.light.reshape(-1)[pixels]
+    some = pixels[:: 1 + len(pixels) // 500]
+    chroma = view.chroma.reshape(-1, 3)[some]
+    light = view.light.reshape(-1)[some]
     points = view.points.reshape(-1, 3)[pixels].astype(float)
     measured = ~view.filled.reshape(-1)[pixels]
     return Segment(pixels, points, measured, np.median(chroma, axis=0).astype(float), float(np.median(light)), pixels)
@@ -54,105 +53,81 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
 
 def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> list[Segment]:
     """Segments of a label picture (0: none), largest first."""
-    flat = labels.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    bounds = np.searchsorted(flat[order], np.arange(1, flat.max() + 2))
+    flat = np.flatnonzero(labels)
+    own = labels.reshape(-1)[flat]
+    order = flat[np.argsort(own, kind="stable")]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(own)[1:])]) if len(own) else np.zeros(1, int)
     groups = [order[a:b] for a, b in pairwise(bounds) if b - a >= min_pixels]
     return [make_segment(view, pixels) for pixels in sorted(groups, key=len, reverse=True)]
 
 
 def components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDArray[np.int32]:
-    """Label picture of pixels of ``mask`` joined by closeness in space and colour; holes in the depth are bridged."""
-    rows, columns = np.nonzero(mask.any(axis=1))[0], np.nonzero(mask.any(axis=0))[0]
-    if not len(rows):
-        return np.zeros(mask.shape, np.int32)
-    part = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-    labels = np.zeros(mask.shape, np.int32)
-    labels[part] = _components(view.part(part), mask[part], settings)
-    return labels
+    """Label picture (0: none) of pixels of ``mask`` joined by closeness in space and colour.
+
+    Between the pixels of a picture twice as large stand those that join two neighbours, so that OpenCV finds what hangs together.
+    """
+    height, width = mask.shape
+    grid = np.zeros((2 * height, 2 * width), np.uint8)
+    grid[::2, ::2] = mask
+    flat = np.flatnonzero(mask)
+    for dv, du in ((0, 1), (1, 0)):
+        joined = flat[_joins(view, mask, flat, dv * width + du, settings)]
+        v, u = np.divmod(joined, width)
+        grid[2 * v + dv, 2 * u + du] = 1
+    labels = cv2.connectedComponents(grid, connectivity=4, ltype=cv2.CV_32S)[1][::2, ::2]
+    return np.ascontiguousarray(labels, dtype=np.int32)
 
 
-def _components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDArray[np.int32]:
-    number = np.full(mask.shape, -1, np.int32)
-    count = int(mask.sum())
-    labels = np.zeros(mask.shape, np.int32)
-    number[mask] = np.arange(count, dtype=np.int32)
-    empty = ~view.valid & ~view.robot & ~view.filled
-    light = np.log(view.light + 12.0)
-    pairs = []
-    for dv, du in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        pairs.append(_join(view, number, light, dv, du, None, settings))
-    for step in (2, 3, 4):
-        for dv, du in ((0, step), (step, 0)):
-            pairs.append(_join(view, number, light, dv, du, empty, settings))
-    a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    graph = coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(count, count))
-    _, found = connected_components(graph, directed=False)
-    labels[mask] = found + 1
-    return labels
-
-
-def _join(
-    view: View, number: npt.NDArray[np.int32], light: npt.NDArray[np.float32], dv: int, du: int, bridge: Mask | None, settings: PerceptionSettings
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Pairs of node numbers at pixel offset (dv, du) that belong together; with ``bridge`` all pixels between must be in it."""
-    height, width = number.shape
-    rows = slice(0, height - dv), slice(dv, height)
-    columns = (slice(0, width - du), slice(du, width)) if du >= 0 else (slice(-du, width), slice(0, width + du))
-    first, second = (rows[0], columns[0]), (rows[1], columns[1])
-    both = (number[first] >= 0) & (number[second] >= 0)
-    if bridge is not None:
-        for k in range(1, max(dv, du)):
-            sv, su = (k, 0) if dv else (0, k)
-            both &= bridge[rows[0].start + sv : rows[0].stop + sv, columns[0].start + su : columns[0].stop + su]
-    v, u = np.nonzero(both)
-    if not len(v):
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
-    a, b = (v, u + columns[0].start), (v + dv, u + columns[1].start)
-    reach = settings.join_distance * (1 if bridge is None else 1.3)
-    near = ((view.points[a] - view.points[b]) ** 2).sum(axis=1) < reach**2
-    same = ((view.chroma[a] - view.chroma[b]) ** 2).sum(axis=1) < settings.chroma_step**2
-    same &= np.abs(light[a] - light[b]) < np.log(_LIGHT_RATIO)
-    keep = near & same
-    return number[a][keep], number[b][keep]
+def _joins(view: View, mask: Mask, flat: Indices, step: int, settings: PerceptionSettings) -> Mask:
+    """Which of the pixels ``flat`` (N,) belong to the same thing as the one ``step`` further on."""
+    other = np.minimum(flat + step, mask.size - 1)
+    points, chroma, light = view.points.reshape(-1, 3), view.chroma.reshape(-1, 3), view.light.reshape(-1)
+    apart = points[flat] - points[other]
+    unlike = chroma[flat] - chroma[other]
+    ratio = (light[flat] + 12.0) / (light[other] + 12.0)
+    near = np.einsum("ij,ij->i", apart, apart) < settings.join_distance**2
+    same = np.einsum("ij,ij->i", unlike, unlike) < settings.chroma_step**2
+    return np.asarray(mask.reshape(-1)[other] & near & same & (ratio < _LIGHT_RATIO) & (ratio > 1 / _LIGHT_RATIO))
 
 
 def _absorb_specks(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Give the mixed pixels along colour edges to the neighbour that is nearest in space."""
-    counts = np.bincount(labels.reshape(-1))
-    counts[0] = 0
+    flat, width = labels.reshape(-1), labels.shape[1]
+    points = view.points.reshape(-1, 3)
+    things = np.flatnonzero(flat)
+    large = np.bincount(flat) >= _SPECK
+    large[0] = False
+    small = things[~large[flat[things]]]
     for _ in range(3):
-        small = (counts[labels] < _SPECK) & (labels > 0)
-        if not small.any():
-            break
-        v, u = np.nonzero(small)
-        best = np.full(len(v), 0.012**2, np.float32)
-        taken = np.zeros(len(v), np.int32)
-        for dv, du in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-            nv, nu = np.clip(v + dv, 0, labels.shape[0] - 1), np.clip(u + du, 0, labels.shape[1] - 1)
-            other = labels[nv, nu]
-            distance = ((view.points[v, u] - view.points[nv, nu]) ** 2).sum(axis=1)
-            better = (counts[other] >= _SPECK) & (distance < best)
+        best = np.full(len(small), 0.012**2, np.float32)
+        taken = np.zeros(len(small), np.int32)
+        for step in (1, -1, width, -width):
+            beside = np.clip(small + step, 0, flat.size - 1)
+            other = flat[beside]
+            distance = ((points[small] - points[beside]) ** 2).sum(axis=1)
+            better = large[other] & (distance < best)
             best[better], taken[better] = distance[better], other[better]
         changed = taken > 0
         if not changed.any():
             break
-        labels[v[changed], u[changed]] = taken[changed]
+        flat[small[changed]] = taken[changed]
+        small = small[~changed]
     return labels
 
 
 def occluded_share(view: View, pixels: Indices) -> float:
     """Share of a segment's outline that is cut off by something nearer to the camera, by a hole beside it or by the picture's edge."""
     height, width = view.valid.shape
-    mask = np.zeros((height, width), np.uint8)
-    mask.reshape(-1)[pixels] = 1
-    rows, columns = np.nonzero(mask.any(axis=1))[0], np.nonzero(mask.any(axis=0))[0]
-    top, bottom = max(rows[0] - 4, 0), min(rows[-1] + 5, height)
-    left, right = max(columns[0] - 4, 0), min(columns[-1] + 5, width)
-    part = mask[top:bottom, left:right]
-    ring = cv2.dilate(part, np.ones((5, 5), np.uint8)).astype(bool) & ~part.astype(bool)
-    depth = np.where(view.valid | view.filled, view.frame.depth, np.inf)[top:bottom, left:right].astype(np.float32)
-    own = cv2.erode(np.where(part.astype(bool), depth, np.inf).astype(np.float32), np.ones((5, 5), np.uint8))  # the nearest of its own beside
+    v, u = np.divmod(pixels, width)
+    top, bottom = max(int(v.min()) - 4, 0), min(int(v.max()) + 5, height)
+    left, right = max(int(u.min()) - 4, 0), min(int(u.max()) + 5, width)
+    part = np.zeros((bottom - top, right - left), np.uint8)
+    part[v - top, u - left] = 1
+    window = slice(top, bottom), slice(left, right)
+    own_pixels = part.astype(bool)
+    ring = cv2.dilate(part, np.ones((5, 5), np.uint8)).astype(bool) & ~own_pixels
+    depth = np.where(view.valid[window] | view.filled[window], view.frame.depth[window], np.inf).astype(np.float32)
+    own = cv2.erode(np.where(own_pixels, depth, np.inf).astype(np.float32), np.ones((5, 5), np.uint8))  # the nearest of its own beside
     cut = ring & (depth < own - 0.008)
     edge = int(part[0].sum()) * (top == 0) + int(part[-1].sum()) * (bottom == height)
     edge += int(part[:, 0].sum()) * (left == 0) + int(part[:, -1].sum()) * (right == width)

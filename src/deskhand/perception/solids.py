@@ -9,7 +9,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.ends import with_ends
 from deskhand.perception.footprint import tight_rectangle
-from deskhand.perception.probes import free_share
+from deskhand.perception.probes import Taken, free_share, nowhere
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
@@ -18,13 +18,17 @@ from deskhand.perception.standing import from_top, top_height
 from deskhand.perception.view import View
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
-_MAX_POINTS = 400
+_MAX_POINTS = 300
 _SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
 _BALL_SEEN = 2.5  # times as wide as deep at most: half of a ball is seen
 _LONG = 1.6  # times as long as wide from which it may be a cylinder that lies
 _POOR_TOP = 0.0012  # [m]
+_BROAD = 0.022  # [m] wider than rods are
+_WHOLE_TOP = 0.8
+_GOOD = 0.0009  # [m] rms
+_ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
@@ -33,9 +37,9 @@ class SolidFits:
     """Fits of one look, each made once: cutting, joining and placing ask for the same ones."""
 
     def __init__(self, view: View, prior: Prior) -> None:
-        self._view, self._prior = view, prior
+        self._view, self.prior = view, prior
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
-        self._whole: dict[int, tuple[Solid, Solid]] = {}
+        self._whole: dict[tuple[int, int], tuple[Solid, Solid, Taken]] = {}
 
     def of(self, item: Segment, support: float = 0.0, top: float | None = None) -> Solid:
         """The solid of a segment that stands at height ``support`` [m], and ends at ``top`` when something on it tells; as far as it is seen."""
@@ -45,16 +49,18 @@ class SolidFits:
             self._known[key] = item, fit_solid(self._view, item, support, top)
         return self._known[key][1]
 
-    def whole(self, solid: Solid) -> Solid:
-        """A solid with what is hidden of it."""
-        if id(solid) not in self._whole:
+    def whole(self, solid: Solid, taken: Taken = nowhere) -> Solid:
+        """A solid with what is hidden of it; ``taken`` tells where other things are, into which it cannot go on."""
+        key = id(solid), id(taken)
+        if key not in self._whole:
             full = solid
             if solid.shape == "box":
-                full = completed(self._view, solid, self._prior)
+                full = completed(self._view, solid, self.prior, taken)
             elif solid.lying:
-                full = with_ends(self._view, solid, self._prior)
-            self._whole[id(solid)] = solid, full
-        return self._whole[id(solid)][1]
+                full = with_ends(self._view, solid, self.prior, taken)
+            # Both are kept, so that their ids stay their own.
+            self._whole[key] = solid, full, taken
+        return self._whole[key][1]
 
 
 def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:
@@ -73,6 +79,15 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     band = max(0.003, 2.2 * view.noise)
     plateau = whole[np.abs(whole[:, 2] - height) < band]
     outline = tight_rectangle(points[:, :2])
+    standing = from_top(points, plateau, height, support, view.eye)
+    if (
+        not carries
+        and outline.size[1] > _BROAD
+        and standing.shape != "other"
+        and standing.flat_top > _WHOLE_TOP
+        and standing.error < max(_GOOD, 1.2 * view.noise)
+    ):
+        return standing
     found: list[Solid | None] = []
     ball: Solid | None = None
     if not carries:
@@ -80,12 +95,11 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
             ball = sphere(points, support)
             ball = ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None
             found.append(ball)
-        if outline.size[0] > _LONG * outline.size[1]:
+        if outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
             rod = lying(points, whole, support, view.eye)
             if rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > 2 * _LONG * outline.size[1]:
                 return rod  # seen from its end a rod could be a narrow box, which things are not
             found.append(rod)
-    standing = from_top(points, plateau, height, support, view.eye)
     if ball is None and (carries or standing.flat_top < _SEEN_TOP or standing.shape == "other" or _doubt(view, standing) > max(_POOR_TOP, 1.6 * view.noise)):
         found += from_sides(view, points, height, support)
     if standing.flat_top >= _SEEN_TOP or not any(found):

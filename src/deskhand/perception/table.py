@@ -8,12 +8,13 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about
+from deskhand.perception.quantiles import median, spread
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Table
 
-_STRIDE = 4
-_ROUNDS = 80
-_MIN_POINTS = 400
+_STRIDE = 6
+_ROUNDS = 60
+_MIN_POINTS = 200
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
         if len(inliers) < _MIN_POINTS:
             raise DeskhandError("no_table", f"the best plane has only {len(inliers)} points.", hint="Is the table in view?")
         normal, offset = _least_squares(inliers)
-    noise = 1.4826 * float(np.median(np.abs(inliers @ normal - offset)))
+    noise = 1.4826 * median(np.abs(inliers @ normal - offset))
     tilt = float(np.arccos(np.clip(normal[2], -1, 1)))
-    centre = np.median(inliers, axis=0)
+    centre = np.array([median(column) for column in inliers.T])
     if tilt > settings.max_table_tilt or abs(centre[2]) > settings.max_table_offset:
         raise DeskhandError(
             "no_table",
@@ -72,7 +73,7 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
 
 
 def _sample(frame: Frame) -> Array:
-    """World points of every fourth pixel, (N, 3)."""
+    """World points of pixels on a grid, (N, 3)."""
     k = frame.intrinsics
     depth = frame.depth[::_STRIDE, ::_STRIDE].astype(float)
     v, u = np.mgrid[0 : k.height : _STRIDE, 0 : k.width : _STRIDE]
@@ -84,7 +85,7 @@ def _sample(frame: Frame) -> Array:
 
 def _ransac(points: Array, settings: PerceptionSettings) -> tuple[Array, float]:
     random = np.random.default_rng(0)
-    subset = points[random.permutation(len(points))[:2500]]
+    subset = points[random.permutation(len(points))[:1500]]
     triples = subset[random.integers(len(subset), size=(_ROUNDS * 4, 3))]
     normals = np.cross(triples[:, 1] - triples[:, 0], triples[:, 2] - triples[:, 0])
     length = np.linalg.norm(normals, axis=1)
@@ -102,11 +103,13 @@ def _ransac(points: Array, settings: PerceptionSettings) -> tuple[Array, float]:
 
 
 def _least_squares(points: Array) -> tuple[Array, float]:
-    """Plane z = a x + b y + c as a unit normal and offset."""
-    a, b, c = np.linalg.lstsq(np.column_stack([points[:, :2], np.ones(len(points))]), points[:, 2], rcond=None)[0]
+    """Plane z = a x + b y + c as a unit normal and offset, by the normal equations about the middle."""
+    middle = points.mean(axis=0)
+    near = points - middle
+    a, b = np.linalg.solve(near[:, :2].T @ near[:, :2], near[:, :2].T @ near[:, 2])
     normal = np.array([-a, -b, 1.0])
-    scale = np.linalg.norm(normal)
-    return normal / scale, float(c / scale)
+    normal /= np.linalg.norm(normal)
+    return normal, float(normal @ middle)
 
 
 def _level(world_T_camera: Array, normal: Array, offset: float) -> Array:
@@ -121,6 +124,6 @@ def _level(world_T_camera: Array, normal: Array, offset: float) -> Array:
 def _extent(inliers: Array, before: Array, after: Array) -> Table:
     change = after @ np.linalg.inv(before)
     level = inliers @ change[:3, :3].T + change[:3, 3]
-    low, high = np.percentile(level[:, :2], [0.5, 99.5], axis=0)
+    low, high = np.array([spread(column, 0.005, 0.995) for column in level[:, :2].T]).T
     middle = (low + high) / 2
     return Table(make_transform(None, [middle[0], middle[1], 0.0]), (float(high[0] - low[0]), float(high[1] - low[1])))

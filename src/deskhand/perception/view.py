@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import cv2
@@ -16,14 +17,17 @@ from deskhand.types import Frame
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
+_AROUND = 40  # [px] of the picture that are looked at beside things
 
 
 @dataclass(frozen=True)
 class View:
-    """Per pixel data of a frame, all (H, W) or (H, W, 3), in the levelled world where the table is z = 0.
+    """Per pixel data of the part of a frame that shows things, all (H, W) or (H, W, 3), in the levelled world where the table is z = 0.
 
     Attributes:
-        frame: with the levelled camera pose.
+        frame: that part, with the levelled camera pose.
+        origin: row and column where it begins in the whole picture.
+        whole: the whole frame, levelled.
         points: world points from the smoothed depth, NaN where there is none.
         chroma: r, g, b over their sum.
         light: mean of r, g, b, 0..255.
@@ -35,6 +39,8 @@ class View:
     """
 
     frame: Frame
+    origin: tuple[int, int]
+    whole: Frame
     points: Floats
     chroma: Floats
     light: Floats
@@ -49,10 +55,10 @@ class View:
         """Above the table [m]."""
         return self.points[..., 2]
 
-    def part(self, window: tuple[slice, slice]) -> View:
-        """The pictures cut to a window; ``frame`` stays whole."""
-        pictures = {name: getattr(self, name)[window] for name in ("points", "chroma", "light", "valid", "filled", "things", "robot")}
-        return replace(self, **pictures)
+    def in_picture(self, pixels: Indices) -> Indices:
+        """Flat indices in the whole picture of flat indices in this part of it."""
+        v, u = np.divmod(pixels, self.valid.shape[1])
+        return np.asarray((v + self.origin[0]) * self.whole.intrinsics.width + u + self.origin[1])
 
     @property
     def eye(self) -> Array:
@@ -68,40 +74,76 @@ def smooth_depth(depth: Floats) -> Floats:
     return np.asarray(filled, dtype=np.float32)
 
 
-def _points(frame: Frame) -> Floats:
-    """As Frame.points, faster: (H, W, 3) world points, each coordinate one multiplication and addition of pictures."""
+def _rays(frame: Frame) -> tuple[Floats, Floats, Floats]:
+    """Right (W,) and down (H, 1) of the pixels' rays at depth 1, and the pose as float32."""
     k = frame.intrinsics
     right = ((np.arange(k.width) - k.cx) / k.fx).astype(np.float32)
     down = ((np.arange(k.height) - k.cy) / k.fy).astype(np.float32)[:, None]
-    pose = frame.world_T_camera.astype(np.float32)
-    points = np.empty((k.height, k.width, 3), np.float32)
-    for axis in range(3):
-        ray = pose[axis, 0] * right + (pose[axis, 1] * down + pose[axis, 2])
-        ray *= frame.depth
-        points[..., axis] = ray + pose[axis, 3]
-    return points
+    return right, down, frame.world_T_camera.astype(np.float32)
 
 
-def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings) -> View:
-    """Prepare ``frame``; ``robot`` is empty."""
+def _coordinate(frame: Frame, axis: int) -> Floats:
+    """One world coordinate (H, W) of all pixels, as in Frame.points but faster."""
+    right, down, pose = _rays(frame)
+    result = pose[axis, 0] * right + (pose[axis, 1] * down + pose[axis, 2])
+    result *= frame.depth
+    result += pose[axis, 3]
+    return np.asarray(result)
+
+
+def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot: Callable[[Floats], Mask] | None = None) -> View:
+    """Prepare the part of ``frame`` that shows things; ``is_robot`` tells which of points (N, 3) are the robot's own."""
     smooth = smooth_depth(frame.depth)
     level = Frame(frame.color, smooth, frame.intrinsics, fit.world_T_camera, frame.stamp)
-    points = _points(level)
-    valid = np.isfinite(smooth)
-    color = cv2.medianBlur(np.ascontiguousarray(frame.color), 3).astype(np.float32)
+    things, robot = _things(level, fit, settings, is_robot)
+    window = _window_of(things)
+    color = cv2.medianBlur(np.ascontiguousarray(frame.color[window]), 3).astype(np.float32)
     total = color[..., 0] + color[..., 1] + color[..., 2]
-    chroma = color
-    chroma += 8.0
-    chroma *= (1.0 / (total + 24.0))[..., None]
-    half = np.asarray(fit.table.size) / 2 + 0.02
-    centre = fit.table.pose[:2, 3]
+    color += 8.0
+    color *= (1.0 / (total + 24.0))[..., None]
+    part = _cut(level, window)
+    points = np.stack([_coordinate(part, axis) for axis in range(3)], axis=-1)
+    valid = np.isfinite(part.depth)
+    origin = window[0].start, window[1].start
+    return View(part, origin, level, points, color, total / 3, valid, np.zeros(valid.shape, bool), things[window], robot[window], fit.noise)
+
+
+def _things(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot: Callable[[Floats], Mask] | None) -> tuple[Mask, Mask]:
+    """Pixels (H, W) of what is above the table and within its extent, and those of the robot."""
+    height = _coordinate(frame, 2)
     with np.errstate(invalid="ignore"):
-        z = points[..., 2]
-        things = (z > settings.min_height) & (z < settings.max_height)
-        for axis in (0, 1):
-            things &= np.abs(points[..., axis] - np.float32(centre[axis])) < half[axis]
-    none = np.zeros(valid.shape, bool)
-    return View(level, points, chroma, total / 3, valid, none, things, none.copy(), fit.noise)
+        flat = np.flatnonzero((height > settings.min_height) & (height < settings.max_height))
+    right, down, pose = _rays(frame)
+    v, u = np.divmod(flat, frame.intrinsics.width)
+    rays = np.column_stack([right[u], down[v, 0], np.ones(len(flat), np.float32)])
+    points = rays @ pose[:3, :3].T * frame.depth.reshape(-1)[flat, None] + pose[:3, 3]
+    half = (np.asarray(fit.table.size) / 2 + 0.02).astype(np.float32)
+    within = (np.abs(points[:, :2] - fit.table.pose[:2, 3].astype(np.float32)) < half).all(axis=1)
+    own = np.zeros(len(flat), bool)
+    if is_robot is not None:
+        own[within] = is_robot(points[within])
+    masks = []
+    for chosen in (within & ~own, within & own):
+        mask = np.zeros(frame.depth.shape, bool)
+        mask.reshape(-1)[flat[chosen]] = True
+        masks.append(mask)
+    return masks[0], masks[1]
+
+
+def _window_of(mask: Mask) -> tuple[slice, slice]:
+    """Rows and columns that hold a mask, with a margin; the first pixel when it is empty."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return slice(0, 1), slice(0, 1)
+    top, left = max(0, int(rows[0]) - _AROUND), max(0, int(columns[0]) - _AROUND)
+    return slice(top, min(mask.shape[0], int(rows[-1]) + _AROUND + 1)), slice(left, min(mask.shape[1], int(columns[-1]) + _AROUND + 1))
+
+
+def _cut(frame: Frame, window: tuple[slice, slice]) -> Frame:
+    """The part of a frame within a window, as if a smaller camera had taken it."""
+    k, (rows, columns) = frame.intrinsics, window
+    small = replace(k, width=columns.stop - columns.start, height=rows.stop - rows.start, cx=k.cx - columns.start, cy=k.cy - rows.start)
+    return Frame(frame.color[window], frame.depth[window], small, frame.world_T_camera, frame.stamp)
 
 
 def fill_edges(view: View, settings: PerceptionSettings) -> View:
@@ -110,21 +152,13 @@ def fill_edges(view: View, settings: PerceptionSettings) -> View:
     Depth sensors lose the pixels beside a jump of depth, on both sides. A hole belongs to the thing beside it when its colour is
     nearer to that thing's nearest pixel than to the nearest one of the background.
     """
-    rows, columns = np.nonzero(view.things.any(axis=1))[0], np.nonzero(view.things.any(axis=0))[0]
-    if not len(rows):
-        return view
     reach, width = settings.fill_reach, view.valid.shape[1]
-    top, left = max(0, int(rows[0]) - 2 * reach), max(0, int(columns[0]) - 2 * reach)
-    window = slice(top, int(rows[-1]) + 2 * reach + 1), slice(left, int(columns[-1]) + 2 * reach + 1)
-    here = view.part(window)
-    near = cv2.dilate(here.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
-    v, u = np.nonzero(~here.valid & ~here.robot & near)
+    near = cv2.dilate(view.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)
+    v, u = np.nonzero(~view.valid & ~view.robot & near)
     if not len(v):
         return view
-    own, own_distance = _nearest(here.things, v, u)
-    other, _ = _nearest(here.valid & ~here.things, v, u)
-    span = here.valid.shape[1]
-    v, u, own, other = v + top, u + left, (own // span + top) * width + own % span + left, (other // span + top) * width + other % span + left
+    own, own_distance = _nearest(view.things, v, u)
+    other, _ = _nearest(view.valid & ~view.things, v, u)
 
     def unlike(flat: Indices) -> Floats:
         chroma, light = view.chroma.reshape(-1, 3), view.light.reshape(-1)

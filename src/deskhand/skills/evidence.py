@@ -53,7 +53,7 @@ def evidence_for(frame: Frame, item: SceneObject, others: Sequence[SceneObject] 
     samples = _visible(frame, item, others)
     if not len(samples):
         return Evidence(0, 0.0)
-    behind, pixels = _compare(frame, samples[:, :3])
+    behind, pixels = compare(frame, samples[:, :3])
     judged = np.isfinite(behind) & (behind > -DEEP)
     agrees = judged & (behind < DEEP)
     seen = int(judged.sum())
@@ -79,7 +79,7 @@ def locate(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = (), 
     shifts = np.array([(x, y) for x in span for y in span])
     scores = np.empty(len(shifts))
     for number, shift in enumerate(shifts):
-        behind, _ = _compare(frame, samples + np.append(shift, 0.0))
+        behind, _ = compare(frame, samples + np.append(shift, 0.0))
         error = np.clip(np.abs(np.nan_to_num(behind, nan=DEEP)), 0, DEEP) / DEEP
         far = float(np.hypot(*shift)) / reach
         scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean() - PRIOR * far
@@ -160,7 +160,7 @@ def _hides(other: SceneObject, eye: Array, points: Array, wider: float = -0.001)
     return np.asarray((enter < leave) & (enter < 0.995) & (leave > 0))
 
 
-def _compare(frame: Frame, points: Array) -> tuple[Array, Array]:
+def compare(frame: Frame, points: Array) -> tuple[Array, Array]:
     """How much farther than each point (N,) [m] the camera sees along its ray, NaN where it sees nothing; and the pixels (N, 2) as (row, column)."""
     pixels = frame.project(points)
     height, width = frame.depth.shape
