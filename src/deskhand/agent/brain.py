@@ -30,7 +30,7 @@ class Brain:
         self._instruction: Instruction = parse(text)
         self._tools = frozenset(tools)
         self._notes: list[str] = []
-        self._pursuit = Pursuit()
+        self._pursuit = Pursuit(self._tools)
         self._answers: list[str] = []
         self._building: Building | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,7 +60,9 @@ class Work:
 class Pursuit:
     """The last look, the sub-goals of the present group and what came of them. Methods that act are generators of calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, tools: Collection[str] = ()) -> None:
+        """``tools``: names of those that may be called."""
+        self._tools = frozenset(tools)
         self.objects: list[Seen] = []
         self.problems: list[tuple[str, str]] = []
         self.done = 0
@@ -95,10 +97,14 @@ class Pursuit:
         return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if self._is_open(name)]
 
     def look(self, thought: str = "") -> Yes:
-        """A fresh look, tried twice; False when there was none."""
+        """A fresh look, tried twice, and from where more is seen when it may be incomplete; False when there was none."""
         heard = yield Call("detect_objects", {}, thought)
         if not heard.ok:
             heard = yield Call("detect_objects", {}, f"The look failed ({heard.message}); once more.")
+        note = str(heard.data.get("note", "")) if heard.ok else heard.message
+        if "look" in self._tools and (note if heard.ok else heard.code == "no_table"):
+            around = yield Call("look", {}, f"The look may be incomplete ({note})")
+            heard = around if around.ok else heard
         if heard.ok:
             self.objects = list(heard.data["objects"])
         else:

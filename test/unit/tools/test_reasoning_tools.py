@@ -117,7 +117,12 @@ def test_a_broken_rule_is_named_with_its_step(session):
         ([call("pick", object_id="block_3"), call("pick", object_id="block_2"), call("place_in", container_id="bin_1")], []),  # two at once
         ([call("pick", object_id="block_2"), call("place_in", container_id="bin_1")], ["end with going home"]),
         (
-            [call("pick", object_id="block_3"), call("place_in", container_id="bin_1"), call("pick", object_id="block_2"), call("place_in", container_id="bin_1")],
+            [
+                call("pick", object_id="block_3"),
+                call("place_in", container_id="bin_1"),
+                call("pick", object_id="block_2"),
+                call("place_in", container_id="bin_1"),
+            ],
             ["put block_2 in bin_1 before picking block_3"],
         ),
         ([call("move_home")], []),
