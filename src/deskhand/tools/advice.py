@@ -83,7 +83,9 @@ POLICIES: dict[str, Policy] = {
         "report that it slips",
     ),
     "place_failed": Policy(3, (LOOK, FIND, Advice("pick", "take it again from where it lies", (("object_id", OBJECT),))), "report where it lies instead"),
-    "no_free_space": Policy(2, (LOOK, Advice("reachability_map", "see where else the arm could put it"), Advice("plan_task", "clear a place first")), "report that there is no room"),
+    "no_free_space": Policy(
+        2, (LOOK, Advice("reachability_map", "see where else the arm could put it"), Advice("plan_task", "clear a place first")), "report that there is no room"
+    ),
     "gripper_failed": Policy(2, (STATE, Advice("open_gripper", "move the fingers freely")), "report that the gripper does not move"),
     "not_holding": Policy(2, (LOOK, Advice("pick", "pick it first", (("object_id", OBJECT),))), "report that nothing is held"),
     "already_holding": Policy(1, (STATE, Advice("plan_task", "put down what is held first")), "put it down, then go on"),

@@ -61,7 +61,11 @@ class Program:
                 matrix[number, index] = factor
         limits = LinearConstraint(matrix.tocsr(), [low for _, low, _ in self.rows], [high for _, _, high in self.rows])
         found = milp(
-            self.cost, integrality=np.array(self.whole), bounds=Bounds(self.low, self.high), constraints=limits if self.rows else None, options={"time_limit": TIME}
+            self.cost,
+            integrality=np.array(self.whole),
+            bounds=Bounds(self.low, self.high),
+            constraints=limits if self.rows else None,
+            options={"time_limit": TIME},
         )
         if found.x is None:
             raise DeskhandError("impossible", f"the constraints cannot all be met ({found.message.strip()}).", hint="Drop a constraint.")
