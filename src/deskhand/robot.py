@@ -120,6 +120,15 @@ class Robot(Protocol):
         ...
 
 
+@runtime_checkable
+class Connected(Protocol):
+    """A robot that knows which of its devices are connected."""
+
+    def missing(self) -> Mapping[str, str]:
+        """Of ``camera``, ``arm`` and ``gripper`` those that are not there now -> why."""
+        ...
+
+
 class MobileBase(Protocol):
     """A base that drives, under the arm."""
 

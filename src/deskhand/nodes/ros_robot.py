@@ -20,7 +20,7 @@ from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
-from deskhand.nodes.camera_client import CameraClient
+from deskhand.nodes.camera_client import COLOR, CameraClient
 from deskhand.nodes.nav2_base import Nav2Base
 from deskhand.nodes.node import DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
@@ -93,6 +93,17 @@ class RosRobot:
     def close(self) -> None:
         """Release what does not belong to the node."""
         self._peers.close()
+
+    def missing(self) -> Mapping[str, str]:
+        """See Connected: whether somebody publishes pictures and joint states, and drives the gripper."""
+        missing = {
+            need: f"nobody publishes {topic}"
+            for need, topic in (("camera", COLOR), ("arm", "joint_states"))
+            if not self._node.count_publishers(self._node.resolve_topic_name(topic))
+        }
+        if not self._gripper.server_is_ready():
+            missing["gripper"] = "nobody serves gripper_controller/gripper_cmd"
+        return missing
 
     # ------------------------------------------------------------ time, topics
 

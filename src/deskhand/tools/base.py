@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
+from deskhand.agent.models.config import ModelProfile, load_profile
 from deskhand.etp.approval import Approval
+from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.memory.recorder import Memory
-from deskhand.robot import Robot
+from deskhand.robot import Connected, Robot
 from deskhand.skills.belief import Belief
 from deskhand.tools.validated import with_validation
+from deskhand.tools.words import with_words
 
 MODULES = (
     "perception.detection",
@@ -22,11 +27,23 @@ MODULES = (
     "perception.segmenting",
     "perception.tracking",
     "perception.capture",
+    "perception.depth",
+    "perception.structure",
+    "perception.models",
+    "perception.locating",
+    "perception.places",
+    "perception.quality",
     "perception.relations",
     "reasoning.looking",
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
+    "cognition.graph",
+    "cognition.stability",
+    "cognition.mapping",
+    "cognition.similarity",
+    "cognition.motion_state",
+    "cognition.targets",
     "cognition.watches",
     "reasoning.building",
     "reasoning.goals",
@@ -50,7 +67,21 @@ MODULES = (
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
 
-MISSING: Mapping[str, str] = {"model": "no language or vision model is configured"}
+
+def missing_needs(robot: Robot) -> dict[str, str]:
+    """What tools may need and is not there now -> why: a camera, arm or gripper that is not connected, a model that is not configured."""
+    missing = dict(robot.missing()) if isinstance(robot, Connected) else {}
+    profile = _default_profile()
+    if profile.provider == "offline":
+        missing["model"] = "no language or vision model is configured: the default of config/llm.yaml is offline"
+    elif profile.key_env and not os.environ.get(profile.key_env):
+        missing["model"] = f"the environment variable {profile.key_env} with the key of the model {profile.name} is not set"
+    return missing
+
+
+@cache
+def _default_profile() -> ModelProfile:
+    return load_profile()
 
 
 def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
@@ -65,7 +96,7 @@ def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
         for item in vars(module).values():
             found = tool_of(item)
             if found and item.__module__ == module.__name__:
-                registry.add(replace(found, card=with_validation(found.card)))
+                registry.add(replace(found, card=with_words(with_validation(found.card))))
     return registry, registry.load_entry_points() if others else []
 
 
@@ -79,10 +110,12 @@ def make_session(
     audit: Sink = nowhere,
     events: Sink = nowhere,
     lock_wait: float = 5.0,
+    measured: Path | None = None,
 ) -> Session:
     """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike.
 
     ``memory`` is open and stays the caller's; without one, and without a ``belief`` that has one, what happens is remembered as long as the session lives.
+    ``measured`` is the file that keeps latency and success of the tools over restarts.
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
@@ -90,4 +123,14 @@ def make_session(
     def context() -> ToolContext:
         return ToolContext(robot, shared, placed=placed)
 
-    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, clock=robot.now, missing=MISSING)
+    return Session(
+        registry or load_tools()[0],
+        context,
+        approval=approval,
+        audit=audit,
+        events=events,
+        lock_wait=lock_wait,
+        clock=robot.now,
+        missing=lambda: missing_needs(robot),
+        measurements=Measurements(measured),
+    )

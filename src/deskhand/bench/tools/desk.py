@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -132,6 +133,11 @@ class Desk:
     def mask(self, name: str) -> npt.NDArray[np.bool_]:
         """The pixels (H, W) that show a thing."""
         return np.asarray(self.owners() == self.names.index(name))
+
+    def picture_from(self, world_T_camera: Array) -> Frame:
+        """A picture as the camera would take it from elsewhere."""
+        with RgbdRenderer(self.simulation, camera=replace(self.simulation.built.spec.camera, world_T_camera=world_T_camera)) as renderer:
+            return renderer.render()
 
     def frame(self) -> Frame:
         """A picture as the robot gets it."""

@@ -106,7 +106,7 @@ def recall_objects(
     seconds_ago: Annotated[float | None, Field(ge=0, description="[s] before now, instead of 'when'; null: use 'when'")] = None,
 ) -> Recalled:
     """Recall things by kind, colour, relation to others and time, with where they were, from when until when, and how sure that is."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     if (relation is None) != (not target.strip()):
         raise DeskhandError("invalid_arguments", "recall_objects: relation and target belong together.", hint="Give both or none.")
     time = When(when) if seconds_ago is None else When("at", stamp=memory.now() - seconds_ago)
@@ -125,7 +125,7 @@ def recall_objects(
 )
 def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_length=64, description="id or words, for example 'red pen'")]) -> Whereabouts:
     """Tell where a thing is or was last seen, on or in what, whether it is hidden or held, and how sure that is."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     if thing in memory.ids():
         found = [memory.state(thing)]
     else:
@@ -147,7 +147,7 @@ def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_len
 )
 def object_history(ctx: ToolContext, object_id: ObjectId, limit: Annotated[int, Field(ge=1, le=200, description="newest events at most")] = 30) -> Changes:
     """Tell the history of one object: what happened to it, oldest first, with times and places."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     now = memory.state(object_id)  # raises for an id that was never seen
     return _changes(memory, memory.events({object_id, now.object_id}, limit=limit, newest_first=True)[::-1])
 
@@ -165,7 +165,7 @@ def scene_changes(
     limit: Annotated[int, Field(ge=1, le=200, description="newest changes at most")] = 50,
 ) -> Changes:
     """List what changed on the desk, oldest first: things added, moved, hidden, vanished, picked up, put down or dropped."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     since = 0
     if seconds is not None:
         moment = memory.moment_at(memory.now() - seconds)
@@ -185,7 +185,7 @@ def scene_changes(
 )
 def ask_memory(ctx: ToolContext, question: Annotated[str, Field(min_length=3, max_length=300, description="in English")]) -> MemoryAnswer:
     """Answer a question in words about what was where and what happened on the desk."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     told = answer(memory, parse(question, memory.now()))
     return MemoryAnswer(
         answer=told.text,
@@ -197,7 +197,8 @@ def ask_memory(ctx: ToolContext, question: Annotated[str, Field(min_length=3, ma
 # ---------------------------------------------------------------- as data
 
 
-def _memory(ctx: ToolContext) -> Memory:
+def memory_of(ctx: ToolContext) -> Memory:
+    """The session's memory. Raises ``config_error`` when it has none."""
     if ctx.belief.memory is None:
         raise DeskhandError("config_error", "this session has no memory.", hint="Use find_objects for the last look.")
     return ctx.belief.memory
