@@ -17,6 +17,7 @@ from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.symbolic import Goal, State, plan
 
 CUBE = (0.035, 0.035, 0.035)
+REGISTRY = load_tools(others=False)[0]
 
 
 def things():
@@ -36,7 +37,7 @@ def robot():
 
 @pytest.fixture
 def session(robot):
-    with make_session(robot) as session:
+    with make_session(robot, registry=REGISTRY) as session:
         assert session.invoke("detect_objects", {}).ok
         yield session
 
@@ -44,7 +45,7 @@ def session(robot):
 @pytest.fixture(scope="module")
 def thinking():
     """A session for tests that move nothing."""
-    with make_session(DeskRobot(things())) as session:
+    with make_session(DeskRobot(things()), registry=REGISTRY) as session:
         assert session.invoke("detect_objects", {}).ok
         yield session
 
@@ -229,9 +230,8 @@ def test_an_answer_is_held_against_what_was_seen(thinking):
 
 def test_there_is_advice_for_every_code_and_every_tool_in_it_exists():
     assert set(POLICIES) == set(ERROR_NUMBERS)
-    registry = load_tools(others=False)[0]
     named = {advice.tool for policy in POLICIES.values() for advice in policy.advice if advice.tool}
-    assert named <= {card.name for card in registry.cards()}, named
+    assert named <= {card.name for card in REGISTRY.cards()}, named
 
 
 def test_advice_ends_when_the_tries_are_used_up_or_the_robot_is_stopped(session, robot):
