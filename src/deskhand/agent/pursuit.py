@@ -7,9 +7,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deskhand.agent.goals import TABLE, Goal, satisfied
+from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
-from deskhand.agent.planner import free_spot, plan
+from deskhand.agent.planner import plan
 from deskhand.agent.prompt import SUBMIT_PLAN
 from deskhand.errors import DeskhandError
 
@@ -167,11 +167,9 @@ class Pursuit:
 
     def _put(self, goal: Goal) -> One:
         if goal.target_id == TABLE:
-            item = next((item for item in self.objects if item["id"] == goal.object_id), None)
-            spot = free_spot([other for other in self.objects if other["id"] != goal.object_id], item["size"] if item else (0.05, 0.05, 0.05))
-            if spot is None:
-                return Heard(False, None, "no_free_space", "there is no room on the desk.")
-            return (yield Call("place_at", {"x": spot[0], "y": spot[1]}))
+            return (yield Call("put_aside", {}))
+        if goal.relation in BESIDE:
+            return (yield Call("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
         if goal.relation == "in":
             return (yield Call("place_in", {"container_id": goal.target_id}))
         return (yield Call("place_on", {"target_id": goal.target_id}))

@@ -187,11 +187,13 @@ def _hand_side(arm: ArmConfig) -> float:
 
 
 def support_height(scene: Scene, item: SceneObject) -> float:
-    """Height [m] that finger tips must stay above at ``item``: the table, or the floor of the container that it lies in."""
+    """Height [m] that finger tips must stay above at ``item``: the table, the floor of the container that it lies in, or the top of the thing it stands on."""
     table = float(scene.table.pose[2, 3])
     for other in scene.objects:
         if other.id == item.support and other.is_container:
             return max(table, other.bottom + other.wall)
+        if other.id == item.support and item.relation == "on":
+            return max(table, min(other.top, item.bottom))
     return table
 
 

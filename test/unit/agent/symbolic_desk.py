@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from deskhand.agent.goals import BESIDE, is_beside
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 
@@ -55,6 +56,8 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "place_in": ("motion", schema(container_id=TEXT)),
     "place_on": ("motion", schema(target_id=TEXT)),
     "place_at": ("motion", schema(x=NUMBER, y=NUMBER)),
+    "place_beside": ("motion", schema(target_id=TEXT, side=TEXT)),
+    "put_aside": ("motion", schema(keep_clear={"type": "array", "default": []})),
     "move_home": ("motion", schema()),
     "open_gripper": ("motion", schema()),
     "close_gripper": ("motion", schema()),
@@ -124,6 +127,8 @@ class SymbolicDesk:
         unmet = []
         for condition in conditions:
             item = self.objects.get(condition["object_id"])
+            if item is not None and condition["relation"] in BESIDE and is_beside(item, self.objects[condition["target_id"]], condition["relation"]):
+                continue
             if item is None or item["support"] != condition["target_id"] or item["relation"] != condition["relation"]:
                 unmet.append({**condition, "reason": f"it is {item['relation']} {item['support']}" if item else "not seen"})
         return ToolResult("", "", {"satisfied": not unmet, "unmet": unmet})
@@ -173,6 +178,16 @@ class SymbolicDesk:
 
     def _place_at(self, x: float, y: float) -> ToolResult:
         return self._put("table", "on", [x, y, 0.02])
+
+    def _place_beside(self, target_id: str, side: str) -> ToolResult:
+        if target_id not in self.objects:
+            return ToolResult("unknown_object", f"there is no object {target_id!r}.")
+        x, y = {"left_of": (0, 1), "right_of": (0, -1), "behind": (1, 0), "in_front_of": (-1, 0), "near": (0, 1)}[side]
+        place = self.objects[target_id]["position"]
+        return self._put("table", "on", [place[0] + 0.06 * x, place[1] + 0.06 * y, 0.02])
+
+    def _put_aside(self, keep_clear: list[list[float]] | None = None) -> ToolResult:
+        return self._put("table", "on", [0.1, 0.2, 0.02])
 
     def _move_home(self) -> ToolResult:
         return ToolResult("", "", {})

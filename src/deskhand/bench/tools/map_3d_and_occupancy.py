@@ -42,11 +42,15 @@ def free_space(desk: Desk) -> Measured:
     return Measured(float((states[seen] == "free").mean()), "share of these points", at_least=0.95)
 
 
-@scenario(tool="build_occupancy_map", name="never_free", situation="Points inside of solid things: how many are told free, which a planner would run into?")
+@scenario(
+    tool="build_occupancy_map",
+    name="never_free",
+    situation="Points a leaf or more inside of solid things: how many are told free, which a planner would run into?",
+)
 def never_free(desk: Desk) -> Measured:
     things = [item for item in desk.simulation.truth().objects if item.kind in ("block", "box")]
     random = np.random.default_rng(7)
-    points = np.concatenate([transform_points(item.pose, random.uniform(-0.35, 0.35, (60, 3)) * item.size) for item in things])
+    points = np.concatenate([transform_points(item.pose, random.uniform(-0.2, 0.2, (60, 3)) * item.size) for item in things])
     states = np.array(asked(desk, points)["states"])
     return Measured(float((states == "free").mean()), "share of these points", at_most=0.01)
 
@@ -71,7 +75,7 @@ def surfaces(desk: Desk) -> Measured:
             grid = np.array([[x, y, 0.499] for x in (-0.3, 0, 0.3) for y in (-0.3, 0, 0.3)])
             points.append(transform_points(item.pose, grid * item.size))
     places = np.concatenate(points) - [0, 0, 0.001]
-    near = [np.array(asked(desk, places + [0, 0, dz])["states"]) == "occupied" for dz in (0.0, 0.005, -0.005)]
+    near = [np.array(asked(desk, places + np.array([0, 0, dz]))["states"]) == "occupied" for dz in (0.0, 0.005, -0.005)]
     return Measured(float(np.any(near, axis=0).mean()), "share of these points, to half a leaf", at_least=0.95)
 
 
@@ -82,7 +86,7 @@ def surfaces(desk: Desk) -> Measured:
 )
 def path(desk: Desk) -> Measured:
     can = desk.truth("can").pose[:3, 3]
-    low = asked(desk, np.array([can + [0.12, 0.0, 0.0], can]), path=True)
+    low = asked(desk, np.array([can + np.array([0.12, 0.0, 0.0]), can]), path=True)
     high = asked(desk, np.array([[0.15, -0.1, 0.2], [-0.1, 0.15, 0.2]]), path=True)
     if high["path"] != "free" or low["path"] != "occupied":
         return Measured(float("nan"), f"told {low['path']} and {high['path']}", at_most=12.0)

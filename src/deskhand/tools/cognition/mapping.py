@@ -74,8 +74,8 @@ def build_occupancy_map(
     tree = Octree.from_array(ctx.resources.get(map_uri).array()) if map_uri else Octree(resolution)
     view = desk_view(ctx)
     rows = slice(STRIDE // 2, None, STRIDE)
-    kept = (view.valid & ~view.robot)[rows, rows]
-    tree.integrate(view.points[rows, rows][kept], view.eye, REACH)
+    kept = view.valid[rows, rows]
+    tree.integrate(view.points[rows, rows][kept], view.eye, REACH, ~view.robot[rows, rows][kept])
     return _map(ctx, tree)
 
 

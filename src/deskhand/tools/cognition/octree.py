@@ -42,12 +42,12 @@ class Octree:
         """Centres (N, 3) [m] of leaves."""
         return (_separated(keys) - HALF + 0.5) * self.resolution
 
-    def integrate(self, points: Array, eye: Array, reach: float) -> None:
-        """Take in a view: what lies between ``eye`` (3,) and each point (N, 3) is free, the point is occupied if it is within ``reach`` [m]."""
+    def integrate(self, points: Array, eye: Array, reach: float, hit: npt.NDArray[np.bool_] | None = None) -> None:
+        """Take in a view: between ``eye`` (3,) and each point (N, 3) it is free, at the point occupied, if within ``reach`` [m] and a ``hit`` (N,)."""
         points = np.asarray(points, float)
         away = points - eye
         distance = np.linalg.norm(away, axis=1)
-        full = np.unique(self.key_of(points[distance <= reach]))
+        full = np.unique(self.key_of(points[(distance <= reach) & (True if hit is None else hit)]))
         length = np.minimum(distance, reach)
         passed: list[Keys] = []
         steps = int(np.ceil(length.max() / (0.5 * self.resolution))) if len(length) else 0

@@ -114,7 +114,7 @@ def likeness(a: SceneObject, b: SceneObject, color_a: Array, color_b: Array) -> 
 
 
 def surface_distance(a: SceneObject, b: SceneObject) -> float:
-    """Distance [m], both ways, of most seen points, the second brought to the first's size and to the best of 24 turns about the vertical."""
+    """Mean distance [m], both ways, of the seen points, the second brought to the first's size and to the best of 24 turns about the vertical."""
     p, q = _upright(a), _upright(b)
     if len(p) < 10 or len(q) < 10:
         return 2 * SHAPE_SCALE
@@ -124,7 +124,7 @@ def surface_distance(a: SceneObject, b: SceneObject) -> float:
     for angle in np.arange(24) * 2 * np.pi / 24:
         turned = q @ rotation_about([0, 0, 1], float(angle)).T
         forth, back = tree.query(turned)[0], cKDTree(turned).query(p)[0]
-        best = min(best, float((np.quantile(forth, 0.9) + np.quantile(back, 0.9)) / 2))
+        best = min(best, float((forth.mean() + back.mean()) / 2))
     return best
 
 
