@@ -65,6 +65,28 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
     },
 )
 
+RUN_CODE = "run_code"
+RUN_CODE_CARD: dict[str, Any] = {
+    "name": RUN_CODE,
+    "summary": "Run Python that calls the tools as functions; what it prints comes back, names are kept for the next code.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"code": {"type": "string", "minLength": 1, "maxLength": 8000, "description": "Python; nothing can be imported but math"}},
+        "required": ["code"],
+        "additionalProperties": False,
+    },
+}
+
+
+def code_system(functions: str) -> str:
+    """The system prompt of code mode; ``functions`` are the tools as signatures."""
+    how = (
+        "You act by run_code: short Python in which the tools below are functions. They give dictionaries; a failed call raises RuntimeError with its code "
+        "and a hint, which you may catch. print what you want to see. submit_plan and finish are tools, not functions.\n"
+    )
+    return f"{SYSTEM}\n\n{how}{functions}"
+
+
 _ALL_AT_ONCE = 32
 _CAPABILITIES = (
     "look at the desk and detect objects",

@@ -45,6 +45,7 @@ MODULES = (
     "cognition.similarity",
     "cognition.motion_state",
     "cognition.targets",
+    "cognition.watching",
     "cognition.watches",
     "reasoning.building",
     "reasoning.goals",

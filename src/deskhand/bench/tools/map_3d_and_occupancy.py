@@ -11,7 +11,7 @@ from deskhand.geometry import Array, inverse, transform_points
 
 
 def sampled(desk: Desk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Points over the desk at random; which of them the camera sees through (nothing before or at them), and which lie well inside of things."""
+    """Points over the desk at random; which of them the camera measures through, and which lie well inside of things."""
     random = np.random.default_rng(6)
     points = random.uniform([-0.25, -0.3, 0.02], [0.25, 0.35, 0.25], (count, 3))
     frame, depth = desk.frame(), desk.true_picture()[1]
@@ -20,6 +20,7 @@ def sampled(desk: Desk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.N
     far = transform_points(inverse(frame.world_T_camera), points)[:, 2]
     seen = np.zeros(count, bool)
     seen[inside] = far[inside] < depth[pixels[inside, 1], pixels[inside, 0]] - 0.04
+    seen[inside] &= np.isfinite(frame.depth[pixels[inside, 1], pixels[inside, 0]])  # beyond its range the sensor tells nothing
     within = np.zeros(count, bool)
     for item in desk.simulation.truth().objects:
         if item.kind in ("block", "box"):
@@ -35,7 +36,9 @@ def asked(desk: Desk, points: Array, **more: object) -> dict[str, object]:
     return answer
 
 
-@scenario(tool="build_occupancy_map", name="free_space", situation="900 points over the desk that the camera sees through: how many are told free?")
+@scenario(
+    tool="build_occupancy_map", name="free_space", situation="900 points over the desk behind which the camera measures something: how many are told free?"
+)
 def free_space(desk: Desk) -> Measured:
     points, seen, _ = sampled(desk, 900)
     states = np.array(asked(desk, points)["states"])

@@ -18,7 +18,7 @@ from deskhand.tools.cognition.octree import FREE, FULL, Octree
 from deskhand.tools.looking import look
 from deskhand.tools.objects import rounded
 from deskhand.tools.perception.words import named_by
-from deskhand.tools.viewing import desk_view, owners
+from deskhand.tools.viewing import DeskView, desk_view, owners
 from deskhand.types import Scene, SceneObject, Table
 
 NAMES = {0: "unknown", FREE: "free", FULL: "occupied"}
@@ -222,7 +222,7 @@ def build_semantic_map(
     return SemanticMap(map=kept, looks=data["looks"], things=len(_things(data)), voxels=len(voxels))
 
 
-def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_], view: Any, voxels: dict[str, dict[str, int]]) -> list[str]:
+def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_], view: DeskView, voxels: dict[str, dict[str, int]]) -> list[str]:
     """Keys of voxels behind which the camera now sees the table or other things: nothing is there any more."""
     if not voxels:
         return []

@@ -40,7 +40,7 @@ class Octree:
 
     def centres(self, keys: Keys) -> Array:
         """Centres (N, 3) [m] of leaves."""
-        return (_separated(keys) - HALF + 0.5) * self.resolution
+        return np.asarray((_separated(keys) - HALF + 0.5) * self.resolution, float)
 
     def integrate(self, points: Array, eye: Array, reach: float, hit: npt.NDArray[np.bool_] | None = None) -> None:
         """Take in a view: between ``eye`` (3,) and each point (N, 3) it is free, at the point occupied, if within ``reach`` [m] and a ``hit`` (N,)."""
@@ -93,7 +93,7 @@ class Octree:
         """Centres (N, 3) and edge [m] of the nodes ``level`` steps above the leaves that hold a leaf of this state."""
         keys = np.unique(self.keys[(self.odds > OCCUPIED) == (state == FULL)] >> (3 * level))
         edge = self.resolution * (1 << level)
-        return (_separated(keys << (3 * level)) - HALF) * self.resolution + edge / 2, edge
+        return np.asarray((_separated(keys << (3 * level)) - HALF) * self.resolution + edge / 2, float), edge
 
     def as_array(self) -> Array:
         """(N + 1, 2): resolution and views, then keys and log odds."""
