@@ -7,7 +7,7 @@ by calling the same logic in one process.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from deskhand.arms.config import ArmConfig
 from deskhand.cameras.config import CameraMount
@@ -20,6 +20,7 @@ from deskhand.types import (
     IkSolution,
     JointState,
     MotionGoal,
+    NavigationReport,
     Plan,
     PlanOptions,
     SafetyStatus,
@@ -116,4 +117,35 @@ class Robot(Protocol):
 
     def safety_status(self) -> SafetyStatus:
         """Whether the arm may move."""
+        ...
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A robot that knows which of its devices are connected."""
+
+    def missing(self) -> Mapping[str, str]:
+        """Of ``camera``, ``arm`` and ``gripper`` those that are not there now -> why."""
+        ...
+
+
+class MobileBase(Protocol):
+    """A base that drives, under the arm."""
+
+    def ready(self) -> bool:
+        """Whether there is one that takes goals now."""
+        ...
+
+    def navigate(self, x: float, y: float, yaw: float, progress: Progress | None = None, cancelled: Cancelled | None = None) -> NavigationReport:
+        """Drive to a pose in the frame ``map`` [m, rad]; blocks. Raises ``missing_dependency``, ``node_unavailable``, ``busy``, ``timeout``."""
+        ...
+
+
+@runtime_checkable
+class OnBase(Protocol):
+    """A robot whose arm may stand on a mobile base."""
+
+    @property
+    def mobile_base(self) -> MobileBase:
+        """The base; ``ready`` says whether it is there."""
         ...

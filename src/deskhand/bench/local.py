@@ -130,7 +130,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             audit.write("tool_call", dict(event))
 
         with make_session(robot, belief, audit=keep, events=record) as session:
-            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
+            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode)
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
             _take(outcome, attempt)

@@ -115,6 +115,7 @@ class Card(BaseModel):
         group: perception, cognition, reasoning or execution; ``unit`` is one of :data:`UNITS` of that group.
         when_to_use: the situations that call for it; searched.
         limits: what it cannot do.
+        words: other words in which people ask for it; searched.
         input_schema: JSON Schema (draft 2020-12) of the arguments, an object.
         output_schema: JSON Schema of the result.
         event_schema: JSON Schema of the events that a continuous or event tool publishes, an object; None for the others.
@@ -140,6 +141,7 @@ class Card(BaseModel):
     summary: str = Field(min_length=10, max_length=300)
     when_to_use: str = Field(min_length=10)
     limits: str = Field(min_length=5)
+    words: str = Field(default="", max_length=500)
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
     event_schema: dict[str, Any] | None = None

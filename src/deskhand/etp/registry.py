@@ -202,6 +202,7 @@ def _words(card: Card) -> Counter[str]:
         (card.summary, 2),
         (card.when_to_use, 2),
         (" ".join(example.situation for example in card.examples), 2),
+        (card.words, 3),
         (card.unit.replace("_", " "), 1),
         (" ".join(properties).replace("_", " "), 1),
     )

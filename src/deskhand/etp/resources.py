@@ -9,7 +9,7 @@ import tempfile
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -106,6 +106,7 @@ class ResourceStore:
         self._held: OrderedDict[str, Resource] = OrderedDict()
         self._spilled: OrderedDict[str, tuple[Path, ResourceRef]] = OrderedDict()
         self._held_bytes = self._spilled_bytes = 0
+        self._sources: list[Callable[[str], Resource]] = []
         self._lock = threading.RLock()
 
     def put(self, data: Any, media_type: str = "", text: str = "") -> ResourceRef:
@@ -136,7 +137,17 @@ class ResourceStore:
                     return Resource(uri, ref["media_type"], file.read_bytes(), ref["text"])
                 except OSError as error:
                     raise DeskhandError("unknown_resource", f"{uri} was kept in {file}, which cannot be read: {error}.") from error
+        for source in list(self._sources):
+            try:
+                return source(uri)
+            except DeskhandError as error:
+                if error.code != "unknown_resource":
+                    raise
         raise DeskhandError("unknown_resource", f"there is no resource {uri[:80]!r} (any more).", hint="Call the tool that made it again.")
+
+    def also(self, source: Callable[[str], Resource]) -> None:
+        """Ask ``source`` for what is not here: where the resources of mounted tools are."""
+        self._sources.append(source)
 
     def refs(self) -> list[ResourceRef]:
         """All there are, the latest used last."""

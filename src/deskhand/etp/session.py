@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import copy
 import logging
+import math
 import threading
 import time
 import uuid
@@ -16,13 +17,14 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.etp.card import Card
 from deskhand.etp.isolation.pool import Pool
 from deskhand.etp.isolation.runner import ProcessRunner
 from deskhand.etp.locks import Locks, resources_of
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.outcome import failure
 from deskhand.etp.predicates import check_preconditions
-from deskhand.etp.registry import Entry, Registry
+from deskhand.etp.registry import Registry
 from deskhand.etp.resources import Resource, ResourceStore
 from deskhand.etp.runner import Control, Runner, ThreadRunner
 from deskhand.etp.tool import FunctionTool, ToolContext
@@ -37,6 +39,7 @@ Sink = Callable[[Mapping[str, Any]], None]
 ``{"event": "watch", "sim_time", …}`` with the fields of a WatchEvent. ``time`` is wall clock [s since the epoch], ``sim_time`` ROS time [s]."""
 
 MAX_LOG_LINES = 50
+MISSING_AGE = 1.0  # [s] that what is missing is believed
 
 
 def nowhere(record: Mapping[str, Any]) -> None:
@@ -99,7 +102,8 @@ class Session:
         lock_wait: [s] that a call waits for a device that another call has.
         runner: how tools are run, unless their card says ``isolated``: those run in worker processes.
         clock: ROS time [s], for records.
-        missing: needs that are not there -> why, for example ``{"model": "no language model is configured"}``.
+        missing: tells the needs that are not there now -> why, for example ``{"model": "no language model is configured"}``.
+        measurements: where latency and success of every call go; default: new ones, which end with the session.
         resources: where tools put what is too large for JSON; closed with the session.
     """
 
@@ -114,7 +118,8 @@ class Session:
         lock_wait: float = 5.0,
         runner: Runner | None = None,
         clock: Callable[[], float] | None = None,
-        missing: Mapping[str, str] | None = None,
+        missing: Callable[[], Mapping[str, str]] | None = None,
+        measurements: Measurements | None = None,
         resources: ResourceStore | None = None,
     ) -> None:
         self.registry = registry
@@ -125,11 +130,13 @@ class Session:
         self._lock_wait = lock_wait
         self._runner = runner or ThreadRunner()
         self._processes = ProcessRunner(Pool(self._isolated_modules))
-        self._missing = dict(missing or {})
+        self._missing = missing or dict
+        self._known_missing: Mapping[str, str] = {}
+        self._asked = -math.inf
         self._clock = clock
         self.resources = resources or ResourceStore()
         self._watches = Watches(self._tell)
-        self._measurements = Measurements()
+        self._measurements = measurements or Measurements()
         self._capture = _LogCapture(logging.INFO)
         self._calls: dict[str, Call] = {}
         self._closed = False
@@ -153,12 +160,22 @@ class Session:
         self._watches.close()
         self._processes.close()
         self.resources.close()
+        self._measurements.save()
         logging.getLogger().removeHandler(self._capture)
 
     def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
-        """See ToolClient; ``available`` says whether what a tool needs is there."""
-        hits = self.registry.search(text, group, unit, limit)
-        return [replace(hit, available=not reason, unavailable_reason=reason) for hit in hits for reason in (self._lacking(self.registry.get(hit.name)),)]
+        """See ToolClient; ``available`` says whether what a tool needs is there. What failed often or is slow ranks lower, and its summary says so."""
+        missing = self._absent()
+        hits = []
+        for hit in self.registry.search(text, group, unit):
+            card = self.registry.get(hit.name).card
+            factor, note = self._measurements.judge(card)
+            reason = _lacking(card, missing)
+            summary = f"{hit.summary} ({note})" if note else hit.summary
+            hits.append(replace(hit, summary=summary, score=round(hit.score * factor, 4), available=not reason, unavailable_reason=reason))
+        if text.strip():
+            hits.sort(key=lambda hit: -hit.score)
+        return hits[:limit] if limit > 0 else hits
 
     def describe(self, name: str) -> dict[str, Any]:
         """See ToolClient; with what calls of this session have measured."""
@@ -229,7 +246,7 @@ class Session:
         problems = entry.inputs.problems(arguments)
         if problems:
             raise InvalidArguments(call.tool, problems)
-        if reason := self._lacking(entry):
+        if "model" in entry.card.needs and (reason := self._absent().get("model")):  # devices tell for themselves, and may only be late
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
         context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
         check_preconditions(entry.card, context, arguments)
@@ -267,12 +284,15 @@ class Session:
         tools = [entry.tool for entry in self.registry.entries() if entry.card.isolated]
         return sorted({tool.function.__module__ for tool in tools if isinstance(tool, FunctionTool)})
 
+    def _absent(self) -> Mapping[str, str]:
+        now = time.monotonic()
+        if now - self._asked > MISSING_AGE:
+            self._known_missing, self._asked = self._missing(), now
+        return self._known_missing
+
     def _tell(self, event: WatchEvent) -> None:
         record = {"event": "watch", "sim_time": self._clock() if self._clock else None, **event.to_json()}
         self._events(record)
-
-    def _lacking(self, entry: Entry) -> str:
-        return next((self._missing[need] for need in entry.card.needs if need in self._missing), "")
 
     def _record(self, call: Call, event: str, **data: Any) -> None:
         record = {"event": event, "id": call.id, "tool": call.tool, "caller": call.caller, "time": time.time(), **data}
@@ -294,6 +314,11 @@ class Session:
             log.error("%s", error)
             return replace(result, details={**result.details, "audit_error": str(error)})
         return result
+
+
+def _lacking(card: Card, missing: Mapping[str, str]) -> str:
+    """Why a tool cannot be used now, empty when it can."""
+    return next((missing[need] for need in card.needs if need in missing), "")
 
 
 def _never() -> bool:

@@ -11,12 +11,12 @@ SILENT = 6 * HEARTBEAT_PERIOD  # [s] wall time after which a node of another mac
 
 
 class Peers:
-    """Listens to ``heartbeat`` through ``node``."""
+    """Listens to ``heartbeat`` through ``node``; ``topic`` is that of another namespace."""
 
-    def __init__(self, node: DeskhandNode) -> None:
+    def __init__(self, node: DeskhandNode, topic: str = "heartbeat") -> None:
         self._watchdog = Watchdog(None, SILENT)
         self._watchdog.start()
-        node.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), HEARTBEATS, callback_group=node.reentrant)
+        node.create_subscription(String, topic, lambda message: self._watchdog.beat(message.data), HEARTBEATS, callback_group=node.reentrant)
 
     def dead(self, name: str) -> bool:
         """True when the node was heard once and its process has ended or gone silent."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.probes import HIDDEN, free_share, states
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.settings import PerceptionSettings
@@ -19,6 +20,8 @@ _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
 _ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
+_WIDEST = 0.10  # [m] of another
+_ONE = 0.0015  # [m] rms of one solid through two pieces
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
@@ -40,6 +43,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
                 owner[i] = j
                 break
     _join_cut_through(pieces, owner)
+    _join_behind(view, fits, pieces, owner)
     result = []
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
@@ -65,6 +69,31 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
         parallel = min(a.length, b.length) < 3 * max(a.width, b.width) or abs(a.axis @ b.axis) > 0.95
         if off_line < 0.007 and parallel and distance > (a.length + b.length) / 2 - 0.005:
             owner[j] = i
+
+
+def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int]) -> None:
+    """Boxes and round things of which something that stands before them shows two pieces: one solid explains both, and nothing is seen between."""
+    for i, j in combinations(range(len(pieces)), 2):
+        one, other = pieces[i], pieces[j]
+        if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other):
+            continue
+        union = _union(one, [other])
+        whole, alone = fits.of(union), fits.of(one)
+        if whole.shape == "other" or whole.size.max() > _WIDEST or whole.error > max(_ONE, 1.2 * view.noise, 1.1 * alone.error):
+            continue
+        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < 0.05:
+            owner[j] = i
+
+
+def _hidden_between(view: View, one: Segment, other: Segment) -> bool:
+    """True when the way from one piece to the other, where they are nearest, is behind something."""
+    a, b = one.points[:: 1 + len(one) // 60], other.points[:: 1 + len(other) // 60]
+    distance = np.linalg.norm(a[:, None] - b[None], axis=2)
+    i, j = np.unravel_index(int(distance.argmin()), distance.shape)
+    if not _TOUCH < distance[i, j] < _WIDEST / 2:
+        return False
+    between = states(view, a[i] + np.linspace(0.25, 0.75, 5)[:, None] * (b[j] - a[i]), 0.003)
+    return bool((between == HIDDEN).sum() >= 4)
 
 
 @dataclass(frozen=True)
