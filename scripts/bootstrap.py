@@ -27,7 +27,7 @@ PYTHONS = ("python3.12", "python3.11", "python3.10", "python3")
 OLDEST, NEWEST = (3, 10), (3, 12)
 OLDEST_PIP = "pip>=24.1"
 DISK_NEEDED = 3.0  # [GB] for the environment
-COMPAT_PACKAGES = ("control_msgs", "tf2_msgs")
+COMPAT_PACKAGES = ("control_msgs", "nav2_msgs", "tf2_msgs")
 INTERFACES = "src/deskhand_interfaces"
 CMAKE_INCLUDE = ROOT / "scripts/cmake/python_interfaces.cmake"
 
@@ -272,7 +272,7 @@ class Setup:
         return major, include.strip()
 
     def interface_packages(self) -> list[Path]:
-        """deskhand_interfaces, and our control_msgs and tf2_msgs where the real ones are not there."""
+        """deskhand_interfaces, and our control_msgs, nav2_msgs and tf2_msgs where the real ones are not there."""
         prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if self.with_ros else []
         missing = [name for name in COMPAT_PACKAGES if not any((Path(prefix) / "share" / name / "package.xml").exists() for prefix in prefixes)]
         return [ROOT / INTERFACES, *(ROOT / "src/ros_compat" / name for name in missing)]

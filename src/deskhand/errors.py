@@ -53,6 +53,10 @@ ERROR_NUMBERS: dict[str, int] = {
     "permission_denied": 503,
     "tool_failed": 504,
     "invalid_output": 505,
+    "unknown_resource": 506,
+    "unknown_watch": 507,
+    "limit_exceeded": 508,
+    "access_denied": 509,
     # skills
     "grasp_failed": 600,
     "object_lost": 601,

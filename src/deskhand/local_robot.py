@@ -13,13 +13,16 @@ from deskhand.arms.base import Arm, Clock
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.cameras.base import Camera
+from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.generator import GraspGenerator
+from deskhand.grasping.planar import start_of
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grippers.base import Gripper, GripperMotion
 from deskhand.motion.executor import Executor
 from deskhand.motion.service import MotionService
+from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.robot import Cancelled, Progress
 from deskhand.safety.settings import SafetySettings
@@ -53,6 +56,8 @@ class Devices:
     gripper: Gripper
     camera: Camera
     clock: Clock
+    mount: CameraMount | None = None
+    """The link that carries the camera; None: it stands still."""
 
 
 class LocalRobot:
@@ -60,8 +65,9 @@ class LocalRobot:
 
     def __init__(self, model: RobotModel, devices: Devices, perception: Perception, motion: MotionService, executor: Executor, stop: SafetyStop) -> None:
         self.arm = model.arm
-        self._model, self._devices, self._perception, self._motion, self._executor, self._stop = model, devices, perception, motion, executor, stop
-        self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve))
+        self._model, self._devices, self._motion, self._executor, self._stop = model, devices, motion, executor, stop
+        self._views = Views(perception, model)
+        self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve, start_of(model)))
         # Cameras and renderers may belong to the thread that opened them.
         self._eyes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="camera")
         self._hands = threading.Lock()
@@ -103,10 +109,14 @@ class LocalRobot:
         state = self.joint_state()
         return self._model.forward(dict(zip(state.names, map(float, state.positions), strict=True)))[self.arm.tcp]
 
-    def detect_objects(self) -> Scene:
+    def detect_objects(self, add: bool = False) -> Scene:
         """See Robot."""
         frame = self.observe()
-        return self._perception.detect(frame, self._model, self.joint_state())
+        return self._views.look(frame, self.joint_state(), add)
+
+    def camera_mount(self) -> CameraMount | None:
+        """See Robot."""
+        return self._devices.mount
 
     def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """See Robot."""

@@ -7,9 +7,10 @@ by calling the same logic in one process.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from deskhand.arms.config import ArmConfig
+from deskhand.cameras.config import CameraMount
 from deskhand.geometry import Array
 from deskhand.types import (
     ExecutionReport,
@@ -19,6 +20,7 @@ from deskhand.types import (
     IkSolution,
     JointState,
     MotionGoal,
+    NavigationReport,
     Plan,
     PlanOptions,
     SafetyStatus,
@@ -62,8 +64,15 @@ class Robot(Protocol):
         """world_T_tcp (4, 4) of the measured joints."""
         ...
 
-    def detect_objects(self) -> Scene:
-        """Look (a new picture) and say what is on the desk. Raises ``no_frame``, ``no_table``."""
+    def detect_objects(self, add: bool = False) -> Scene:
+        """Look (a new picture) and say what is on the desk. Raises ``no_frame``, ``no_table``.
+
+        With ``add`` the picture is one more view: the scene is what it and the pictures since the last call without ``add`` show together.
+        """
+        ...
+
+    def camera_mount(self) -> CameraMount | None:
+        """The link that carries the camera and link_T_camera; None for a camera that stands still. Raises ``no_frame``."""
         ...
 
     def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
@@ -108,4 +117,35 @@ class Robot(Protocol):
 
     def safety_status(self) -> SafetyStatus:
         """Whether the arm may move."""
+        ...
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A robot that knows which of its devices are connected."""
+
+    def missing(self) -> Mapping[str, str]:
+        """Of ``camera``, ``arm`` and ``gripper`` those that are not there now -> why."""
+        ...
+
+
+class MobileBase(Protocol):
+    """A base that drives, under the arm."""
+
+    def ready(self) -> bool:
+        """Whether there is one that takes goals now."""
+        ...
+
+    def navigate(self, x: float, y: float, yaw: float, progress: Progress | None = None, cancelled: Cancelled | None = None) -> NavigationReport:
+        """Drive to a pose in the frame ``map`` [m, rad]; blocks. Raises ``missing_dependency``, ``node_unavailable``, ``busy``, ``timeout``."""
+        ...
+
+
+@runtime_checkable
+class OnBase(Protocol):
+    """A robot whose arm may stand on a mobile base."""
+
+    @property
+    def mobile_base(self) -> MobileBase:
+        """The base; ``ready`` says whether it is there."""
         ...

@@ -391,6 +391,19 @@ class GripperReport:
 
 
 @dataclass(frozen=True)
+class NavigationReport:
+    """Where a mobile base came to, in the frame ``map`` [m, rad]; ``code`` is empty when it arrived; ``distance_left`` [m] as it was last told."""
+
+    code: str
+    message: str
+    x: float
+    y: float
+    yaw: float
+    distance_left: float
+    duration: float
+
+
+@dataclass(frozen=True)
 class SafetyStatus:
     """``stopped`` is latched until reset; ``reason`` names the cause."""
 

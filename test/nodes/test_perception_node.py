@@ -4,6 +4,7 @@ import contextlib
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,7 @@ class Graph:
         self.perception = PerceptionNode(parameter_overrides=[Parameter("timeout", value=2.0)])
         self.node = DeskhandNode("test_client")
         self.client = self.node.create_client(DetectObjects, "perception/detect_objects", callback_group=self.node.reentrant)
+        self.add_view = self.node.create_client(DetectObjects, "perception/add_view", callback_group=self.node.reentrant)
         self.executor = MultiThreadedExecutor(num_threads=8)
         for node in (self.robot, self.perception, self.node):
             self.executor.add_node(node)
@@ -88,9 +90,9 @@ class Graph:
         with contextlib.suppress(ExternalShutdownException):
             self.executor.spin()
 
-    def look(self):
+    def look(self, add=False):
         """Scene, or raises what the node answered."""
-        answer = call_service(self.client, DetectObjects.Request())
+        answer = call_service(self.add_view if add else self.client, DetectObjects.Request())
         if answer.error_code:
             raise error_from_number(answer.error_code, answer.error_message)
         return conversions.scene_from_msg(answer.scene)
@@ -141,6 +143,25 @@ def test_a_look_finds_what_the_camera_shows(graph, one):
 def test_ids_stay_from_look_to_look(graph):
     looks = [sorted(item.id for item in graph.look().objects) for _ in range(3)]
     assert looks[0] == looks[1] == looks[2] == ["bin_1", "block_1", "cup_1"]
+
+
+def test_an_added_view_keeps_what_it_does_not_show_and_a_new_look_forgets_it(graph, one):
+    middle = one.frame.intrinsics.width // 2
+    halves = []
+    for columns in (slice(0, middle - 20), slice(middle + 20, None)):
+        depth = one.frame.depth.copy()
+        depth[:, columns] = np.nan
+        halves.append(replace(one, frame=replace(one.frame, depth=depth)))
+    try:
+        graph.robot.one = halves[0]
+        first = {item.id for item in graph.look().objects}
+        graph.robot.one = halves[1]
+        both = [item.id for item in graph.look(add=True).objects]
+        second = {item.id for item in graph.look().objects}
+    finally:
+        graph.robot.one = one
+    assert first and second and not first & second
+    assert sorted(both) == sorted(first | second)
 
 
 def test_scene_and_picture_are_there_for_late_listeners(graph):

@@ -131,7 +131,7 @@ def graph(tmp_path):
 
 
 def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
-    assert len(graph.client.search()) == 28
+    assert len(graph.client.search()) == len(graph.server.session.registry)
     assert graph.client.search("emergency", limit=1)[0].name == "stop_motion"
     card = graph.client.describe("pick")
     assert card["effects"] == "motion" and "object_id" in card["input_schema"]["properties"]
@@ -269,7 +269,7 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     started = threading.Event()
     node.create_subscription(String, "tools/events", lambda _: started.set(), 10, callback_group=node.reentrant)
     try:
-        assert len(client.search()) == 28
+        assert len(client.search()) >= 28
         outcome = []
 
         def call():

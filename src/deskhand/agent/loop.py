@@ -13,8 +13,9 @@ import jsonschema
 
 from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
 from deskhand.agent.claims import Claims
-from deskhand.agent.prompt import FINISH, SUBMIT_PLAN, SYSTEM, find_cards, result_text, trim
+from deskhand.agent.prompt import CONTROL_CARDS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
+from deskhand.agent.sandbox import Sandbox, signatures
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolClient, ToolResult
 
@@ -41,8 +42,9 @@ class AgentLoop:
         model: any ChatModel; only it decides what to do.
         tools: where tools are found and called.
         on_step: told of each step when it begins and when it is finished.
-        cancelled: polled; True ends the run, stops the arm and answers ``cancelled``.
+        cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
+        mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py).
     """
 
     def __init__(
@@ -56,11 +58,14 @@ class AgentLoop:
         context_tokens: int | None = None,
         caller: str = "agent",
         now: Callable[[], float] = time.monotonic,
+        mode: str = "tools",
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
         self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
         self._context = int(getattr(model, "context_tokens", 0)) if context_tokens is None else context_tokens
         self._caller, self._now = caller, now
+        self._mode = mode
+        self._sandbox: Sandbox | None = None
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
@@ -82,7 +87,16 @@ class AgentLoop:
     def _converse(self, instruction: str) -> TaskOutcome:
         cards = find_cards(self._tools, instruction)
         self._names = {str(card["name"]): card for card in cards}
-        messages = [Message("system", SYSTEM), Message("user", instruction)]
+        if self._mode != "code":
+            return self._talk(instruction, cards, SYSTEM)
+        controls = {str(card["name"]) for card in CONTROL_CARDS}
+        functions = [card for card in cards if card["name"] not in controls]
+        self._names[RUN_CODE] = RUN_CODE_CARD
+        with Sandbox(functions, self._from_code) as self._sandbox:
+            return self._talk(instruction, [RUN_CODE_CARD, *CONTROL_CARDS], code_system(signatures(functions)))
+
+    def _talk(self, instruction: str, cards: Sequence[Mapping[str, Any]], system: str) -> TaskOutcome:
+        messages = [Message("system", system), Message("user", instruction)]
         for _ in range(self._budgets.replies):
             self._check_budgets()
             began = self._now()
@@ -155,6 +169,8 @@ class AgentLoop:
             result = self._claims.submit(call.arguments["subgoals"])
         elif call.name == FINISH:
             result = self._finish(call.arguments)
+        elif call.name == RUN_CODE:
+            result = self._run_code(str(call.arguments["code"]))
         else:
             result = self._call_tool(call.name, call.arguments)
         if isinstance(result, TaskOutcome):
@@ -206,12 +222,27 @@ class AgentLoop:
         self._errors.append(result.code)
         log.info("tool %s failed: %s: %s", name, result.code, result.message)
         if result.code == "cancelled":
+            if self._cancelled():
+                raise _End("cancelled", f"the task was cancelled: {result.message} {result.hint}".strip())
             self._check_budgets()
         if result.code in FATAL or self._errors.count(result.code) >= PATIENCE.get(result.code, 10**6):
             if self._steps and not self._steps[-1].finished:
                 self._close(self._steps[-1], result)
             raise _End(result.code, result.message)
         return result
+
+    def _run_code(self, code: str) -> ToolResult:
+        assert self._sandbox is not None  # only code mode offers run_code
+        seen = self._sandbox.run(code)
+        if seen.ok:
+            return ToolResult("", "", {"printed": seen.text})
+        where = f"line {seen.line}: " if seen.line else ""
+        return ToolResult("tool_failed", f"{where}{seen.error}", {"printed": seen.text}, retry=True, hint="Correct the code; names of earlier code are kept.")
+
+    def _from_code(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """A tool called by the model's code; held to the same budgets as any call."""
+        self._check_budgets()
+        return self._invalid(ToolCall(name, dict(arguments))) or self._call_tool(name, arguments)
 
     def _feedback(self, name: str) -> Callable[[float, str], None]:
         def report(fraction: float, text: str) -> None:
@@ -264,12 +295,13 @@ class AgentLoop:
             raise _End("budget_exceeded", f"{self._budgets.tokens} tokens were not enough.")
 
     def _ended(self, code: str, why: str) -> TaskOutcome:
-        """The run was cut off: stop the arm where somebody asked for it, and say what had been done."""
-        if code == "cancelled" and self._claims.moved and "stop_motion" in self._names:
+        """The run was cut off: say what had been done, and what the hand holds. The call that ran has ended: the arm is at rest."""
+        if code == "cancelled" and self._claims.moved and "get_robot_state" in self._names:
             try:
-                self._tools.invoke("stop_motion", {"reason": why}, caller=self._caller)
+                state = self._tools.invoke("get_robot_state", {}, caller=self._caller)
+                self._claims.heard("get_robot_state", {}, state, moves=False)
             except DeskhandError as error:
-                why = f"{why} The arm could not be told to stop: {error}"
+                why = f"{why} What the hand holds is not known: {error}"
         if self._steps and not self._steps[-1].finished:
             self._steps[-1].ok, self._steps[-1].code, self._steps[-1].message, self._steps[-1].finished = False, code, why, True
         return self._outcome(False, code, self._claims.facts(why[:1].upper() + why[1:]))

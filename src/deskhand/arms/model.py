@@ -106,6 +106,15 @@ class RobotModel:
             poses[joint.child] = poses[joint.parent] @ joint.motion(position)
         return poses
 
+    def moves(self, link: str) -> bool:
+        """Whether the arm's joints move this link; False for what is none of its links."""
+        above = {joint.child: joint for joint in self.joints.values()}
+        while link in above:
+            if above[link].kind != "fixed":
+                return True
+            link = above[link].parent
+        return False
+
     def tcp_pose(self, joints: Mapping[str, float]) -> Array:
         """world_T_tcp (4, 4)."""
         return self.forward(joints)[self.arm.tcp]

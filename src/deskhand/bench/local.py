@@ -18,6 +18,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.bench.honesty import Honesty
 from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
 from deskhand.cameras.base import Camera
+from deskhand.cameras.config import CameraMount
 from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
@@ -81,9 +82,9 @@ class RecordedPerception(Perception):
         super().__init__(memory=memory)
         self._writer = writer
 
-    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
+    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """See Perception."""
-        scene = super().detect(frame, model, joints)
+        scene = super().detect(frame, model, joints, still)
         self._writer.picture(self.annotated(scene), scene.stamp)
         self._writer.scene(scene)
         return scene
@@ -94,7 +95,9 @@ def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: st
     """The simulated robot in this process, its senses recorded; ids go on from those of the file ``memory``, if there is one."""
     simulation = Simulation(world, SimSettings(fault=fault))
     arm, camera = RecordedArm(SimArm(simulation), writer), RecordedCamera(SimCamera(simulation), writer)
-    devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation))
+    seen_by = world.camera
+    mount = CameraMount(seen_by.link, seen_by.frame_id, seen_by.world_T_camera) if seen_by.link else None
+    devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation), mount)
     robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer, memory))
     try:
         yield robot, simulation
@@ -127,7 +130,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             audit.write("tool_call", dict(event))
 
         with make_session(robot, belief, audit=keep, events=record) as session:
-            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set)
+            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode)
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
             _take(outcome, attempt)

@@ -25,7 +25,7 @@ from deskhand.tasks import load_task
 from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
-MODES = ("tools",)
+MODES = ("tools", "code")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,9 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode, ``config_error`` for an unknown arm or brain.
     """
     load_arm(options.arm)
-    load_profile(options.brain)
+    profile = load_profile(options.brain)
+    if options.mode == "code" and profile.provider == "offline":
+        raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():

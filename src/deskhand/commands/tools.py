@@ -84,23 +84,47 @@ def call(
 
 
 @tools.command()
-def validate(json_file: Json = None) -> None:
-    """Check the card of every tool. JSON: {"tools": [{"name", "valid", "problems": [text…]}], "valid"}. Exit code 0 only when all are valid."""
+def validate(
+    names: Annotated[list[str] | None, typer.Argument(help="Tools, units or groups. Default: all tools.")] = None,
+    cards: Annotated[bool, typer.Option("--cards", help="Only check the cards, run no scenario.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Keep what was measured with the cards.")] = False,
+    json_file: Json = None,
+) -> None:
+    """Check the card of every tool and run its scenarios on simulated desks. Exit code 0 only when all is well.
+
+    JSON: {"tools": [{"name", "valid", "problems": [text…], "scenarios": [{"scenario", "situation", "value", "unit", "bar", "passed", "seconds", "problem"}]}],
+    "refused", "valid"}; a tool is valid when its card is and all its scenarios pass.
+    """
+    from deskhand.bench.tools import run as bench
+    from deskhand.bench.tools.report import table
     from deskhand.tools.base import load_tools
     from deskhand.tools.checks import card_problems
 
     registry, refused = load_tools()
-    rows = [(card, card_problems(card)) for card in registry.cards()]
-    table = Table(Column("tool", no_wrap=True), "from", "card")
-    for card, problems in rows:
-        table.add_row(card.name, card.source, "; ".join(problems) or "[green]valid[/green]")
-    console.print(table)
+    chosen = [card for card in registry.cards() if not names or {card.name, card.unit, card.group} & set(names)]
+    if missing := [name for name in names or () if not any(name in (card.name, card.unit, card.group) for card in chosen)]:
+        registry.get(missing[0])  # says which tool it may mean
+    rows: list[bench.Row] = []
+    if not cards:
+        wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
+        with console.status("starting") as status:
+            rows = list(bench.run(wanted, registry, status.update))
+        console.print(table(rows))
+        if write:
+            bench.write(rows, registry)
+    report = []
+    for card in chosen:
+        of = [row for row in rows if row.tool == card.name]
+        problems = card_problems(card)
+        for problem in problems:
+            console.print(f"[red]card[/red] {card.name}: {problem}", highlight=False)
+        fine = not problems and all(row.passed for row in of)
+        report.append({"name": card.name, "valid": fine, "problems": problems, "scenarios": [row.to_json() for row in of]})
     for problem in refused:
         console.print(f"[red]refused[/red] {problem}", highlight=False)
-    valid = not refused and not any(problems for _, problems in rows)
-    report = [{"name": card.name, "valid": not problems, "problems": problems} for card, problems in rows]
+    valid = not refused and all(entry["valid"] for entry in report)
     _write(json_file, {"tools": report, "refused": refused, "valid": valid})
-    console.print(f"{sum(not problems for _, problems in rows)} of {len(rows)} cards are valid.")
+    console.print(f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios.")
     if not valid:
         raise typer.Exit(1)
 

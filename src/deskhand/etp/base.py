@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from deskhand.etp.resources import Resource
 
 Feedback = Callable[[float, str], None]
-"""Called with a fraction 0..1 and a line of text."""
+"""Called with a fraction 0..1 and a line of text; log lines begin with their level (``warning: …``), images with ``image: deskhand://…``."""
 
 
 @dataclass(frozen=True)
@@ -56,5 +59,12 @@ class ToolClient(Protocol):
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
     ) -> ToolResult:
-        """Call a tool and wait for its result."""
+        """Call a tool and wait for its result; a continuous one is started and runs on, see the tools list_watches, read_events, stop_watch.
+
+        ``details["events"]`` of any result holds what the caller's watches published since its last call.
+        """
+        ...
+
+    def resource(self, uri: str) -> Resource:
+        """The content behind a reference ``{"uri", "media_type", "bytes", "text"}`` of a result. Raises ``unknown_resource``."""
         ...

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from deskhand.errors import DeskhandError
+from deskhand.errors import ERROR_NUMBERS, DeskhandError
 
 UNITS: dict[str, tuple[str, ...]] = {
     "perception": (
@@ -52,6 +52,7 @@ GROUPS = tuple(UNITS)
 Mode = Literal["on_demand", "continuous", "event"]
 Effects = Literal["none", "memory", "motion"]
 Need = Literal["camera", "arm", "gripper", "model"]
+Access = Literal["files", "network"]
 NAME = re.compile(r"[a-z][a-z0-9_]{1,63}")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -63,6 +64,26 @@ class Example(BaseModel):
 
     situation: str = ""
     arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class FailureExample(BaseModel):
+    """A call that is answered by the error ``code``, and when that happens.
+
+    With the code ``invalid_arguments`` the arguments do not fit the schema; with every other code they do.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    situation: str = Field(min_length=5)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    code: str
+
+    @field_validator("code")
+    @classmethod
+    def _code(cls, value: str) -> str:
+        if value not in ERROR_NUMBERS:
+            raise ValueError(f"{value!r} is no error code; valid: {', '.join(ERROR_NUMBERS)}")
+        return value
 
 
 class Scenario(BaseModel):
@@ -94,15 +115,21 @@ class Card(BaseModel):
         group: perception, cognition, reasoning or execution; ``unit`` is one of :data:`UNITS` of that group.
         when_to_use: the situations that call for it; searched.
         limits: what it cannot do.
+        words: other words in which people ask for it; searched.
         input_schema: JSON Schema (draft 2020-12) of the arguments, an object.
         output_schema: JSON Schema of the result.
-        mode: on_demand answers once; continuous and event tools run until stopped.
+        event_schema: JSON Schema of the events that a continuous or event tool publishes, an object; None for the others.
+        mode: on_demand answers once; continuous and event tools run until stopped and publish events meanwhile.
         effects: ``none`` reads, ``memory`` changes what the robot knows or stores, ``motion`` may move something.
         needs: what must be there; motion tools hold theirs alone while they run.
         preconditions: predicates (predicates.py) that must hold before a call, for example ``holding``.
         postconditions: predicates that hold after a success; words for the caller's planning.
         timeout: [s] of wall time that a call may take.
+        isolated: a pure function of its arguments, run in a worker process that can neither move nor see the robot.
+        memory: [MB] that the call of an isolated tool may take beyond what its process has.
+        access: what the process of an isolated tool may use besides: ``files`` (write), ``network``; empty for neither.
         source: who offers it: a package, a ROS namespace, an MCP server.
+        examples: calls that are right; ``failures``: calls that are answered by an error.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -114,16 +141,22 @@ class Card(BaseModel):
     summary: str = Field(min_length=10, max_length=300)
     when_to_use: str = Field(min_length=10)
     limits: str = Field(min_length=5)
+    words: str = Field(default="", max_length=500)
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
+    event_schema: dict[str, Any] | None = None
     mode: Mode = "on_demand"
     effects: Effects = "none"
     needs: tuple[Need, ...] = ()
     preconditions: tuple[str, ...] = ()
     postconditions: tuple[str, ...] = ()
     timeout: float = Field(default=10.0, gt=0, le=3600)
+    isolated: bool = False
+    memory: int = Field(default=1024, ge=16, le=65536)
+    access: tuple[Access, ...] = ()
     source: str = "deskhand"
     examples: tuple[Example, ...] = ()
+    failures: tuple[FailureExample, ...] = ()
     validation: tuple[Scenario, ...] = ()
     measured: Measured = Field(default_factory=Measured)
 
@@ -134,11 +167,11 @@ class Card(BaseModel):
             raise ValueError("must be lower case letters, digits and underscores, 2 to 64 of them, beginning with a letter")
         return value
 
-    @field_validator("input_schema", "output_schema")
+    @field_validator("input_schema", "output_schema", "event_schema")
     @classmethod
-    def _schema(cls, value: dict[str, Any]) -> dict[str, Any]:
+    def _schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         try:
-            Draft202012Validator.check_schema(value)
+            Draft202012Validator.check_schema(value or {})
         except SchemaError as error:
             raise ValueError(f"is not a JSON Schema: {error.message}") from error
         return value
@@ -156,6 +189,18 @@ class Card(BaseModel):
             raise ValueError(f"unit {self.unit!r} is not one of the group {self.group}: {', '.join(UNITS[self.group])}")
         if not math.isfinite(self.timeout):
             raise ValueError("timeout must be finite")
+        return self
+
+    @model_validator(mode="after")
+    def _mode(self) -> Card:
+        if (self.mode == "on_demand") != (self.event_schema is None):
+            raise ValueError("a continuous or event tool needs `event`, the TypedDict of what it publishes; an on_demand tool has none")
+        if self.mode != "on_demand" and (self.effects == "motion" or self.isolated):
+            raise ValueError("a continuous or event tool watches: it may neither move anything nor be isolated")
+        if self.isolated and (self.effects != "none" or set(self.needs) - {"model"} or self.preconditions):
+            raise ValueError("an isolated tool sees nothing of the robot: effects none, no needs, no preconditions")
+        if self.access and not self.isolated:
+            raise ValueError("access is for isolated tools; the others run in the robot's process")
         return self
 
     def to_json(self) -> dict[str, Any]:

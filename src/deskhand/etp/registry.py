@@ -93,6 +93,11 @@ class Registry:
                 close.append(hit.name)
         return close[:count]
 
+    def entries(self) -> list[Entry]:
+        """All tools, in the order in which they were added."""
+        with self._lock:
+            return list(self._entries.values())
+
     def cards(self) -> list[Card]:
         """All cards, by group and unit, then name."""
         order = {unit: index for index, unit in enumerate(unit for units in UNITS.values() for unit in units)}
@@ -180,6 +185,13 @@ def _checked(tool: Tool) -> Entry:
         problems = inputs.problems(example.arguments)
         if problems:
             raise DeskhandError("config_error", f"the card of tool {card.name!r} is broken: its example {example.arguments} does not fit: {problems[0]}.")
+    if card.isolated and isinstance(tool, FunctionTool) and "<" in tool.function.__qualname__:
+        raise DeskhandError("config_error", f"tool {card.name!r} is isolated, so its function must stand in a module, not inside of another function.")
+    for failing in card.failures:
+        problems = inputs.problems(failing.arguments)
+        if bool(problems) != (failing.code == "invalid_arguments"):
+            why = f"do not fit: {problems[0]}" if problems else "fit, so the code cannot be invalid_arguments"
+            raise DeskhandError("config_error", f"the card of tool {card.name!r} is broken: the arguments of its failure {failing.situation!r} {why}.")
     return Entry(tool, inputs, outputs, _words(card))
 
 
@@ -190,6 +202,7 @@ def _words(card: Card) -> Counter[str]:
         (card.summary, 2),
         (card.when_to_use, 2),
         (" ".join(example.situation for example in card.examples), 2),
+        (card.words, 3),
         (card.unit.replace("_", " "), 1),
         (" ".join(properties).replace("_", " "), 1),
     )

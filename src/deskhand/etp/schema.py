@@ -61,10 +61,19 @@ def output_schema(function: Callable[..., Any], name: str) -> dict[str, Any]:
     hint = _hints(function, name).get("return")
     if hint is None or hint is Any:
         raise DeskhandError("config_error", f"tool {name!r}: the return type must be annotated with a TypedDict or a pydantic model.")
+    return schema_of(hint, name)
+
+
+def schema_of(hint: Any, name: str) -> dict[str, Any]:
+    """The schema of what fits a type.
+
+    Raises:
+        DeskhandError: ``config_error`` when JSON cannot say it.
+    """
     try:
         schema: dict[str, Any] = _tidy(TypeAdapter(hint).json_schema(mode="serialization"))
     except PydanticUserError as error:
-        raise DeskhandError("config_error", f"tool {name!r}: its return type cannot be described: {error}.") from error
+        raise DeskhandError("config_error", f"tool {name!r}: the type {hint!r} cannot be described: {error}.") from error
     schema.pop("title", None)
     return schema
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import copy
 import logging
+import math
 import threading
 import time
 import uuid
@@ -16,22 +17,29 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.etp.card import Card
+from deskhand.etp.isolation.pool import Pool
+from deskhand.etp.isolation.runner import ProcessRunner
 from deskhand.etp.locks import Locks, resources_of
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.outcome import failure
 from deskhand.etp.predicates import check_preconditions
-from deskhand.etp.registry import Entry, Registry
+from deskhand.etp.registry import Registry
+from deskhand.etp.resources import Resource, ResourceStore
 from deskhand.etp.runner import Control, Runner, ThreadRunner
-from deskhand.etp.tool import ToolContext
+from deskhand.etp.tool import FunctionTool, ToolContext
 from deskhand.etp.validation import InvalidArguments, shown, unreadable
+from deskhand.etp.watches import Watches, WatchEvent, WatchInfo
 
 log = logging.getLogger(__name__)
 
 Sink = Callable[[Mapping[str, Any]], None]
 """Takes one JSON-able record: ``{"event": "start" | "end", "id", "tool", "caller", "time", "sim_time", …}``; start has the
-``arguments``, end the fields of a ToolResult. ``time`` is wall clock [s since the epoch], ``sim_time`` ROS time [s]."""
+``arguments``, end the fields of a ToolResult. A continuous tool tells
+``{"event": "watch", "sim_time", …}`` with the fields of a WatchEvent. ``time`` is wall clock [s since the epoch], ``sim_time`` ROS time [s]."""
 
 MAX_LOG_LINES = 50
+MISSING_AGE = 1.0  # [s] that what is missing is believed
 
 
 def nowhere(record: Mapping[str, Any]) -> None:
@@ -49,13 +57,22 @@ class Call:
     lines: list[str] = field(default_factory=list)
     control: Control | None = None
     ran: bool = False
+    fraction: float = 0.0
+
+    def log(self, level: str, text: str) -> None:
+        """A line for the record and for whoever follows the call."""
+        line = f"{level}: {text}"[:500]
+        if len(self.lines) < MAX_LOG_LINES:
+            self.lines.append(line)
+            self.report(self.fraction, line)
 
     def report(self, fraction: float, text: str) -> None:
         """Progress for the caller; what its callback raises is logged and does not end the call."""
+        self.fraction = min(max(float(fraction), 0.0), 1.0)
         if self.feedback is None:
             return
         try:
-            self.feedback(min(max(float(fraction), 0.0), 1.0), text)
+            self.feedback(self.fraction, text)
         except Exception:  # the caller's code
             log.exception("feedback of call %s failed", self.id)
             self.feedback = None
@@ -69,8 +86,8 @@ class _LogCapture(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         call = _CURRENT.get()
-        if call is not None and len(call.lines) < MAX_LOG_LINES:
-            call.lines.append(f"{record.levelname.lower()}: {record.getMessage()}"[:500])
+        if call is not None and record.name != __name__:
+            call.log(record.levelname.lower(), record.getMessage())
 
 
 class Session:
@@ -83,9 +100,11 @@ class Session:
         audit: where every call is written before and after it ran; when it cannot be written, nothing runs.
         events: where the same records go for whoever watches; its failures are logged.
         lock_wait: [s] that a call waits for a device that another call has.
-        runner: how tools are run.
+        runner: how tools are run, unless their card says ``isolated``: those run in worker processes.
         clock: ROS time [s], for records.
-        missing: needs that are not there -> why, for example ``{"model": "no language model is configured"}``.
+        missing: tells the needs that are not there now -> why, for example ``{"model": "no language model is configured"}``.
+        measurements: where latency and success of every call go; default: new ones, which end with the session.
+        resources: where tools put what is too large for JSON; closed with the session.
     """
 
     def __init__(
@@ -99,7 +118,9 @@ class Session:
         lock_wait: float = 5.0,
         runner: Runner | None = None,
         clock: Callable[[], float] | None = None,
-        missing: Mapping[str, str] | None = None,
+        missing: Callable[[], Mapping[str, str]] | None = None,
+        measurements: Measurements | None = None,
+        resources: ResourceStore | None = None,
     ) -> None:
         self.registry = registry
         self._context = context
@@ -108,9 +129,14 @@ class Session:
         self._locks = Locks()
         self._lock_wait = lock_wait
         self._runner = runner or ThreadRunner()
-        self._missing = dict(missing or {})
+        self._processes = ProcessRunner(Pool(self._isolated_modules))
+        self._missing = missing or dict
+        self._known_missing: Mapping[str, str] = {}
+        self._asked = -math.inf
         self._clock = clock
-        self._measurements = Measurements()
+        self.resources = resources or ResourceStore()
+        self._watches = Watches(self._tell)
+        self._measurements = measurements or Measurements()
         self._capture = _LogCapture(logging.INFO)
         self._calls: dict[str, Call] = {}
         self._closed = False
@@ -131,22 +157,64 @@ class Session:
         for call in calls:
             if call.control:
                 call.control.abandon()
+        self._watches.close()
+        self._processes.close()
+        self.resources.close()
+        self._measurements.save()
         logging.getLogger().removeHandler(self._capture)
 
     def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
-        """See ToolClient; ``available`` says whether what a tool needs is there."""
-        hits = self.registry.search(text, group, unit, limit)
-        return [replace(hit, available=not reason, unavailable_reason=reason) for hit in hits for reason in (self._lacking(self.registry.get(hit.name)),)]
+        """See ToolClient; ``available`` says whether what a tool needs is there. What failed often or is slow ranks lower, and its summary says so."""
+        missing = self._absent()
+        hits = []
+        for hit in self.registry.search(text, group, unit):
+            card = self.registry.get(hit.name).card
+            factor, note = self._measurements.judge(card)
+            reason = _lacking(card, missing)
+            summary = f"{hit.summary} ({note})" if note else hit.summary
+            hits.append(replace(hit, summary=summary, score=round(hit.score * factor, 4), available=not reason, unavailable_reason=reason))
+        if text.strip():
+            hits.sort(key=lambda hit: -hit.score)
+        return hits[:limit] if limit > 0 else hits
 
     def describe(self, name: str) -> dict[str, Any]:
         """See ToolClient; with what calls of this session have measured."""
         card = self.registry.get(name).card
         return card.model_copy(update={"measured": self._measurements.of(name)}).to_json()
 
+    def resource(self, uri: str) -> Resource:
+        """See ToolClient."""
+        return self.resources.get(uri)
+
+    def start(self, name: str, arguments: Mapping[str, Any], caller: str = "") -> str:
+        """Start a continuous or event tool, which runs until it is stopped; the id of the watch.
+
+        Raises:
+            DeskhandError: ``invalid_input`` for an on_demand tool; what :meth:`invoke` answers with else.
+        """
+        if self.registry.get(name).card.mode == "on_demand":
+            raise DeskhandError("invalid_input", f"{name} answers at once; only continuous and event tools are started.", hint="Invoke it.")
+        result = self.invoke(name, arguments, caller=caller)
+        if not result.ok:
+            raise DeskhandError(result.code, result.message, retry=result.retry, hint=result.hint)
+        return str(result.data["watch_id"])
+
+    def watches(self) -> list[WatchInfo]:
+        """What was started and runs, and what ended last."""
+        return self._watches.infos()
+
+    def stop(self, watch_id: str) -> WatchInfo:
+        """Stop a watch. Raises ``unknown_watch``, ``timeout``."""
+        return self._watches.stop(watch_id)
+
+    def events(self, watch_id: str, since: int = 0) -> list[WatchEvent]:
+        """What a watch published after the event number ``since``. Raises ``unknown_watch``."""
+        return self._watches.events(watch_id, since)
+
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
     ) -> ToolResult:
-        """See ToolClient. Never raises: what went wrong is the result's code."""
+        """See ToolClient. Never raises: what went wrong is the result's code. A continuous tool is started: ``data`` is ``{"watch_id"}``."""
         started = time.perf_counter()
         call = Call(str(name), caller, feedback)
         with self._lock:
@@ -169,6 +237,8 @@ class Session:
         if call.ran:
             self._measurements.add(call.tool, result.ok, duration)
         details = {**result.details, "call_id": call.id, **({"log": call.lines} if call.lines else {})}
+        if news := self._watches.news(caller):
+            details["events"] = [event.to_json() for event in news]
         return self._finish(call, replace(result, duration=duration, details=details))
 
     def _perform(self, call: Call, arguments: dict[str, Any], cancelled: Callable[[], bool]) -> Any:
@@ -176,11 +246,13 @@ class Session:
         problems = entry.inputs.problems(arguments)
         if problems:
             raise InvalidArguments(call.tool, problems)
-        if reason := self._lacking(entry):
+        if "model" in entry.card.needs and (reason := self._absent().get("model")):  # devices tell for themselves, and may only be late
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
-        context = replace(self._context(), progress=call.report, caller=call.caller)
+        context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
         check_preconditions(entry.card, context, arguments)
         self._approval.check(entry.card, arguments, call.caller, cancelled)
+        if entry.card.mode != "on_demand":
+            return {"watch_id": self._watches.begin(entry, context, arguments, call.caller)}
         hold = self._locks.acquire(resources_of(entry.card), call.tool, self._lock_wait, cancelled)
         try:
             check_preconditions(entry.card, context, arguments)  # the wait for leave and devices may have been long
@@ -195,7 +267,8 @@ class Session:
         call.ran = True
         token = _CURRENT.set(call)
         try:
-            data = self._runner.run(entry.tool, context, arguments, control, hold.release)
+            runner = self._processes if entry.card.isolated else self._runner
+            data = runner.run(entry.tool, context, arguments, control, hold.release)
         finally:
             _CURRENT.reset(token)
         problems = entry.outputs.problems(data)
@@ -203,8 +276,23 @@ class Session:
             raise DeskhandError("invalid_output", f"{call.tool} returned a result that does not fit its card: {problems[0]}.", hint="Tell the operator.")
         return data
 
-    def _lacking(self, entry: Entry) -> str:
-        return next((self._missing[need] for need in entry.card.needs if need in self._missing), "")
+    def warm_up(self) -> None:
+        """Start a worker process now, so that the first call of an isolated tool need not wait for it."""
+        self._processes.warm_up()
+
+    def _isolated_modules(self) -> list[str]:
+        tools = [entry.tool for entry in self.registry.entries() if entry.card.isolated]
+        return sorted({tool.function.__module__ for tool in tools if isinstance(tool, FunctionTool)})
+
+    def _absent(self) -> Mapping[str, str]:
+        now = time.monotonic()
+        if now - self._asked > MISSING_AGE:
+            self._known_missing, self._asked = self._missing(), now
+        return self._known_missing
+
+    def _tell(self, event: WatchEvent) -> None:
+        record = {"event": "watch", "sim_time": self._clock() if self._clock else None, **event.to_json()}
+        self._events(record)
 
     def _record(self, call: Call, event: str, **data: Any) -> None:
         record = {"event": event, "id": call.id, "tool": call.tool, "caller": call.caller, "time": time.time(), **data}
@@ -226,6 +314,11 @@ class Session:
             log.error("%s", error)
             return replace(result, details={**result.details, "audit_error": str(error)})
         return result
+
+
+def _lacking(card: Card, missing: Mapping[str, str]) -> str:
+    """Why a tool cannot be used now, empty when it can."""
+    return next((missing[need] for need in card.needs if need in missing), "")
 
 
 def _never() -> bool:

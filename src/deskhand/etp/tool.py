@@ -12,10 +12,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from deskhand.errors import DeskhandError
-from deskhand.etp.card import Card, Effects, Example, Mode, Need, explain
-from deskhand.etp.schema import arguments_model, input_schema, output_schema
+from deskhand.etp.card import Access, Card, Effects, Example, Mode, Need, explain
+from deskhand.etp.resources import Resources, ResourceStore
+from deskhand.etp.schema import arguments_model, input_schema, output_schema, schema_of
 
 if TYPE_CHECKING:
+    from deskhand.etp.resources import ResourceRef
+    from deskhand.etp.watches import Watches
     from deskhand.robot import Cancelled, Progress, Robot
     from deskhand.skills.belief import Belief
 
@@ -26,6 +29,14 @@ def _no_progress(fraction: float, text: str) -> None:
 
 def _never() -> bool:
     return False
+
+
+def _no_log(level: str, text: str) -> None:
+    pass
+
+
+def _no_publish(event: Mapping[str, Any]) -> None:
+    raise DeskhandError("tool_failed", "only a continuous or event tool publishes events, while it is watched.")
 
 
 @dataclass(frozen=True)
@@ -51,8 +62,12 @@ class ToolContext:
         robot: the arm, gripper and camera.
         belief: the last scene and what is held, shared by all calls of a session.
         progress: report a fraction 0..1 and a line of text.
+        log: report a line of text with a level (info, warning, error), kept with the result.
         cancelled: poll it in every long step and stop when it is true.
         caller: who asked, for records.
+        resources: where images, clouds and trajectories are put, so that the result carries only a reference.
+        publish: tell an event; in continuous and event tools only.
+        watches: the continuous tools that run in this session; None outside of one.
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
@@ -62,6 +77,14 @@ class ToolContext:
     cancelled: Cancelled = _never
     caller: str = ""
     placed: dict[str, Placement] = field(default_factory=dict)
+    log: Callable[[str, str], None] = _no_log
+    resources: Resources = field(default_factory=ResourceStore)
+    publish: Callable[[Mapping[str, Any]], None] = _no_publish
+    watches: Watches | None = None
+
+    def show(self, ref: ResourceRef) -> None:
+        """Show an intermediate image (or other resource) to whoever follows the call."""
+        self.log("image", f"{ref['uri']} {ref['text']}".rstrip())
 
 
 class Tool(Protocol):
@@ -113,19 +136,30 @@ def tool(
     when_to_use: str,
     limits: str,
     examples: Iterable[Mapping[str, Any] | tuple[str, Mapping[str, Any]]],
+    words: str = "",
     effects: Effects = "none",
     needs: Iterable[Need] = (),
     preconditions: Iterable[str] = (),
     postconditions: Iterable[str] = (),
     timeout: float = 10.0,
     mode: Mode = "on_demand",
+    event: Any = None,
+    isolated: bool = False,
+    memory: int = 1024,
+    access: Iterable[Access] = (),
+    failures: Iterable[tuple[str, Mapping[str, Any], str]] = (),
     version: str = "1.0",
     name: str = "",
     source: str = "deskhand",
 ) -> Callable[[F], F]:
     """Make a function a tool: its name, docstring (first line: the summary) and type hints become the card.
 
-    ``examples`` are argument objects, or pairs of a situation and an argument object. The function itself stays as it is.
+    ``words`` are other words in which people ask for it, for the search. ``examples`` are argument objects, or pairs of a situation and an
+    argument object; ``failures`` are triples of a situation, an argument object and the error code that the call ends with.
+    ``event`` is the TypedDict of what a continuous or event tool publishes: such a function
+    calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
+    its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
+    unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. The function itself stays as it is.
 
     Raises:
         DeskhandError: ``config_error``, at import, naming what is missing or wrong.
@@ -146,16 +180,22 @@ def tool(
                 "summary": summary,
                 "when_to_use": when_to_use,
                 "limits": limits,
+                "words": words,
                 "input_schema": input_schema(model),
                 "output_schema": output_schema(function, title),
+                "event_schema": None if event is None else schema_of(event, title),
                 "mode": mode,
                 "effects": effects,
                 "needs": tuple(needs),
                 "preconditions": tuple(preconditions),
                 "postconditions": tuple(postconditions),
                 "timeout": timeout,
+                "isolated": isolated,
+                "memory": memory,
+                "access": tuple(access),
                 "source": source,
                 "examples": [_example(item) for item in examples],
+                "failures": [{"situation": item[0], "arguments": dict(item[1]), "code": item[2]} for item in failures],
             }
         )
         setattr(function, ATTRIBUTE, FunctionTool(card, function, model))

@@ -15,6 +15,8 @@ START_SLACK = 0.03  # [rad] that measured joints may be beyond their limits
 FARTHEST = 1e3  # [m]; beyond it squares overflow
 MOST_POSES = 200
 MOST_WAYPOINTS = 200
+UNIT, LAST_ROW = np.eye(3), np.array([0.0, 0.0, 0.0, 1.0])
+ROUNDING = 1e-14
 
 
 def check_joints(model: RobotModel, joints: Mapping[str, float], what: str) -> Array:
@@ -47,8 +49,8 @@ def check_limits(model: RobotModel, values: Array, what: str, slack: float = 1e-
     Raises:
         DeskhandError: ``limits_violated`` naming joint, value and range.
     """
-    lower, upper = (np.array([model.limits[name][i] for name in model.arm.joints]) for i in (0, 1))
-    for name, value, low, high in zip(model.arm.joints, values, lower, upper, strict=True):
+    lower, upper = zip(*(model.limits[name][:2] for name in model.arm.joints), strict=True)
+    for name, value, low, high in zip(model.arm.joints, values.tolist(), lower, upper, strict=True):
         if not low - slack <= value <= high + slack:
             raise DeskhandError("limits_violated", f"{what}: {name} at {value:.4g} rad is outside {low:.3f}..{high:.3f}.")
     return np.clip(values, lower, upper)
@@ -98,16 +100,21 @@ def check_goal(model: RobotModel, goal: MotionGoal) -> MotionGoal:
 def check_rigid(pose: Array, name: str) -> Array:
     """As ``geometry.check_pose``, with its rotation made exactly orthonormal."""
     try:
-        if np.abs(np.nan_to_num(np.asarray(pose, dtype=float))).max(initial=0.0) > FARTHEST:
-            raise DeskhandError("invalid_input", f"{name} has values beyond {FARTHEST:g} m.")
-        matrix: Array = check_pose(pose, name).copy()
+        given = np.asarray(pose, dtype=float)
     except (TypeError, ValueError) as error:
         raise DeskhandError("invalid_input", f"{name} must be a 4x4 matrix of numbers ({error}).") from error
-    if np.abs(matrix[3] - [0, 0, 0, 1]).max() > 1e-6:
+    largest = np.abs(given).max(initial=0.0)
+    if np.isfinite(largest) and largest > FARTHEST:
+        raise DeskhandError("invalid_input", f"{name} has values beyond {FARTHEST:g} m.")
+    matrix: Array = check_pose(given, name).copy()
+    if np.abs(matrix[3] - LAST_ROW).max() > 1e-6:
         raise DeskhandError("invalid_input", f"the last row of {name} must be 0 0 0 1, got {matrix[3].tolist()}.")
     rotation = matrix[:3, :3]
     for _ in range(3):  # Newton's steps to the nearest rotation: from 1e-3 off to rounding
-        rotation = 1.5 * rotation - 0.5 * rotation @ rotation.T @ rotation
+        square = rotation @ rotation.T
+        if np.abs(square - UNIT).max() < ROUNDING:
+            break
+        rotation = 1.5 * rotation - 0.5 * square @ rotation
     matrix[:3, :3] = rotation
     return matrix
 

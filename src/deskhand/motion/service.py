@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
@@ -60,6 +61,7 @@ class MotionService:
             backend = EmbeddedBackend(self.model, (*self.settings.walls(), *self.settings.keep_out))
         self.backend = backend
         self._joint_state, self._clock = joint_state, clock
+        self._others = [name for name, joint in self.model.joints.items() if joint.kind != "fixed" and joint.mimic is None and name not in arm.joints]
         self._search = PathSearch(self.model, backend, self.envelope)
         self._scene = PlanningScene()
         self._scene_lock = threading.Lock()
@@ -98,8 +100,7 @@ class MotionService:
         pose = inputs.check_rigid(pose, "pose")
         if isinstance(max_solutions, bool) or not isinstance(max_solutions, (int, np.integer)) or not 1 <= max_solutions <= 100:
             raise DeskhandError("invalid_input", f"max_solutions must be 1 to 100, got {max_solutions!r}.")
-        start = self._start(seed, "seed")
-        query = self._query(allow, seed)
+        start, query = self._begin(seed, "seed", allow)
         inputs.check_reach(self.model, pose, "the pose")
         found = self.backend.solve_ik(
             query.scene,
@@ -118,8 +119,7 @@ class MotionService:
 
     def check_state(self, joints: Mapping[str, float] | None = None, allow: Sequence[tuple[str, str]] = ()) -> StateCheck:
         """What touches what at ``joints`` (default: measured), the clearance to obstacles, and other rules that are broken."""
-        values = self._start(joints, "joints", limits=False)
-        query = self._query(allow, joints)
+        values, query = self._begin(joints, "joints", allow, limits=False)
         report = self.envelope.check(_still(self.arm.joints, values), query.scene, query.others, query.allow, clearance=True)
         near = sorted(self._search.contacts(values, query, NEARBY), key=lambda item: item.distance)
         touching = tuple((item.a, item.b, -item.distance) for item in near if item.distance < 0)
@@ -134,8 +134,7 @@ class MotionService:
         """A stored plan to joints, a named pose, or any of several tcp poses (the nearest that can be reached)."""
         options = inputs.check_options(options)
         goal = inputs.check_goal(self.model, goal)
-        start = self._start(options.start, "start")
-        query = self._query(options.allow, options.start)
+        start, query = self._begin(options.start, "start", options.allow)
         goals = self._goals(query, goal, start)
         for attempt in range(ATTEMPTS):
             path, chosen = self._search.find(query, start, goals, options.max_planning_time, options.upright_tolerance, attempt)
@@ -153,8 +152,7 @@ class MotionService:
         poses = inputs.check_waypoints(waypoints)
         for index, pose in enumerate(poses):
             inputs.check_reach(self.model, pose, f"way-point {index}")
-        start = self._start(options.start, "start")
-        query = self._query(options.allow, options.start)
+        start, query = self._begin(options.start, "start", options.allow)
         followed = cartesian.follow(self._search, query, start, poses)
         if followed.fraction <= 0 or followed.fraction < options.min_fraction - 1e-9:
             raise DeskhandError("path_incomplete", f"only {followed.fraction:.0%} of the straight path can be followed: {followed.reason}.")
@@ -183,24 +181,20 @@ class MotionService:
             raise DeskhandError("stale_data", f"the joint states lack {missing}.", hint="Is the arm's driver running?")
         return measured
 
-    def _start(self, joints: Mapping[str, float] | None, what: str, limits: bool = True) -> Array:
+    def _begin(self, joints: Mapping[str, float] | None, what: str, allow: Sequence[tuple[str, str]], limits: bool = True) -> tuple[Array, Query]:
+        """Joints of the arm, and among what: as given, which may be the finger joints too, else as measured, at one moment."""
+        scene, measured = self._scene, self._measured()
         if joints is None:
-            measured = self._measured()
             values, slack = np.array([measured[name] for name in self.arm.joints]), inputs.START_SLACK
             what = "the arm"
         else:
             values, slack = inputs.check_joints(self.model, joints, what), 1e-3
-        return inputs.check_limits(self.model, values, what, slack) if limits else values
-
-    def _query(self, allow: Sequence[tuple[str, str]], joints: Mapping[str, float] | None) -> Query:
-        """``joints`` may give the finger joints too; else they are where they are measured."""
-        scene = self._scene
-        measured = self._measured()
-        names = [name for name, joint in self.model.joints.items() if joint.kind != "fixed" and joint.mimic is None and name not in self.arm.joints]
-        others = {name: float((joints or {}).get(name, measured.get(name, 0.0))) for name in names}
-        if not all(np.isfinite(value) for value in others.values()):
+        if limits:
+            values = inputs.check_limits(self.model, values, what, slack)
+        others = {name: float((joints or {}).get(name, measured.get(name, 0.0))) for name in self._others}
+        if not all(math.isfinite(value) for value in others.values()):
             raise DeskhandError("invalid_input", f"finger joints must be finite, got {others}.")
-        return Query(scene, self._pairs(allow, scene), others)
+        return values, Query(scene, self._pairs(allow, scene), others)
 
     def _pairs(self, allow: Sequence[tuple[str, str]], scene: PlanningScene) -> Pairs:
         return expand_pairs(allow, self.arm, self.model.links, scene)

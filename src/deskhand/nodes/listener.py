@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
@@ -22,6 +23,7 @@ from rclpy.subscription import Subscription
 
 Entity = Subscription | Service | Client
 WORKERS = 8
+HAND_OVER = 1e-4  # [s] that the thread stands back after it woke another, which else waits for Python's lock until the next wait set is built
 WAKE_PERIOD = 0.5  # [s] after which the thread looks whether its context still lives
 
 
@@ -121,10 +123,12 @@ class Listener:
                     entity.callback(taken[0])
             elif isinstance(entity, Client):
                 _take_answer(entity)
+                time.sleep(HAND_OVER)
             else:
                 request, header = entity.handle.service_take_request(entity.srv_type.Request)
                 if header is not None:
                     self._workers.submit(self._serve, entity, request, header)
+                    time.sleep(HAND_OVER)
         finally:
             with self._changed:
                 self._taking = None

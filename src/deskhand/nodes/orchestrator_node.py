@@ -26,7 +26,7 @@ from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand_interfaces.action import RunTask
 
-MODES = ("", "tools")
+MODES = ("", "tools", "code")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
@@ -115,7 +115,7 @@ class OrchestratorNode(DeskhandNode):
 
     def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         if handle.request.mode not in MODES:
-            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools.")
+            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code.")
         if len(instruction) > LONGEST:
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
         if is_stop(instruction):
@@ -146,6 +146,7 @@ class OrchestratorNode(DeskhandNode):
             lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set(),
             context_tokens=self._profile.context_tokens,
             caller=f"orchestrator/{self._profile.name}",
+            mode=handle.request.mode or "tools",
         )
         outcome = loop.run(instruction)
         self._record(instruction, outcome)

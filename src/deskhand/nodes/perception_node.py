@@ -1,4 +1,4 @@
-"""Serves ``perception/detect_objects``: takes a new picture and says what is on the desk.
+"""Serves ``perception/detect_objects``: takes a new picture and says what is on the desk; ``perception/add_view`` adds another view to it.
 
 Camera and joint states are listened to only while a picture is awaited.
 """
@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.tf import TfListener
 from deskhand.perception.detectors.config import load_detectors
+from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Scene
@@ -70,6 +72,7 @@ class PerceptionNode(DeskhandNode):
         detectors = load_detectors(self.parameters.detectors or None)
         self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
+        self._views = Views(self._perception, self._model)
         self._tf = TfListener(self)
         if self.parameters.camera:
             mount = load_camera(self.parameters.camera)
@@ -79,13 +82,14 @@ class PerceptionNode(DeskhandNode):
         self._joints = JointWatch(self)
         self._scene = self.create_publisher(SceneObjects, "perception/scene", LATCHED)
         self._annotated = self.create_publisher(Image, "perception/annotated", LATCHED)
-        self.create_service(DetectObjects, "perception/detect_objects", self._detect, callback_group=self.reentrant)
+        for name, add in (("detect_objects", False), ("add_view", True)):
+            self.create_service(DetectObjects, f"perception/{name}", partial(self._detect, add), callback_group=self.reentrant)
 
-    def _detect(self, _: DetectObjects.Request, response: DetectObjects.Response) -> DetectObjects.Response:
+    def _detect(self, add: bool, _: DetectObjects.Request, response: DetectObjects.Response) -> DetectObjects.Response:
         asked = self.seconds()
         try:
             with self._one:
-                scene = self._look(asked)
+                scene = self._look(asked, add)
             response.scene = conversions.scene_to_msg(scene)
         except DeskhandError as error:
             response.error_code, response.error_message = error.number, str(error)
@@ -95,22 +99,22 @@ class PerceptionNode(DeskhandNode):
             self.get_logger().error(f"detect_objects: {type(error).__name__}: {error}")
         return response
 
-    def _look(self, asked: float) -> Scene:
-        """A picture exposed after ``asked`` [s], and what is on it."""
+    def _look(self, asked: float, add: bool) -> Scene:
+        """A picture exposed after ``asked`` [s], and what is on it, or on it and those before."""
         if self._model is None:
-            scene = self._perception.detect(self._camera.capture(asked))
+            scene = self._timed(self._camera.capture(asked), None, add)
         else:
             with self._joints:
                 frame = self._camera.capture(asked)
                 joints = self._joints.at(frame.stamp)
-            scene = self._timed(frame, joints)
+            scene = self._timed(frame, joints, add)
         self._scene.publish(conversions.scene_to_msg(scene))
         self._annotated.publish(conversions.image_to_msg(self._perception.annotated(scene), scene.stamp, "camera_color_optical_frame"))
         return scene
 
-    def _timed(self, frame: Frame, joints: Joints) -> Scene:
+    def _timed(self, frame: Frame, joints: Joints | None, add: bool) -> Scene:
         begun = time.perf_counter()
-        scene = self._perception.detect(frame, self._model, joints)
+        scene = self._views.look(frame, joints, add)
         self.get_logger().info(f"{len(scene.objects)} objects in {1000 * (time.perf_counter() - begun):.0f} ms: {', '.join(o.id for o in scene.objects)}")
         return scene
 

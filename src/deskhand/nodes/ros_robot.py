@@ -15,11 +15,13 @@ from std_srvs.srv import Trigger
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
+from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
-from deskhand.nodes.camera_client import CameraClient
+from deskhand.nodes.camera_client import COLOR, CameraClient
+from deskhand.nodes.nav2_base import Nav2Base
 from deskhand.nodes.node import DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.tf import TfListener
@@ -64,6 +66,7 @@ class RosRobot:
             name: node.create_client(kind, name, **group)
             for name, kind in {
                 "perception/detect_objects": DetectObjects,
+                "perception/add_view": DetectObjects,
                 "grasping/generate_grasps": GenerateGrasps,
                 "motion/solve_ik": SolveIK,
                 "motion/plan_motion": PlanMotion,
@@ -76,7 +79,9 @@ class RosRobot:
         }
         self._execute = ActionClient(node, ExecutePlan, "motion/execute_plan", **group)
         self._gripper = ActionClient(node, GripperCommand, "gripper_controller/gripper_cmd", **group)
+        self.mobile_base = Nav2Base(node, self._act)
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._mounted: tuple[CameraMount | None] | None = None
         self._news = threading.Condition()
         self._joints: JointState | None = None
         self._status: SafetyStatus | None = None
@@ -88,6 +93,17 @@ class RosRobot:
     def close(self) -> None:
         """Release what does not belong to the node."""
         self._peers.close()
+
+    def missing(self) -> Mapping[str, str]:
+        """See Connected: whether somebody publishes pictures and joint states, and drives the gripper."""
+        missing = {
+            need: f"nobody publishes {topic}"
+            for need, topic in (("camera", COLOR), ("arm", "joint_states"))
+            if not self._node.count_publishers(self._node.resolve_topic_name(topic))
+        }
+        if not self._gripper.server_is_ready():
+            missing["gripper"] = "nobody serves gripper_controller/gripper_cmd"
+        return missing
 
     # ------------------------------------------------------------ time, topics
 
@@ -145,9 +161,18 @@ class RosRobot:
 
     # ------------------------------------------------------------ perception, grasping
 
-    def detect_objects(self) -> Scene:
+    def detect_objects(self, add: bool = False) -> Scene:
         """See Robot."""
-        return conversions.scene_from_msg(self._call("perception/detect_objects", DetectObjects.Request(), 30.0).scene)
+        name = "perception/add_view" if add else "perception/detect_objects"
+        return conversions.scene_from_msg(self._call(name, DetectObjects.Request(), 30.0).scene)
+
+    def camera_mount(self) -> CameraMount | None:
+        """See Robot: the nearest link of the arm among the ancestors of the camera's frame in the transform tree."""
+        if self._mounted is None:
+            frame_id = self.observe().intrinsics.frame_id
+            link = next((name for name in self._tf.ancestors(frame_id) if self._model.moves(name)), "")
+            self._mounted = (CameraMount(link, frame_id, self._tf.lookup(link, frame_id)) if link else None,)
+        return self._mounted[0]
 
     def generate_grasps(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """See Robot."""
@@ -191,7 +216,7 @@ class RosRobot:
             if progress is not None:
                 progress(float(message.feedback.progress), "")
 
-        result = self._act(self._execute, "motion", ExecutePlan.Goal(plan_id=plan_id), 120.0, cancelled, feedback)
+        result = self._act(self._execute, "motion", ExecutePlan.Goal(plan_id=plan_id), 120.0, cancelled, feedback).result
         code = error_from_number(result.error_code, result.error_message).code if result.error_code else ""
         if code in NOT_MOVED and not result.duration:
             raise DeskhandError(code, result.error_message)
@@ -210,7 +235,7 @@ class RosRobot:
         goal = GripperCommand.Goal()
         goal.command.position = float(config.position_of(width))
         goal.command.max_effort = float(config.force_default if force is None else min(max(force, 0.0), config.force_max))
-        result = self._act(self._gripper, "", goal, 20.0, cancelled)
+        result = self._act(self._gripper, "", goal, 20.0, cancelled).result
         return GripperReport(config.width_of(float(result.position)), bool(result.stalled), bool(result.reached_goal), float(result.effort))
 
     # ------------------------------------------------------------ safety
@@ -244,13 +269,13 @@ class RosRobot:
     def _act(
         self, client: ActionClient, server: str, goal: Any, timeout: float, cancelled: Cancelled | None, feedback: Callable[[Any], None] | None = None
     ) -> Any:
-        """Send a goal and wait for its result; a cancel is passed on once, and the result still waited for."""
+        """Send a goal and wait for its result; a cancel is passed on once, and the result (with its status) still waited for."""
         name = client._action_name
         self._wait_ready(client.server_is_ready, name, server)
         handle = self._wait(client.send_goal_async(goal, feedback_callback=feedback), 10.0, name, server, client.server_is_ready)
         if not handle.accepted:
             raise DeskhandError("busy", f"{name} did not accept the goal.", retry=True)
-        return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async).result
+        return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async)
 
     def _wait_ready(self, ready: Callable[[], bool], name: str, server: str) -> None:
         end = time.monotonic() + READY

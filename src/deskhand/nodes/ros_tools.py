@@ -17,13 +17,14 @@ from rclpy.signals import SignalHandlerOptions
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 from deskhand.etp.outcome import failure
+from deskhand.etp.resources import Resource
 from deskhand.etp.validation import InvalidArguments, Problem, unreadable
 from deskhand.etp.wire import result_from_text
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.peers import Peers
 from deskhand_interfaces.action import InvokeTool
-from deskhand_interfaces.srv import DescribeTool, ListTools
+from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
 
 SERVER = "tool_server"
 POLL = 0.02  # [s]
@@ -32,18 +33,21 @@ LOST = 5.0  # [s] that the server may be undiscovered during a call
 
 
 class RosToolClient:
-    """:class:`deskhand.etp.base.ToolClient` over ``tools/list``, ``tools/describe`` and ``tools/invoke``.
+    """:class:`deskhand.etp.base.ToolClient` over ``tools/list``, ``tools/describe``, ``tools/invoke`` and ``tools/resource``.
 
-    ``node`` must be spun by other threads. A server that has died or vanished raises ``node_unavailable`` in the middle of a call too.
+    ``node`` must be spun by other threads; ``namespace`` is that of the server where it is another one than the node's, for example ``/arm_2``.
+    A server that has died or vanished raises ``node_unavailable`` in the middle of a call too.
     """
 
-    def __init__(self, node: DeskhandNode, wait_for: float = 5.0) -> None:
+    def __init__(self, node: DeskhandNode, wait_for: float = 5.0, namespace: str = "") -> None:
         self._wait_for = wait_for
-        self._peers = Peers(node)
+        prefix = f"{namespace.rstrip('/')}/" if namespace else ""
+        self._peers = Peers(node, f"{prefix}heartbeat")
         group = {"callback_group": node.reentrant}
-        self._list = node.create_client(ListTools, "tools/list", **group)
-        self._describe = node.create_client(DescribeTool, "tools/describe", **group)
-        self._invoke = ActionClient(node, InvokeTool, "tools/invoke", **group)
+        self._list = node.create_client(ListTools, f"{prefix}tools/list", **group)
+        self._describe = node.create_client(DescribeTool, f"{prefix}tools/describe", **group)
+        self._resource = node.create_client(ReadResource, f"{prefix}tools/resource", **group)
+        self._invoke = ActionClient(node, InvokeTool, f"{prefix}tools/invoke", **group)
 
     def close(self) -> None:
         """Release what does not belong to the node."""
@@ -60,6 +64,11 @@ class RosToolClient:
         """See ToolClient."""
         card: dict[str, Any] = json.loads(self._ask(self._describe, DescribeTool.Request(name=name)).card_json)
         return card
+
+    def resource(self, uri: str) -> Resource:
+        """See ToolClient."""
+        response = self._ask(self._resource, ReadResource.Request(uri=uri))
+        return Resource(uri, response.media_type, bytes(response.data), response.text)
 
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
@@ -118,10 +127,10 @@ class RosToolClient:
 
 
 @contextmanager
-def connect(name: str = "tools_cli", wait_for: float = 5.0) -> Iterator[RosToolClient]:
-    """A client in a process that has no node: makes one and spins it in a thread."""
+def connect(name: str = "tools_cli", wait_for: float = 5.0, namespace: str = "") -> Iterator[RosToolClient]:
+    """A client in a process that has no node: makes one in the ROS ``namespace`` and spins it in a thread."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    node = DeskhandNode(f"{name}_{os.getpid()}")
+    node = DeskhandNode(f"{name}_{os.getpid()}", namespace=namespace)
     executor = MultiThreadedExecutor(num_threads=4)
     executor.add_node(node)
 

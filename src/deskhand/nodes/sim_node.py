@@ -105,8 +105,9 @@ class SimNode(DeskhandNode):
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         joints = self.robot.joints.values()
         fixed = [_transform(joint.parent, joint.child, joint.origin, 0.0) for joint in joints if joint.kind == "fixed"]
-        camera = self.simulation.built.spec.camera.world_T_camera
-        self._tf_static.publish(TFMessage(transforms=[*fixed, _transform("world", "camera_color_optical_frame", camera, 0.0)]))
+        camera = self.simulation.built.spec.camera
+        mount = _transform(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
+        self._tf_static.publish(TFMessage(transforms=[*fixed, mount]))
 
     def _after_step(self) -> None:
         now, wall = self.simulation.time, time.monotonic()

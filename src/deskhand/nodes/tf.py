@@ -81,6 +81,11 @@ class TfBuffer:
                 return found[-1]
         raise problem
 
+    def ancestors(self, frame: str) -> list[str]:
+        """``frame``, what carries it, what carries that, up to the root."""
+        with self._news:
+            return self._chain(frame)
+
     def _find(self, target: str, source: str, time: float | None) -> Array:
         up, down = self._chain(source), self._chain(target)
         common = next((frame for frame in up if frame in down), None)

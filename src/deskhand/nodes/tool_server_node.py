@@ -1,4 +1,4 @@
-"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``; publishes ``tools/events``.
+"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/resource``; publishes ``tools/events``.
 
 The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits).
 """
@@ -8,13 +8,15 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
@@ -26,7 +28,9 @@ from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval, PendingApprovals, Request
 from deskhand.etp.base import ToolResult
+from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
+from deskhand.etp.remote.config import MCP_FILE, load_servers
 from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
 from deskhand.memory.recorder import MEMORY_FILE, Memory
@@ -35,16 +39,23 @@ from deskhand.nodes.action_client import MANY
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_robot import RosRobot
+from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.resources import resource_path
 from deskhand.robot import Robot
 from deskhand.safety.audit import AuditLog
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
-from deskhand_interfaces.srv import DescribeTool, ListTools
+from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
+
+if TYPE_CHECKING:
+    from deskhand.etp.remote.client import McpConnection
 
 MAX_CALLS = 32
 """Calls side by side; each waits in a thread of the executor."""
 THREADS = MAX_CALLS + 16
+MOUNT_WAIT = 2.0
+"""[s] between two looks for a namespace whose tools are mounted."""
 
 
 @dataclass
@@ -57,8 +68,11 @@ class Parameters:
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
         episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
+        measured_file: file that keeps latency and success of the tools over restarts; empty: ``measured.json`` in ``episode``, else below the ROS home.
         memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
+        mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
+        mounts: tool servers of other namespaces whose tools are mounted, ``name=/namespace`` with spaces between; mounted when they are there.
     """
 
     arm: str = "wx250s"
@@ -67,7 +81,10 @@ class Parameters:
     lock_wait: float = 5.0
     episode: str = ""
     memory_file: str = ""
+    measured_file: str = ""
     other_packages: bool = True
+    mcp_servers: str = ""
+    mounts: str = ""
 
 
 class ToolServerNode(DeskhandNode):
@@ -93,12 +110,19 @@ class ToolServerNode(DeskhandNode):
             audit=lambda record: self._audit.write("tool_call", dict(record)),
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
+            measured=_measured_file(self.parameters),
         )
+        self._mounted: list[RosToolClient] = []
+        self._connections = self._mount_mcp()
+        self._closing = threading.Event()
+        for text in self.parameters.mounts.split():
+            threading.Thread(target=self._mount, args=_mount_of(text), name=f"mount {text}", daemon=True).start()
         self._count = 0
         self._counting = threading.Lock()
         group = {"callback_group": self.reentrant}
         self.create_service(ListTools, "tools/list", self._list, **group)
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
+        self.create_service(ReadResource, "tools/resource", self._resource, **group)
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
         self._server = ActionServer(
@@ -108,12 +132,46 @@ class ToolServerNode(DeskhandNode):
 
     def close(self) -> None:
         """See DeskhandNode."""
+        self._closing.set()
         self.session.close()
+        for connection in self._connections:
+            connection.close()
+        for client in self._mounted:
+            client.close()
         self._server.destroy()
         if self._ros_robot is not None:
             self._ros_robot.close()
         self._audit.close()
         self._memory.close()
+
+    # ------------------------------------------------------------ tools of others
+
+    def _mount_mcp(self) -> list[McpConnection]:
+        servers = load_servers(Path(self.parameters.mcp_servers).expanduser() if self.parameters.mcp_servers else resource_path(MCP_FILE))
+        if not servers:
+            return []
+        from deskhand.etp.remote.client import mount_servers
+
+        connections, problems = mount_servers(self.session.registry, servers)
+        for problem in problems:
+            self.get_logger().error(problem)
+        return connections
+
+    def _mount(self, name: str, namespace: str) -> None:
+        """Mount the tools of another namespace as soon as somebody serves them."""
+        client = RosToolClient(self, wait_for=MOUNT_WAIT, namespace=namespace)
+        self._mounted.append(client)
+        while not self._closing.is_set():
+            try:
+                problems = mount_client(self.session, client, name, f"ros:{namespace}")
+            except DeskhandError as error:
+                self.get_logger().debug(f"{namespace} is not there yet: {error}")
+                self._closing.wait(MOUNT_WAIT)
+                continue
+            for problem in problems:
+                self.get_logger().error(problem)
+            self.get_logger().info(f"tools of {namespace} are mounted as {name}_…")
+            return
 
     # ------------------------------------------------------------ discovery
 
@@ -139,6 +197,15 @@ class ToolServerNode(DeskhandNode):
     def _describe(self, request: DescribeTool.Request, response: DescribeTool.Response) -> DescribeTool.Response:
         try:
             response.card_json = json.dumps(self.session.describe(request.name), ensure_ascii=False)
+        except DeskhandError as error:
+            response.error_code, response.error_message = error.number, str(error)
+        return response
+
+    def _resource(self, request: ReadResource.Request, response: ReadResource.Response) -> ReadResource.Response:
+        try:
+            resource = self.session.resource(request.uri)
+            response.media_type, response.text = resource.media_type, resource.text
+            response.data = array("B", resource.data)
         except DeskhandError as error:
             response.error_code, response.error_message = error.number, str(error)
         return response
@@ -210,17 +277,33 @@ class ToolServerNode(DeskhandNode):
         return response
 
 
+def _mount_of(text: str) -> tuple[str, str]:
+    name, _, namespace = text.partition("=")
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,20}", name) or not namespace.startswith("/"):
+        raise DeskhandError("config_error", f"the mount {text!r} must be name=/namespace, the name lower case letters, digits and underscores.")
+    return name, namespace
+
+
 def _memory_file(parameters: Parameters) -> str | Path:
     if parameters.memory_file:
         return Path(parameters.memory_file).expanduser()
     return Path(parameters.episode).expanduser() / MEMORY_FILE if parameters.episode else IN_MEMORY
 
 
+def _measured_file(parameters: Parameters) -> Path:
+    if parameters.measured_file:
+        return Path(parameters.measured_file).expanduser()
+    return (Path(parameters.episode).expanduser() if parameters.episode else _home()) / "measured.json"
+
+
+def _home() -> Path:
+    return Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand"
+
+
 def _audit_file(episode: str) -> Path:
     """A file that is not there yet: a log that a killed process left behind is kept as it is."""
     if not episode:
-        folder = Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/audit"
-        return folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.jsonl"
+        return _home() / "audit" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.jsonl"
     folder = Path(episode).expanduser()
     names = itertools.chain(("audit.jsonl",), (f"audit-{number}.jsonl" for number in itertools.count(2)))
     return next(folder / name for name in names if not (folder / name).exists())

@@ -34,6 +34,8 @@ VOXEL = 0.002  # [m] of a thing's joined cloud
 CLOUD = 0.004  # [m] of the scene's
 MOST = 4000  # points of a thing
 
+SHELL = 0.012  # [m] from a container's walls and floor within which points may be theirs
+
 Group = list[tuple[int, SceneObject]]
 """(number of the view, what it showed) of one thing."""
 
@@ -54,12 +56,32 @@ def detect_views(perception: Perception, frames: Sequence[tuple[Frame, JointStat
     """
     if not frames:
         raise DeskhandError("invalid_input", "no frame to look at.")
-    views: list[SeenView] = []
-    for frame, joints in frames:
-        scene = perception.detect(frame, model if joints is not None else None, joints)
-        assert perception.frame is not None
-        views.append(SeenView(scene, perception.frame))
-    return fuse(views)
+    views = Views(perception, model)
+    for number, (frame, joints) in enumerate(frames):
+        scene = views.look(frame, joints, add=number > 0)
+    return scene
+
+
+class Views:
+    """Looks of one perception, each by itself or added to the looks before it. ``model``: whose points are left out where the joints are given."""
+
+    def __init__(self, perception: Perception, model: RobotModel | None = None) -> None:
+        self._perception, self._model = perception, model
+        self._views: list[SeenView] = []
+
+    def look(self, frame: Frame, joints: JointState | None = None, add: bool = False) -> Scene:
+        """What ``frame`` shows; with ``add``, what it and the frames since the last look without ``add`` show together.
+
+        In between nothing but the arm may have moved. What is in the hand is told as the newest frame shows it.
+
+        Raises:
+            DeskhandError: ``no_table`` when the frame shows no table; the views before stay.
+        """
+        scene = self._perception.detect(frame, self._model if joints is not None else None, joints, still=add)
+        assert self._perception.frame is not None
+        before = [replace(view, scene=_without_held(view.scene)) for view in self._views] if add else []
+        self._views = [*before, SeenView(scene, self._perception.frame)]
+        return fuse(self._views) if before else scene
 
 
 def fuse(views: Sequence[SeenView]) -> Scene:
@@ -72,11 +94,15 @@ def fuse(views: Sequence[SeenView]) -> Scene:
     for number, view in enumerate(views):
         _join(groups, number, view.scene.objects)
     groups = [group for group in groups if not _looked_through(group, views)]
-    things = _told_apart([(group, _one([item for _, item in group])) for group in groups])
+    things = _told_apart([(group, _one(_whole(group, views))) for group in groups])
     names = {item.id: thing.id for group, thing in things for _, item in group}
     objects = tuple(replace(thing, support=names.get(thing.support, thing.support)) for _, thing in things)
     cloud = thin(np.concatenate([view.scene.cloud for view in views]), CLOUD)
     return Scene(objects, _table([view.scene.table for view in views]), max(view.scene.stamp for view in views), cloud)
+
+
+def _without_held(scene: Scene) -> Scene:
+    return replace(scene, objects=tuple(item for item in scene.objects if item.relation != "held"))
 
 
 # ---------------------------------------------------------------- matching
@@ -101,6 +127,8 @@ def _distance(a: SceneObject, b: SceneObject) -> float:
         return NEVER
     reach = max(APART, 0.5 * float(min(np.sort(a.size)[1], np.sort(b.size)[1])))
     across = float(np.linalg.norm(a.position[:2] - b.position[:2]))
+    if a.id == b.id and across < 2 * APART:  # the tracker, to which nothing has moved between the views, says so
+        return across
     if across > reach or abs(a.top - b.top) > HEIGHTS:
         return NEVER
     return across + 0.5 * abs(a.top - b.top) + (0.0 if a.color == b.color else 0.01) + (0.0 if a.label == b.label else 0.005)
@@ -126,7 +154,8 @@ def _told_apart(things: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Group
         numbers = {number for number, _ in group}
         boxes = [things[other][1] for other in kept if not things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
         boxes += [things[other][1] for other in kept if not things[other][1].is_container and len(things[other][0]) > len(group)]
-        if thing.is_container or _explained(thing.points, boxes) < EXPLAINED:
+        containers = [things[other][1] for other in kept if things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
+        if thing.is_container or max(_explained(thing.points, boxes), _of_containers(thing.points, containers)) < EXPLAINED:
             kept.append(index)
     return [things[index] for index in sorted(kept)]
 
@@ -139,7 +168,29 @@ def _explained(points: npt.NDArray[np.float32], boxes: Sequence[SceneObject]) ->
     return float(inside.mean()) if len(points) else 0.0
 
 
+def _of_containers(points: npt.NDArray[np.float32], containers: Sequence[SceneObject]) -> float:
+    """Share of points (N, 3) that lie near the walls or the floor of containers: a piece of them, seen at the edge of another picture."""
+    inside = np.zeros(len(points), bool)
+    for box in containers:
+        local, half = transform_points(inverse(box.pose), points), box.size / 2
+        within = (np.abs(local) <= half + SHELL).all(axis=1)
+        hollow = (np.abs(local[:, :2]) < half[:2] - box.wall - SHELL).all(axis=1) & (local[:, 2] > -half[2] + box.wall + SHELL)
+        inside |= within & ~hollow
+    return float(inside.mean()) if len(points) else 0.0
+
+
 # ---------------------------------------------------------------- one thing of several views
+
+
+def _whole(group: Group, views: Sequence[SeenView]) -> list[SceneObject]:
+    """The looks at one thing, without those that the edge of the picture cuts where others do not."""
+    whole = [item for number, item in group if not _at_edge(item, views[number].frame)]
+    return whole or [item for _, item in group]
+
+
+def _at_edge(item: SceneObject, frame: Frame) -> bool:
+    x, y, width, height = item.box2d
+    return x <= 1 or y <= 1 or x + width >= frame.intrinsics.width - 1 or y + height >= frame.intrinsics.height - 1
 
 
 def _one(seen: Sequence[SceneObject]) -> SceneObject:

@@ -63,8 +63,10 @@ class Perception:
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.frame: Frame | None = None
 
-    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None) -> Scene:
+    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """What is on the desk. With ``model`` and ``joints`` the robot's own points are left out and a held object is told.
+
+        ``still``: another view of a desk on which nothing has moved since the look before; what is new in it is another thing.
 
         Raises:
             DeskhandError: ``no_table`` when no table is where it should be.
@@ -93,7 +95,7 @@ class Perception:
         if self.detectors:
             names = rename([item.item for item in detections], [view.in_picture(item.segment.pixels) for item in placed], frame, self.detectors)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
-        ids = self.tracker.update(detections)
+        ids = self.tracker.update(detections, still)
         objects = []
         for item, detection, object_id in zip(placed, detections, ids, strict=True):
             label, color = self.tracker.best(object_id)

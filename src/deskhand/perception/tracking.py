@@ -49,11 +49,12 @@ class Tracker:
     tracks: list[Track] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
-    def update(self, detections: list[Detection]) -> list[str]:
-        """An id for each detection, in their order; remembers what it saw."""
+    def update(self, detections: list[Detection], still: bool = False) -> list[str]:
+        """An id for each detection, in their order; remembers what it saw. ``still``: nothing has moved since the look before, so that only places count."""
         matched: dict[int, int] = {}
         self._assign(detections, matched, self._stayed)
-        self._assign(detections, matched, self._moved)
+        if not still:
+            self._assign(detections, matched, self._moved)
         ids = []
         for number, detection in enumerate(detections):
             if number in matched:

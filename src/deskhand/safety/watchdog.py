@@ -33,9 +33,18 @@ class Watchdog:
     (stopped, or its executor blocked) is dead after ``hang_timeout`` as well.
     """
 
-    def __init__(self, watch: Collection[str], timeout: float, died: Died, *, hang_timeout: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """``timeout`` [s] of silence; ``hang_timeout`` [s] instead for those whose process is seen to live."""
-        self._watch, self._timeout, self._hang_timeout, self._died, self._clock = frozenset(watch), timeout, hang_timeout, died, clock
+    def __init__(
+        self,
+        watch: Collection[str] | None,
+        timeout: float,
+        died: Died | None = None,
+        *,
+        hang_timeout: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``watch`` None: whoever is heard; ``timeout`` [s] of silence; ``hang_timeout`` [s] instead for those whose process is seen to live."""
+        self._watch = None if watch is None else frozenset(watch)
+        self._timeout, self._hang_timeout, self._died, self._clock = timeout, hang_timeout, died, clock
         self._host = socket.gethostname()
         self._peers: dict[str, _Peer] = {}
         self._lock = threading.Lock()
@@ -53,7 +62,8 @@ class Watchdog:
 
     def close(self) -> None:
         """Stop watching; nobody is taken for dead any more."""
-        self._closing.set()
+        with self._lock:
+            self._closing.set()
         if self._thread is None:
             return
         os.write(self._wake_write, b"x")
@@ -67,10 +77,12 @@ class Watchdog:
     def beat(self, text: str) -> None:
         """A heartbeat: "name pid host". Malformed ones and those of nodes that are not watched are left alone."""
         parts = text.split()
-        if len(parts) != 3 or not parts[1].isdigit() or parts[0] not in self._watch:
+        if len(parts) != 3 or not parts[1].isdigit() or (self._watch is not None and parts[0] not in self._watch):
             return
         name, pid, host = parts[0], int(parts[1]), parts[2]
         with self._lock:
+            if self._closing.is_set():
+                return
             peer = self._peers.get(name)
             if peer is not None and (peer.pid, peer.host) == (pid, host):
                 if peer.dead and peer.pidfd < 0 and host == self._host and not _alive(pid):
@@ -95,7 +107,7 @@ class Watchdog:
     def unseen(self) -> list[str]:
         """Watched nodes that have not been heard of yet."""
         with self._lock:
-            return sorted(self._watch - set(self._peers))
+            return sorted((self._watch or frozenset()) - set(self._peers))
 
     def _open(self, peer: _Peer) -> None:
         try:
@@ -130,7 +142,7 @@ class Watchdog:
                         peer.dead = f"no heartbeat for {now - peer.seen:.1f} s (process {peer.pid} on {peer.host})"
                         news.append((name, peer.dead))
             for name, why in news:
-                if not self._closing.is_set():
+                if not self._closing.is_set() and self._died is not None:
                     log.warning("%s is dead: %s", name, why)
                     self._died(name, why)
 

@@ -12,12 +12,13 @@ import yaml
 from deskhand.arms.config import list_arms
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, look_at
+from deskhand.sim.camera import mounted
 from deskhand.sim.fields import Field
 from deskhand.sim.objectfile import object_from, object_to_dict
 from deskhand.sim.spec import CameraSpec, ObjectSpec, WorldSpec
 
 KEYS = ("arm", "table", "camera", "seed", "objects")
-CAMERA_KEYS = ("position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
+CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
 MAX_OBJECTS = 60
 
 
@@ -92,7 +93,14 @@ def world_to_dict(world: WorldSpec) -> dict[str, Any]:
     return {
         "arm": world.arm,
         "table": list(world.table),
-        "camera": {"pose": camera.world_T_camera.tolist(), "fovy": camera.fovy, "width": camera.width, "height": camera.height},
+        "camera": {
+            "pose": camera.world_T_camera.tolist(),
+            "fovy": camera.fovy,
+            "width": camera.width,
+            "height": camera.height,
+            "frame_id": camera.frame_id,
+            **({"link": camera.link} if camera.link else {}),
+        },
         "seed": world.seed,
         "objects": [object_to_dict(item) for item in world.objects],
     }
@@ -109,8 +117,14 @@ def _camera(field: Field) -> CameraSpec:
     field.mapping(CAMERA_KEYS)
     default = CameraSpec()
     fovy = field.get("fovy").number(math.radians(field.get("fovy_deg").number(math.degrees(default.fovy), low=10, high=120)), low=0.17, high=2.1)
+    if not field.get("mount").absent:
+        if not all(field.get(key).absent for key in ("position", "look_at", "pose", "link")):
+            raise field.get("mount").error("a mount says where the camera is; give no pose beside it")
+        default = mounted(field.get("mount").text())
     return CameraSpec(
         world_T_camera=_camera_pose(field, default),
+        link=field.get("link").text(default.link),
+        frame_id=field.get("frame_id").text(default.frame_id),
         width=field.get("width").whole(default.width, low=64, high=1920),
         height=field.get("height").whole(default.height, low=64, high=1080),
         fovy=fovy,

@@ -15,9 +15,11 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.obstacles import obstacles_from_scene
+from deskhand.perception.coverage import Coverage
 from deskhand.robot import Cancelled, Progress, Robot
 from deskhand.skills.belief import Belief
-from deskhand.types import ExecutionReport, GripperReport, MotionGoal, Plan, PlanOptions, Scene, SceneUpdate, SkillResult
+from deskhand.skills.views import look_around
+from deskhand.types import ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Scene, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -27,6 +29,7 @@ AT_HOME = 0.03  # [rad] that a joint may be off
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 FREE_TRIES = 3
+VIEWS = 3  # that a camera on the arm takes for a look
 PHASES = ("perception", "grasping", "planning", "motion")
 
 
@@ -78,13 +81,30 @@ class SkillContext:
     # ------------------------------------------------------------ perception
 
     def look(self) -> Scene:
-        """Bring the arm out of the camera's view, take a new look, tell the planner what is in the way."""
+        """Bring the arm out of the camera's view, or the camera on the arm over the desk; take a new look, tell the planner what is in the way."""
+        mount = self.robot.camera_mount()
+        if mount is not None:
+            return self.saw(*look_around(self, mount, VIEWS, Coverage(self.robot.arm))[:2])
         self.go_home()
+        return self.look_from_here()
+
+    def look_from_here(self) -> Scene:
+        """A new look, the arm where it stands, told to the planner."""
         self.check()
-        if self.belief.held is None:
-            self.detach()
         with self.timed("perception"):
             scene = self.belief.look(self.robot)
+        return self._told(scene)
+
+    def saw(self, scene: Scene, frame: Frame) -> Scene:
+        """Take in a look that was made already, ``frame`` its last picture."""
+        with self.timed("perception"):
+            self.belief.see(scene, frame, self.robot.observe)
+        assert self.belief.scene is not None
+        return self._told(self.belief.scene)
+
+    def _told(self, scene: Scene) -> Scene:
+        if self.belief.held is None:
+            self.detach()
         with self.timed("planning"):
             self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
         return scene

@@ -11,7 +11,7 @@ from deskhand.geometry import Array, inverse
 from deskhand.memory.evidence import evidence_of
 from deskhand.memory.recorder import Memory
 from deskhand.robot import Robot
-from deskhand.skills.known import with_known
+from deskhand.skills.known import with_known, with_unshown
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 
 NEAR = 0.03  # [m]
@@ -57,9 +57,14 @@ class Belief:
         self.known: dict[str, SceneObject] = {}
 
     def look(self, robot: Robot) -> Scene:
-        """Take a look, and remember it."""
+        """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
         scene = robot.detect_objects()
-        self.see(scene, robot.observe() if self.known else None, robot.observe)
+        partial = self.scene is not None and robot.camera_mount() is not None
+        frame = robot.observe() if self.known or partial else None
+        if partial:
+            assert self.scene is not None and frame is not None
+            scene = with_unshown(scene, frame, self.scene)
+        self.see(scene, frame, robot.observe)
         assert self.scene is not None
         return self.scene
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from deskhand.geometry import inverse, transform_points
 from deskhand.skills.evidence import evidence_for
+from deskhand.skills.second_look import MOVED, alike, seen_at_place
 from deskhand.types import Frame, Scene, SceneObject
 
 WITHIN = 0.007  # [m] that the points of a segment may lie outside the boxes that explain it
@@ -39,6 +40,20 @@ def with_known(scene: Scene, frame: Frame, known: Mapping[str, SceneObject]) -> 
         taken.add(name)
         renamed.append(item if name == item.id else replace(item, id=name))
     return replace(scene, objects=(*renamed, *proved.values())), proved
+
+
+def with_unshown(scene: Scene, frame: Frame, before: Scene) -> Scene:
+    """``scene`` with the things of ``before`` that the picture says nothing about: they lie beyond its edges, or something stands before them."""
+    names = {item.id for item in scene.objects}
+    kept = [
+        item
+        for item in before.objects
+        if item.id not in names
+        and item.relation != "held"
+        and seen_at_place(frame, item, item.bottom) == "hidden"
+        and not any(alike(other, item) and float(np.linalg.norm(other.position - item.position)) < MOVED for other in scene.objects)
+    ]
+    return replace(scene, objects=(*scene.objects, *kept))
 
 
 def _carries(item: SceneObject, others: Sequence[SceneObject]) -> bool:

@@ -6,20 +6,51 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
-from deskhand.skills.base import SkillContext, skill
+from deskhand.perception.coverage import Coverage
+from deskhand.skills.base import HOME, SkillContext, skill
 from deskhand.skills.carry import UNREACHED, check_held
+from deskhand.skills.views import clear_pose, look_around
 from deskhand.types import MotionGoal, Plan, SkillResult
 
 HAND_HEIGHTS = (0.16, 0.12, 0.09)  # [m] over the table
+AROUND = 0.10  # [m] around a thing that is looked at
 HAND_ANGLES = np.deg2rad([0, 15, -15, 30, -30])  # about the base
 
 
 @skill
-def look(ctx: SkillContext) -> SkillResult:
-    """Arm out of the camera's view, a new picture, a new scene in the belief. ``data``: ``objects`` (ids), ``stamp`` [s], ``times``."""
-    ctx.step(0.0, "look at the desk")
-    scene = ctx.look()
-    return SkillResult("", f"{len(scene.objects)} things are seen", {"objects": [item.id for item in scene.objects], "stamp": scene.stamp})
+def look(ctx: SkillContext, at: str = "", views: int = 3) -> SkillResult:
+    """A new scene in the belief, from where most is seen of what the pictures so far do not show.
+
+    A camera on the arm is brought to up to ``views`` reachable views, the best next one each time, and their pictures are made into one scene; with ``at``
+    (an id) only what is around that thing counts. For a camera that stands still the arm goes to where it hides least of the desk.
+    ``data``: ``objects`` (ids), ``stamp`` [s], ``camera`` (``arm`` or ``fixed``), ``views`` (how many), ``unseen`` (share of the space over the desk within
+    reach, or around the thing, that no picture has shown), ``arm_at``, ``times``. Codes: ``unknown_object``, ``no_ik_solution``, those of looking and motion.
+    """
+    ctx.step(0.0, f"look at {at}" if at else "look at the desk")
+    coverage, mount = Coverage(ctx.robot.arm), ctx.robot.camera_mount()
+    if at:
+        if ctx.belief.scene is None:
+            raise DeskhandError("unknown_object", f"{at} has not been seen yet.", hint="Look at the whole desk first.")
+        coverage.around(ctx.belief.scene.get(at).position, AROUND)
+    if mount is not None:
+        scene, frame, count = look_around(ctx, mount, views, coverage)
+        scene, where = ctx.saw(scene, frame), "over the desk"
+    else:
+        frame = ctx.robot.observe()
+        where, joints, hidden = clear_pose(ctx.robot.arm, frame, ctx.robot.joint_state())
+        if where == HOME:
+            ctx.go_home()
+        else:
+            ctx.execute(ctx.plan(MotionGoal(joints=joints)))
+        scene, count = ctx.look_from_here(), 1
+        coverage.look(ctx.robot.observe(), scene.cloud)
+        where += f", where it hides {100 * hidden:.0f} % of the desk"
+    ctx.belief.fresh = True
+    kind = "fixed" if mount is None else "arm"
+    text = f"{len(scene.objects)} things are seen; " + ("the camera stands still" if mount is None else f"the camera on the arm took {count} views")
+    text += f"; {100 * coverage.unknown:.0f} % of the space {'around ' + at if at else 'over the desk within reach'} is not seen"
+    data = {"objects": [item.id for item in scene.objects], "stamp": scene.stamp, "camera": kind, "views": count}
+    return SkillResult("", text, {**data, "unseen": round(coverage.unknown, 3), "arm_at": where})
 
 
 @skill

@@ -2,35 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from dataclasses import replace
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
+from deskhand.agent.models.config import ModelProfile, load_profile, vision_profile
 from deskhand.etp.approval import Approval
+from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.memory.recorder import Memory
-from deskhand.robot import Robot
+from deskhand.robot import Connected, Robot
 from deskhand.skills.belief import Belief
+from deskhand.tools.validated import with_validation
+from deskhand.tools.words import with_words
 
 MODULES = (
     "perception.detection",
+    "perception.words",
+    "perception.colors",
+    "perception.segmenting",
+    "perception.tracking",
+    "perception.capture",
+    "perception.depth",
+    "perception.structure",
+    "perception.models",
+    "perception.locating",
+    "perception.places",
+    "perception.quality",
+    "perception.questions",
     "perception.relations",
+    "reasoning.looking",
     "cognition.memory",
     "cognition.recall",
     "cognition.robot_state",
+    "cognition.graph",
+    "cognition.stability",
+    "cognition.mapping",
+    "cognition.similarity",
+    "cognition.motion_state",
+    "cognition.targets",
+    "cognition.watching",
+    "cognition.watches",
     "reasoning.building",
     "reasoning.goals",
+    "reasoning.intent",
     "reasoning.motion",
-    "execution.kinematics",
+    "reasoning.optimisation",
+    "reasoning.paths",
+    "reasoning.planning",
+    "reasoning.verification",
+    "reasoning.viewing",
+    "execution.cloud_grasps",
+    "execution.controllers",
+    "execution.forces",
     "execution.grasps",
-    "execution.picking",
     "execution.handling",
+    "execution.kinematics",
     "execution.moving",
+    "execution.picking",
+    "execution.recovery",
+    "execution.trajectories",
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
 
-MISSING: Mapping[str, str] = {"model": "no language or vision model is configured"}
+
+def missing_needs(robot: Robot) -> dict[str, str]:
+    """What tools may need and is not there now -> why: a camera, arm or gripper that is not connected, a model that is not configured."""
+    missing = dict(robot.missing()) if isinstance(robot, Connected) else {}
+    profile = _vision()
+    if profile is None:
+        missing["model"] = "no vision-language model is configured (vision in config/llm.yaml)"
+    elif profile.key_env and not os.environ.get(profile.key_env):
+        missing["model"] = f"the environment variable {profile.key_env} with the key of the model {profile.name} is not set"
+    return missing
+
+
+@cache
+def _vision() -> ModelProfile | None:
+    name = vision_profile()
+    return load_profile(name) if name else None
 
 
 def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
@@ -43,8 +97,9 @@ def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
     for name in MODULES:
         module = import_module(f"deskhand.tools.{name}")
         for item in vars(module).values():
-            if tool_of(item) and item.__module__ == module.__name__:
-                registry.add(item)
+            found = tool_of(item)
+            if found and item.__module__ == module.__name__:
+                registry.add(replace(found, card=with_words(with_validation(found.card))))
     return registry, registry.load_entry_points() if others else []
 
 
@@ -58,10 +113,12 @@ def make_session(
     audit: Sink = nowhere,
     events: Sink = nowhere,
     lock_wait: float = 5.0,
+    measured: Path | None = None,
 ) -> Session:
     """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike.
 
     ``memory`` is open and stays the caller's; without one, and without a ``belief`` that has one, what happens is remembered as long as the session lives.
+    ``measured`` is the file that keeps latency and success of the tools over restarts.
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
@@ -69,4 +126,14 @@ def make_session(
     def context() -> ToolContext:
         return ToolContext(robot, shared, placed=placed)
 
-    return Session(registry or load_tools()[0], context, approval=approval, audit=audit, events=events, lock_wait=lock_wait, clock=robot.now, missing=MISSING)
+    return Session(
+        registry or load_tools()[0],
+        context,
+        approval=approval,
+        audit=audit,
+        events=events,
+        lock_wait=lock_wait,
+        clock=robot.now,
+        missing=lambda: missing_needs(robot),
+        measurements=Measurements(measured),
+    )

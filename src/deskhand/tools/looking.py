@@ -21,10 +21,13 @@ def look(ctx: ToolContext) -> tuple[Scene, str]:
     """
     scene = ctx.belief.look(ctx.robot)
     ctx.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
+    if ctx.robot.camera_mount() is not None:
+        ctx.belief.disturb()
+        return scene, "The camera is on the arm and shows a part of the desk from here: call look to see all of it."
     if skill_context(ctx).at_home():
         return scene, ""
     ctx.belief.disturb()  # the arm may hide things: the next skill looks again from home
-    return scene, "The arm is not at home and may hide things from the camera: call move_home and look again to be sure."
+    return scene, "The arm is not at home and may hide things from the camera: call look (or move_home, and look again) to be sure."
 
 
 def last_look(ctx: ToolContext) -> Scene:

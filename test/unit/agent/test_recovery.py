@@ -181,6 +181,29 @@ def test_what_lies_on_top_is_cleared_first() -> None:
     assert sum(name == "pick" for name, _ in robot.calls) == 3
 
 
+def test_what_turns_out_to_be_of_another_kind_once_uncovered_goes_where_that_belongs() -> None:
+    def uncover(robot: SymbolicDesk, name: str) -> None:
+        if robot.objects["cup_1"]["support"] != "block_1":
+            robot.objects["block_1"]["label"] = "block"
+
+    robot = desk(before=uncover)
+    robot.objects["cup_1"] |= {"support": "block_1", "relation": "on"}
+    robot.objects["block_1"]["label"] = "box"
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+
+
+def test_a_look_that_may_be_incomplete_is_made_from_where_more_is_seen() -> None:
+    robot = desk()
+    robot.narrow = {"cup_1", "tray_1"}
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+    plain = desk()
+    assert run(plain).success and "look" not in [name for name, _ in plain.calls]
+
+
 def test_a_tower_grows_from_the_bottom_also_after_a_failure() -> None:
     robot = desk(faults={"pick:block_2": fail("grasp_failed")})
     outcome = run(robot, "put the blue block on the cup and the red block on the blue block")
@@ -242,7 +265,7 @@ def test_tools_that_lie_do_not_make_a_false_success() -> None:
     assert robot.where() == {"block_1": "table", "block_2": "table", "cup_1": "table"}
 
 
-def test_a_cancel_stops_the_arm_and_tells_what_was_done() -> None:
+def test_a_cancel_tells_what_was_done_and_the_next_task_can_begin() -> None:
     robot = desk()
 
     def cancelled() -> bool:
@@ -250,8 +273,16 @@ def test_a_cancel_stops_the_arm_and_tells_what_was_done() -> None:
 
     outcome = run(robot, cancelled=cancelled)
     assert (outcome.success, outcome.code) == (False, "cancelled")
-    assert robot.calls[-1][0] == "stop_motion"
+    assert not robot.stopped
     assert "Done (as each was put down" in outcome.summary
+    assert run(robot).success
+
+
+def test_a_cancel_in_the_middle_of_a_pick_tells_what_the_hand_holds() -> None:
+    robot = desk()
+    outcome = run(robot, cancelled=lambda: any(name == "pick" for name, _ in robot.calls))
+    assert (outcome.success, outcome.code) == (False, "cancelled")
+    assert robot.holding and f"({robot.holding})" in outcome.summary.split("The gripper holds")[1]
 
 
 def test_budgets_end_a_task_with_a_code() -> None:

@@ -165,7 +165,7 @@ def bench_session(bench, robot=None, **options):
     for item in bench.tools:
         registry.add(item)
     robot, belief = robot or Bare(), Belief()
-    return Session(registry, lambda: ToolContext(robot, belief), missing={"model": "no language model is configured"}, **options)
+    return Session(registry, lambda: ToolContext(robot, belief), missing=lambda: {"model": "no language model is configured"}, **options)
 
 
 def in_thread(call, *args, **kwargs):

@@ -204,7 +204,7 @@ def test_progress_and_log_lines_reach_the_caller_and_a_broken_callback_does_no_h
     heard = []
     with bench_session(bench) as session:
         result = session.invoke("tell", {}, lambda fraction, text: heard.append((fraction, text)))
-        assert heard == [(0.5, "half way"), (1.0, "beyond")]
+        assert heard == [(0.5, "half way"), (0.5, "warning: mind the cup"), (1.0, "beyond")]
         assert result.details["log"] == ["warning: mind the cup"]
         assert session.invoke("tell", {}, lambda fraction, text: 1 / 0).ok
 

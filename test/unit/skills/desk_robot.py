@@ -64,7 +64,7 @@ class DeskRobot:
         self.held, self.tcp_T_held = "", np.eye(4)
         self.attached, self.obstacles = "", set()
         self.looks, self.executed, self.stopped = 0, [], SafetyStatus(False)
-        self.plans = {}
+        self.plans, self.planned = {}, 0
         self.after_execute = lambda robot: None
         self._grasps = GraspGenerator(self.arm, reach_by_ik(lambda pose, seed, check: self.solve_ik(pose, check_collisions=check)))
 
@@ -84,7 +84,10 @@ class DeskRobot:
     def tcp_pose(self):
         return pose_of(self.joints)
 
-    def detect_objects(self):
+    def camera_mount(self):
+        return None
+
+    def detect_objects(self, add=False):
         assert np.allclose(self.joints, HOME), "a look with the arm in the picture"
         self.looks += 1
         seen = [item for item in self.things.values() if item.id not in self.hidden]
@@ -148,7 +151,8 @@ class DeskRobot:
             if lowest_point(pose_of(joints)[None], np.array([self.opened - 0.018]), self.arm.gripper)[0] < 0:
                 raise DeskhandError("goal_in_collision", "the hand would hit the table")
         path = np.array([start, *path])
-        plan = Plan(f"plan_{len(self.plans)}", Trajectory(self.arm.joints, np.arange(len(path), dtype=float), path, 0 * path, 0 * path), 1.0)
+        self.planned += 1
+        plan = Plan(f"plan_{self.planned}", Trajectory(self.arm.joints, np.arange(len(path), dtype=float), path, 0 * path, 0 * path), 1.0)
         self.plans[plan.id] = plan
         return plan
 

@@ -92,6 +92,7 @@ MOST = 30
         ("What lay on the table at the very first look?", {"relation": "on", "target": "table", "when": "first"}),
         ("What lay in the bin half a minute ago?", {"relation": "in", "target": "bin_1", "seconds_ago": 30}),
     ],
+    failures=[("A time that lies ahead", {"label": "cup", "seconds_ago": -5}, "invalid_arguments")],
 )
 def recall_objects(
     ctx: ToolContext,
@@ -106,7 +107,7 @@ def recall_objects(
     seconds_ago: Annotated[float | None, Field(ge=0, description="[s] before now, instead of 'when'; null: use 'when'")] = None,
 ) -> Recalled:
     """Recall things by kind, colour, relation to others and time, with where they were, from when until when, and how sure that is."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     if (relation is None) != (not target.strip()):
         raise DeskhandError("invalid_arguments", "recall_objects: relation and target belong together.", hint="Give both or none.")
     time = When(when) if seconds_ago is None else When("at", stamp=memory.now() - seconds_ago)
@@ -122,10 +123,11 @@ def recall_objects(
     when_to_use="To find a thing that the last look does not show, or to tell where it was last seen: hidden, held, inside a container, or gone.",
     limits="Nothing is looked at: a thing that somebody moved since the last look is told at its old place.",
     examples=[("Where did I last see the red pen?", {"thing": "red pen"}), ("Where is the sponge that went into the bin?", {"thing": "sponge_1"})],
+    failures=[("Words that name no thing", {"thing": "of the and"}, "not_understood")],
 )
 def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_length=64, description="id or words, for example 'red pen'")]) -> Whereabouts:
     """Tell where a thing is or was last seen, on or in what, whether it is hidden or held, and how sure that is."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     if thing in memory.ids():
         found = [memory.state(thing)]
     else:
@@ -144,10 +146,11 @@ def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_len
     when_to_use="To learn what became of one thing over time: when it was first seen, moved, hidden, picked up, put down or lost, and from where to where.",
     limits="Only what looks and the robot's own actions have shown; who else moved a thing is not known.",
     examples=[("What happened to this block since it was first seen?", {"object_id": "block_1"})],
+    failures=[("The object was never seen", {"object_id": "ghost_9"}, "unknown_object")],
 )
 def object_history(ctx: ToolContext, object_id: ObjectId, limit: Annotated[int, Field(ge=1, le=200, description="newest events at most")] = 30) -> Changes:
     """Tell the history of one object: what happened to it, oldest first, with times and places."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     now = memory.state(object_id)  # raises for an id that was never seen
     return _changes(memory, memory.events({object_id, now.object_id}, limit=limit, newest_first=True)[::-1])
 
@@ -158,6 +161,7 @@ def object_history(ctx: ToolContext, object_id: ObjectId, limit: Annotated[int, 
     when_to_use="To see what changed on the desk lately: what was added, moved, hidden, taken, put down or vanished, for example since before an action.",
     limits="Changes are noticed when somebody looks; take a look first to notice what changed since.",
     examples=[("What changed on the desk in the last minute?", {"seconds": 60}), ("List all changes that are remembered", {})],
+    failures=[("A time span that is no time", {"seconds": 0}, "invalid_arguments")],
 )
 def scene_changes(
     ctx: ToolContext,
@@ -165,7 +169,7 @@ def scene_changes(
     limit: Annotated[int, Field(ge=1, le=200, description="newest changes at most")] = 50,
 ) -> Changes:
     """List what changed on the desk, oldest first: things added, moved, hidden, vanished, picked up, put down or dropped."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     since = 0
     if seconds is not None:
         moment = memory.moment_at(memory.now() - seconds)
@@ -182,10 +186,11 @@ def scene_changes(
         ("A question about the past from a person", {"question": "which cup was left of the box before?"}),
         ("Recall what was done last", {"question": "what did you pick up last?"}),
     ],
+    failures=[("Words that are no question about the past", {"question": "colourless green ideas"}, "not_understood")],
 )
 def ask_memory(ctx: ToolContext, question: Annotated[str, Field(min_length=3, max_length=300, description="in English")]) -> MemoryAnswer:
     """Answer a question in words about what was where and what happened on the desk."""
-    memory = _memory(ctx)
+    memory = memory_of(ctx)
     told = answer(memory, parse(question, memory.now()))
     return MemoryAnswer(
         answer=told.text,
@@ -197,7 +202,8 @@ def ask_memory(ctx: ToolContext, question: Annotated[str, Field(min_length=3, ma
 # ---------------------------------------------------------------- as data
 
 
-def _memory(ctx: ToolContext) -> Memory:
+def memory_of(ctx: ToolContext) -> Memory:
+    """The session's memory. Raises ``config_error`` when it has none."""
     if ctx.belief.memory is None:
         raise DeskhandError("config_error", "this session has no memory.", hint="Use find_objects for the last look.")
     return ctx.belief.memory

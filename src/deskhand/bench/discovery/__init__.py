@@ -1,0 +1,1 @@
+"""How often the right tool is found: situations in people's own words, and which tool is meant."""

@@ -1,0 +1,137 @@
+"""Scenarios of the unit depth_and_3d_geometry."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.transform import Rotation
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.etp.resources import DEPTH
+from deskhand.geometry import Array, inverse, look_at, transform_points
+from deskhand.sim.spec import WorldSpec
+from deskhand.tasks.clutter import cluttered_desk
+from deskhand.types import Depth
+
+
+@scenario(tool="capture_rgbd", name="points_on_things", situation="A point cloud of what stands on the desk: how far is it from the true surfaces?")
+def points_on_things(desk: Desk) -> Measured:
+    shot = desk.call("capture_rgbd", {"cloud": True})["shots"][0]
+    cloud, frame = desk.fetch(shot["cloud"]), desk.frame()
+    pixels = np.round(frame.project(cloud)).astype(int)
+    depth = transform_points(inverse(frame.world_T_camera), cloud)[:, 2]
+    inside = (pixels >= 0).all(axis=1) & (pixels[:, 0] < 640) & (pixels[:, 1] < 480)
+    true = desk.true_picture()[1][pixels[inside, 1], pixels[inside, 0]]
+    return Measured(1000 * float(np.median(np.abs(depth[inside] - true))), "mm median distance along the line of sight", at_most=2.0)
+
+
+@scenario(tool="capture_rgbd", name="timing", situation="Five exposures, 0.2 s apart: the largest error of the time between two of them.", changes=True)
+def timing(desk: Desk) -> Measured:
+    stamps = [shot["stamp"] for shot in desk.call("capture_rgbd", {"count": 5, "interval": 0.2})["shots"]]
+    return Measured(float(np.abs(np.diff(stamps) - 0.2).max()), "s largest error", at_most=0.03)
+
+
+def holed(desk: Desk, share: float) -> tuple[dict[str, str], Depth, npt.NDArray[np.bool_]]:
+    """Arguments with a depth picture that lost patches at random; the true depth, and where the patches are."""
+    random = np.random.default_rng(4)
+    shot = desk.call("capture_rgbd")["shots"][0]
+    depth = desk.fetch(shot["depth"]).copy()
+    lost = np.zeros(depth.shape, bool)
+    while lost.mean() < share:
+        row, column, size = int(random.integers(0, 470)), int(random.integers(0, 630)), int(random.integers(4, 14))
+        lost[row : row + size, column : column + size] = True
+    depth[lost] = np.nan
+    return {"depth": desk.keep(depth, DEPTH), "color": shot["color"]["uri"]}, desk.true_picture()[1], lost
+
+
+@scenario(tool="fill_depth", name="patches", situation="A tenth of the depth is lost in patches of 4 to 14 px: the error of what is filled in.")
+def patches(desk: Desk) -> Measured:
+    arguments, true, lost = holed(desk, 0.1)
+    full = desk.fetch(desk.call("fill_depth", arguments)["depth"])
+    near = lost & (true < 1.3) & np.isfinite(full)
+    return Measured(1000 * float(np.median(np.abs(full[near] - true[near]))), "mm median error", at_most=2.0)
+
+
+@scenario(tool="fill_depth", name="edges", situation="The same patches: how many of the filled pixels are more than 15 mm off, as at the edges of things?")
+def edges(desk: Desk) -> Measured:
+    arguments, true, lost = holed(desk, 0.1)
+    full = desk.fetch(desk.call("fill_depth", arguments)["depth"])
+    near = lost & (true < 1.3)
+    return Measured(float((~(np.abs(full[near] - true[near]) < 0.015)).mean()), "share of filled pixels", at_most=0.08)
+
+
+@scenario(
+    tool="fill_depth",
+    name="sensor_holes",
+    situation="The sensor's own holes beside things and in shadows are filled: the share that is within 10 mm of the truth.",
+)
+def sensor_holes(desk: Desk) -> Measured:
+    given = desk.call("fill_depth", {})
+    full, filled, true = desk.fetch(given["depth"]), desk.fetch(given["filled"])[..., 0] > 0, desk.true_picture()[1]
+    judged = filled & (true < 1.3)
+    return Measured(float((np.abs(full - true)[judged] < 0.010).mean()), "share of filled pixels within 10 mm", at_least=0.75)
+
+
+# ---------------------------------------------------------------- several pictures
+
+
+def crowded() -> WorldSpec:
+    """A desk with twelve things: corners enough."""
+    return cluttered_desk("wx250s", 3, 12)
+
+
+EYES = [(0.58, 0.0, 0.62), (0.56, 0.12, 0.62), (0.52, -0.12, 0.66), (0.60, 0.06, 0.54)]
+
+
+def walk(desk: Desk) -> tuple[dict[str, object], list[Array]]:
+    """Arguments with pictures from several places, and their true poses."""
+    frames = [desk.picture_from(look_at(eye, (0.03, 0.0, 0.0))) for eye in EYES]
+    poses = [frame.world_T_camera for frame in frames]
+    k = frames[0].intrinsics
+    camera = {"width": k.width, "height": k.height, "fx": k.fx, "fy": k.fy, "cx": k.cx, "cy": k.cy}
+    baseline = float(np.linalg.norm(poses[1][:3, 3] - poses[0][:3, 3]))
+    return {"pictures": [desk.keep(frame.color) for frame in frames], "camera": camera, "baseline": baseline}, poses
+
+
+@scenario(
+    tool="reconstruct_from_pictures",
+    name="camera_turns",
+    situation="Four pictures of a crowded desk from places 12 to 28 cm apart: error of the camera's turn.",
+    world=crowded,
+)
+def camera_turns(desk: Desk) -> Measured:
+    arguments, poses = walk(desk)
+    given = desk.call("reconstruct_from_pictures", arguments)["poses"]
+    errors = [
+        Rotation.from_matrix((inverse(np.array(found)) @ inverse(poses[0]) @ true)[:3, :3]).magnitude() if found else np.pi
+        for found, true in zip(given, poses, strict=True)
+    ]
+    return Measured(float(np.rad2deg(max(errors))), "deg largest error", at_most=1.0)
+
+
+@scenario(tool="reconstruct_from_pictures", name="camera_places", situation="The same four pictures: error of where the camera was.", world=crowded)
+def camera_places(desk: Desk) -> Measured:
+    arguments, poses = walk(desk)
+    given = desk.call("reconstruct_from_pictures", arguments)["poses"]
+    errors = [np.linalg.norm(np.array(found)[:3, 3] - (inverse(poses[0]) @ true)[:3, 3]) if found else 9.0 for found, true in zip(given, poses, strict=True)]
+    return Measured(1000 * float(max(errors)), "mm largest error", at_most=12.0)
+
+
+@scenario(
+    tool="reconstruct_from_pictures",
+    name="points",
+    situation="The same four pictures: distance of the points from the true surface that the first one shows.",
+    world=crowded,
+)
+def points(desk: Desk) -> Measured:
+    arguments, _ = walk(desk)
+    cloud = desk.fetch(desk.call("reconstruct_from_pictures", arguments)["points"])
+    true, frame = desk.true_picture()[1], desk.frame()
+    k = frame.intrinsics
+    pixels = np.round(cloud[:, :2] / cloud[:, 2:] * [k.fx, k.fy] + [k.cx, k.cy]).astype(int)
+    inside = (pixels >= 0).all(axis=1) & (pixels[:, 0] < k.width) & (pixels[:, 1] < k.height)
+    error = np.abs(cloud[inside, 2] - true[pixels[inside, 1], pixels[inside, 0]])
+    return Measured(
+        1000 * float(np.median(error)) if len(error) >= 50 else float("nan"), "mm median error of the depth (0.7 to 1 m), 50 points or more", at_most=20.0
+    )

@@ -1,0 +1,190 @@
+"""A simulated desk with the robot at it, and the truth about it, which only benchmarks may read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.arms.config import load_arm
+from deskhand.bench.perception.measure import match
+from deskhand.bench.perception.truth import SeenTruth, seen_truth
+from deskhand.errors import ERROR_NUMBERS, DeskhandError, error_from_number
+from deskhand.etp.base import ToolResult
+from deskhand.etp.registry import Registry
+from deskhand.etp.session import Session
+from deskhand.geometry import Array
+from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.memory.recorder import Memory
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import TruthObject, WorldSpec
+from deskhand.skills.belief import Belief
+from deskhand.tools.base import make_session
+from deskhand.types import Depth, Frame, Image, SceneObject
+
+
+class Desk:
+    """One desk. Tools are called through a real session; ``begin`` makes a new one, which has seen nothing yet.
+
+    Attributes:
+        simulation: the world; for judging, and for what hands and faults do to it.
+        robot: what the tools run on.
+        belief: of the present session.
+    """
+
+    def __init__(self, world: WorldSpec, registry: Registry) -> None:
+        self.simulation = Simulation(world)
+        devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), SimCamera(self.simulation), SimClock(self.simulation))
+        self.robot: LocalRobot = make_local_robot(load_arm(world.arm), devices)
+        self._registry = registry
+        self._renderer = RgbdRenderer(self.simulation)
+        self._renderer.open()
+        self._session: Session | None = None
+        self.belief = Belief()
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give all back."""
+        self._end()
+        self._renderer.close()
+        self.robot.close()
+
+    def begin(self) -> None:
+        """A new session with an empty memory."""
+        self._end()
+        self._memory = Memory(clock=self.robot.now).open()
+        self.belief = Belief(self._memory)
+        self._session = make_session(self.robot, self.belief, registry=self._registry)
+
+    def _end(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._memory.close()
+            self._session = None
+
+    # ------------------------------------------------------------ what an agent can do
+
+    @property
+    def session(self) -> Session:
+        """The present session."""
+        assert self._session is not None, "begin() comes first"
+        return self._session
+
+    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        """What a tool gives.
+
+        Raises:
+            DeskhandError: with the tool's code when it fails.
+        """
+        result = self.result(tool, arguments)
+        if not result.ok:
+            raise error_from_number(ERROR_NUMBERS[result.code], f"{tool}: {result.message} {result.hint}".strip())
+        return result.data
+
+    def result(self, tool: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """The whole result of a call, failed or not."""
+        return self.session.invoke(tool, arguments or {}, caller="scenario")
+
+    def look(self) -> dict[str, str]:
+        """Call ``detect_objects``; the id of every thing that was recognised, by its name in the world."""
+        self.call("detect_objects")
+        return self.recognised()
+
+    def recognised(self) -> dict[str, str]:
+        """The id in the session's last look of every thing that was recognised, by its name in the world."""
+        return {self.names[number]: item.id for number, item in self._matched().items()}
+
+    # ------------------------------------------------------------ the truth
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the things in the world."""
+        return [item.name for item in self.simulation.built.spec.objects]
+
+    def truth(self, name: str) -> TruthObject:
+        """Where a thing really is, by its name in the world."""
+        return self.simulation.truth().get(name)
+
+    def seen_truth(self) -> list[SeenTruth]:
+        """What the camera can see at best of every thing, and what carries it; in the order of ``names``."""
+        return seen_truth(self.simulation, self._renderer, self._renderer.render())
+
+    def true_picture(self) -> tuple[Image, Depth]:
+        """Colour (H, W, 3) and depth (H, W) [m] of the camera without noise and holes."""
+        color, depth, _ = self._renderer.render_true()
+        return color, depth
+
+    def owners(self) -> npt.NDArray[np.int64]:
+        """Which thing each pixel of the camera shows (H, W), as its place in ``names``; -1 for none."""
+        return self._renderer.render_owners()
+
+    def mask(self, name: str) -> npt.NDArray[np.bool_]:
+        """The pixels (H, W) that show a thing."""
+        return np.asarray(self.owners() == self.names.index(name))
+
+    def picture_from(self, world_T_camera: Array) -> Frame:
+        """A picture as the camera would take it from elsewhere."""
+        with RgbdRenderer(self.simulation, camera=replace(self.simulation.built.spec.camera, world_T_camera=world_T_camera)) as renderer:
+            return renderer.render()
+
+    def frame(self) -> Frame:
+        """A picture as the robot gets it."""
+        return self.robot.observe()
+
+    def keep(self, data: Any, media_type: str = "", text: str = "") -> str:
+        """Give the session a picture, cloud or other data; the uri that tools take."""
+        return self.session.resources.put(data, media_type, text)["uri"]
+
+    def fetch(self, ref: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """The array that a reference in a result stands for."""
+        return self.session.resources.get(str(ref["uri"])).array()
+
+    def _matched(self) -> dict[int, SceneObject]:
+        scene = self.belief.scene
+        if scene is None:
+            raise DeskhandError("precondition_failed", "the scenario has not looked yet.")
+        return {real: scene.objects[seen] for real, seen in match(scene, self.seen_truth()).items()}
+
+    # ------------------------------------------------------------ what others do to the desk
+
+    def put(self, name: str, pose: Array, settle: float = 0.5) -> None:
+        """A hand puts a thing to world_T_object (4, 4); then ``settle`` [s] pass."""
+        simulation = self.simulation
+        body = simulation.built.object_bodies[self.names.index(name)]
+        joint = simulation.model.body_jntadr[body]
+        with simulation.lock:
+            first, dof = simulation.model.jnt_qposadr[joint], simulation.model.jnt_dofadr[joint]
+            simulation.data.qpos[first : first + 3] = pose[:3, 3]
+            quaternion = np.zeros(4)
+            mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(pose[:3, :3]).reshape(-1))
+            simulation.data.qpos[first + 3 : first + 7] = quaternion
+            simulation.data.qvel[dof : dof + 6] = 0.0
+            mujoco.mj_forward(simulation.model, simulation.data)
+        if settle:
+            simulation.step(settle)
+
+    def push(self, name: str, velocity: tuple[float, float, float]) -> None:
+        """A hand lets go of a thing that moves with ``velocity`` [m/s]."""
+        simulation = self.simulation
+        with simulation.lock:
+            dof = simulation.model.body_dofadr[simulation.built.object_bodies[self.names.index(name)]]
+            simulation.data.qvel[dof : dof + 3] = velocity
+
+    def shift(self, name: str, by: tuple[float, float], settle: float = 0.2) -> None:
+        """A hand moves a thing by (x, y) [m] along the desk."""
+        pose = self.truth(name).pose.copy()
+        pose[:2, 3] += by
+        pose[2, 3] += 0.0005
+        self.put(name, pose, settle)

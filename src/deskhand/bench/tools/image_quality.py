@@ -1,0 +1,97 @@
+"""Scenarios of the unit image_quality."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import cv2
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.etp.resources import DEPTH
+from deskhand.geometry import inverse, make_transform, rotation_about, transform_points
+
+
+@scenario(tool="check_picture", name="blur_in_order", situation="The camera's picture is blurred more and more (0 to 4 px): the measure must rise with it.")
+def blur_in_order(desk: Desk) -> Measured:
+    image = desk.frame().color
+    pictures = [image] + [cv2.GaussianBlur(image, (0, 0), sigma) for sigma in (1.0, 2.0, 3.0, 4.0)]
+    given = [desk.call("check_picture", {"picture": desk.keep(picture)}) for picture in pictures]
+    steps = [b["blur"] - a["blur"] for a, b in pairwise(given)]
+    told = given[0]["usable"] and not given[3]["usable"]
+    return Measured(min(steps) if told else float("nan"), "smallest rise of the measure from step to step", at_least=0.02)
+
+
+@scenario(tool="check_picture", name="right_problem", situation="Pictures that are good, dark, bright, blurred or noisy: is exactly this told?")
+def right_problem(desk: Desk) -> Measured:
+    random, image = np.random.default_rng(0), desk.frame().color
+    noisy = np.clip(image + random.normal(0, 20, image.shape), 0, 255).astype(np.uint8)
+    spoiled = {
+        "": image,
+        "dark": (image * 0.15).astype(np.uint8),
+        "bright": np.clip(image.astype(float) * 2.2, 0, 255).astype(np.uint8),
+        "blurred": cv2.GaussianBlur(image, (0, 0), 4.0),
+        "noisy": noisy,
+    }
+    right = 0
+    for word, picture in spoiled.items():
+        problems = desk.call("check_picture", {"picture": desk.keep(picture)})["problems"]
+        right += (not problems) if not word else any(word in text for text in problems)
+    return Measured(right / len(spoiled), "share of pictures judged right", at_least=1.0)
+
+
+@scenario(tool="check_picture", name="noise", situation="Noise of 12 of 255 is added to a smooth picture: the error of what is measured of it.")
+def noise(desk: Desk) -> Measured:
+    random = np.random.default_rng(1)
+    smooth = np.repeat(np.linspace(60, 190, 640)[None], 480, axis=0)
+    picture = np.clip(smooth + random.normal(0, 12, smooth.shape), 0, 255).astype(np.uint8)
+    given = desk.call("check_picture", {"picture": desk.keep(np.stack([picture] * 3, axis=-1))})
+    return Measured(abs(given["noise"] - 12), "error of the standard deviation, of 255", at_most=1.0)
+
+
+@scenario(tool="check_depth", name="holes", situation="A known tenth of the true depth is taken away at random: the error of the share that is told.")
+def holes(desk: Desk) -> Measured:
+    depth = desk.true_picture()[1].copy()
+    depth[np.random.default_rng(2).random(depth.shape) < 0.1] = np.nan
+    given = desk.call("check_depth", {"depth": desk.keep(depth, DEPTH)})
+    return Measured(abs(given["holes"] - float(np.isnan(depth).mean())), "error of the share of holes", at_most=0.001)
+
+
+def tilted(desk: Desk, angle: float, up: float) -> np.ndarray:
+    """The desk's plane as the camera would measure it if its pose were off by a turn about world y and a shift up."""
+    frame = desk.frame()
+    k = frame.intrinsics
+    plane = make_transform(rotation_about([0, 1, 0], angle), [0, 0, up])
+    camera_T_plane = inverse(frame.world_T_camera) @ plane
+    normal, origin = camera_T_plane[:3, 2], camera_T_plane[:3, 3]
+    v, u = np.mgrid[0 : k.height, 0 : k.width]
+    rays = np.stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones_like(u, float)], axis=-1)
+    depth = (normal @ origin) / (rays @ normal)
+    world = transform_points(frame.world_T_camera, rays * depth[..., None])
+    depth[np.abs(world[..., :2]).max(axis=-1) > 0.45] = np.nan
+    return depth.astype(np.float32)
+
+
+@scenario(
+    tool="check_depth",
+    name="tilt",
+    situation="The camera's pose is off by a tilt of 2 degrees: the error of the tilt that is told, and whether it says to calibrate.",
+)
+def tilt(desk: Desk) -> Measured:
+    depth = tilted(desk, np.deg2rad(2.0), 0.005)
+    given = desk.call("check_depth", {"depth": desk.keep(depth, DEPTH)})
+    told = any("calibrate" in text for text in given["problems"])
+    return Measured(abs(np.rad2deg(given["table_tilt"]) - 2.0) if told else float("nan"), "deg error of the tilt", at_most=0.1)
+
+
+@scenario(tool="check_depth", name="noise_of_table", situation="Noise of 3 mm is put on a plane: the error of what is told of it.")
+def noise_of_table(desk: Desk) -> Measured:
+    depth = tilted(desk, 0.0, 0.0)
+    frame = desk.frame()
+    k = frame.intrinsics
+    v, u = np.mgrid[0 : k.height, 0 : k.width]
+    rays = np.stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones_like(u, float)], axis=-1) @ frame.world_T_camera[:3, :3].T
+    noisy = depth + np.random.default_rng(3).normal(0, 0.003, depth.shape).astype(np.float32) / np.abs(rays[..., 2]).astype(np.float32)
+    given = desk.call("check_depth", {"depth": desk.keep(noisy.astype(np.float32), DEPTH)})
+    return Measured(1000 * abs(given["table_noise"] - 0.003), "mm error of the standard deviation", at_most=0.4)

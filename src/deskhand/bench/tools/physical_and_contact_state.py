@@ -1,0 +1,99 @@
+"""Scenarios of the unit physical_and_contact_state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.scene_graph_and_world_model import stack_and_bin
+from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, block
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+
+
+def bridge() -> WorldSpec:
+    """A beam on two blocks with a block on its middle, and a block beside; names: left, right, beam, upon, beside."""
+    beam = ObjectSpec("beam", "box", (0.03, 0.15, 0.02), YELLOW, 0.05, pose_at(0.0, 0.0, 0.0505))
+    return WorldSpec(
+        (
+            block("left", 0.0, 0.055, RED, 0.04),
+            block("right", 0.0, -0.055, BLUE, 0.04),
+            beam,
+            block("upon", 0.0, 0.0, GREEN, 0.03, bottom=0.061),
+            block("beside", 0.12, 0.1, GREEN, 0.04),
+        )
+    )
+
+
+def fallen(desk: Desk, removed: str) -> set[str]:
+    """Names of what falls in the simulation when a thing is taken away; the desk is changed by it."""
+    before = {name: desk.truth(name).pose[:3, 3] for name in desk.names}
+    desk.put(removed, pose_at(3.0, 0.0, 0.0), settle=1.0)
+    return {name for name in desk.names if name != removed and float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) > 0.01}
+
+
+def wrong_about(desk: Desk, removed: str) -> Measured:
+    """How many things were told to fall and did not, or the other way round."""
+    ids = desk.look()
+    told = set(desk.call("check_stability", {"removed": [ids[removed]]})["falls"])
+    return Measured(len(told ^ {ids[name] for name in fallen(desk, removed) if name in ids}), "things told wrong, by letting it happen", equal=0)
+
+
+@scenario(
+    tool="check_stability",
+    name="pillar_removed",
+    situation="One of two blocks under a beam is taken away in the simulation: what falls?",
+    world=bridge,
+    changes=True,
+)
+def pillar_removed(desk: Desk) -> Measured:
+    return wrong_about(desk, "left")
+
+
+@scenario(
+    tool="check_stability",
+    name="tower",
+    situation="The lowest block of a tower of three is taken away in the simulation: what falls?",
+    world=stack_and_bin,
+    changes=True,
+)
+def tower(desk: Desk) -> Measured:
+    return wrong_about(desk, "low")
+
+
+@scenario(
+    tool="check_stability",
+    name="nothing_falls",
+    situation="The block upon the beam is taken away in the simulation: nothing falls.",
+    world=bridge,
+    changes=True,
+)
+def nothing_falls(desk: Desk) -> Measured:
+    return wrong_about(desk, "upon")
+
+
+@scenario(
+    tool="check_stability",
+    name="bears",
+    situation="A beam on two blocks: the told carriers of all five things against the simulation's contacts.",
+    world=bridge,
+)
+def bears(desk: Desk) -> Measured:
+    ids = desk.look()
+    names = {found: name for name, found in ids.items()} | {"table": "table"}
+    told = {names[item["object_id"]]: {names[other] for other in item["on"]} for item in desk.call("check_stability")["objects"] if item["object_id"] in names}
+    return Measured(sum(told.get(real.item.name) == set(real.carried_by) for real in desk.seen_truth()), "right of 5", equal=5)
+
+
+@scenario(tool="get_robot_state", name="joints", situation="The arm rests at home: the largest error of a told joint angle against the simulation.")
+def joints(desk: Desk) -> Measured:
+    given = desk.call("get_robot_state")["joints"]
+    true = desk.simulation.joint_state()
+    values = given if isinstance(given, dict) else {item["name"]: item["position"] for item in given}
+    return Measured(float(max(abs(values[name] - true.of([name])[0]) for name in desk.robot.arm.joints)), "rad largest error", at_most=0.002)
+
+
+@scenario(tool="get_robot_state", name="hand_place", situation="The same: the error of the hand's place against the simulation.")
+def hand_place(desk: Desk) -> Measured:
+    told = np.array(desk.call("get_robot_state")["tcp_position"])
+    return Measured(1000 * float(np.linalg.norm(told - desk.simulation.tcp())), "mm", at_most=3.0)

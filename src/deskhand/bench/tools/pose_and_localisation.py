@@ -1,0 +1,121 @@
+"""Scenarios of the unit pose_and_localisation."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import BLUE, ORANGE, RED, upright
+from deskhand.geometry import Array, inverse, make_transform, matrix_from_quaternion, transform_points
+from deskhand.sim.shapes import SHAPES, shape_pieces
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+
+SCALE = 1.3
+
+
+def parts() -> WorldSpec:
+    """Two CAD parts, a box and a can, at odd angles; names: wedge, l_piece, box, can."""
+    shapes = [("wedge", 0.02, 0.10, 0.9), ("l_piece", 0.0, -0.10, 2.2)]
+    made = tuple(ObjectSpec(name, "mesh", size_of(name), RED, 0.05, pose_at(x, y, size_of(name)[2] / 2 + 0.001, yaw), shape=name) for name, x, y, yaw in shapes)
+    return WorldSpec((*made, upright("box", "box", (0.09, 0.05, 0.04), 0.10, 0.0, ORANGE, 0.5), upright("can", "can", (0.05, 0.05, 0.08), -0.10, 0.03, BLUE)))
+
+
+def size_of(name: str) -> tuple[float, float, float]:
+    """Of a part [m]."""
+    x, y, z = SHAPES[name].size
+    return x * SCALE, y * SCALE, z * SCALE
+
+
+def obj_file(name: str, folder: Path) -> Path:
+    """The part as an OBJ file in millimetres."""
+    lines, count = [], 0
+    for piece in shape_pieces(name, size_of(name)):
+        hull = ConvexHull(piece)
+        lines += [f"v {' '.join(f'{1000 * v:.4f}' for v in vertex)}" for vertex in piece]
+        for face in hull.simplices:
+            a, b, c = piece[face]
+            outward = np.cross(b - a, c - a) @ (a - piece.mean(axis=0)) > 0
+            lines.append("f " + " ".join(str(count + 1 + int(v)) for v in (face if outward else face[::-1])))
+        count += len(piece)
+    file = folder / f"{name}.obj"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def registered(desk: Desk, name: str) -> tuple[Array, Array]:
+    """Found pose of a part, and the part's points (N, 3) in its own frame."""
+    ids = desk.look()
+    with tempfile.TemporaryDirectory() as folder:
+        given = desk.call("estimate_model_pose", {"object_id": ids[name], "mesh": str(obj_file(name, Path(folder))), "scale": 0.001})
+    return make_transform(matrix_from_quaternion(given["quaternion"]), given["position"]), np.concatenate(shape_pieces(name, size_of(name)))
+
+
+@scenario(
+    tool="estimate_model_pose",
+    name="wedge",
+    situation="A wedge whose CAD file is given lies turned on the desk: mean distance of its corners from where they are.",
+    world=parts,
+)
+def wedge(desk: Desk) -> Measured:
+    pose, corners = registered(desk, "wedge")
+    off = np.linalg.norm(transform_points(pose, corners) - transform_points(desk.truth("wedge").pose, corners), axis=1)
+    return Measured(1000 * float(off.mean()), "mm mean distance of the corners", at_most=5.0)
+
+
+@scenario(tool="estimate_model_pose", name="l_piece", situation="The same with an L-shaped part.", world=parts)
+def l_piece(desk: Desk) -> Measured:
+    pose, corners = registered(desk, "l_piece")
+    off = np.linalg.norm(transform_points(pose, corners) - transform_points(desk.truth("l_piece").pose, corners), axis=1)
+    return Measured(1000 * float(off.mean()), "mm mean distance of the corners", at_most=5.0)
+
+
+@scenario(
+    tool="estimate_model_pose", name="known_box", situation="A box of known size: error of its centre, its turn being free up to half turns.", world=parts
+)
+def known_box(desk: Desk) -> Measured:
+    ids = desk.look()
+    given = desk.call("estimate_model_pose", {"object_id": ids["box"], "shape": "box", "size": [0.09, 0.05, 0.04]})
+    pose = make_transform(matrix_from_quaternion(given["quaternion"]), given["position"])
+    off = np.linalg.norm(pose[:3, 3] - desk.truth("box").pose[:3, 3])
+    turn = np.abs(inverse(desk.truth("box").pose)[:3, :3] @ pose[:3, :3]).max(axis=0).min()  # 1 when all axes lie along each other
+    return Measured(1000 * float(off) if turn > 0.99 else float("nan"), "mm error of the centre, axes within 8 deg", at_most=4.0)
+
+
+@scenario(tool="locate_object", name="in_space", situation="Six things are located by words: the largest error of their place in the frame of the arm's base.")
+def in_space(desk: Desk) -> Measured:
+    words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}
+    base_T_world = inverse(desk.robot.arm.world_T_base)
+    errors = []
+    for phrase, name in words.items():
+        found = desk.call("locate_object", {"thing": phrase})["locations"][0]
+        errors.append(np.linalg.norm(np.array(found["base"]) - transform_points(base_T_world, desk.truth(name).pose[:3, 3])))
+    return Measured(1000 * float(max(errors)), "mm largest error", at_most=8.0)
+
+
+@scenario(
+    tool="locate_object",
+    name="in_the_picture",
+    situation="The same six things: the smallest overlap of the told box with that of the pixels that really show them.",
+)
+def in_the_picture(desk: Desk) -> Measured:
+    ids = desk.look()
+    each = []
+    for name in ("red", "green", "blue", "can", "box", "cup"):
+        left, top, width, height = desk.call("locate_object", {"thing": ids[name]})["locations"][0]["box"]
+        told = np.zeros((480, 640), bool)
+        told[top : top + height, left : left + width] = True
+        rows, columns = np.nonzero(desk.mask(name))
+        true = np.zeros_like(told)
+        true[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = True
+        each.append(float((told & true).sum()) / float((told | true).sum()))
+    return Measured(min(each), "smallest intersection over union", at_least=0.8)
+
+
+@scenario(tool="locate_object", name="not_there", situation="Something is asked for that is not on the desk: the call must fail with object_lost.")
+def not_there(desk: Desk) -> Measured:
+    return Measured(float(desk.result("locate_object", {"thing": "the purple sponge"}).code == "object_lost"), "1 when refused so", equal=1)

@@ -1,0 +1,76 @@
+"""Scenarios of the unit representation_and_similarity."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import BLUE, RED, block, upright
+from deskhand.sim.spec import WorldSpec
+
+
+def pairs() -> WorldSpec:
+    """Three pairs of like things; names: red_a, red_b, blue_a, blue_b, can_a, can_b."""
+    can = (0.05, 0.05, 0.08)
+    return WorldSpec(
+        (
+            block("red_a", 0.0, 0.12, RED, yaw=0.2),
+            block("red_b", 0.08, -0.1, RED, yaw=0.9),
+            block("blue_a", -0.08, 0.0, BLUE, 0.045),
+            block("blue_b", 0.1, 0.08, BLUE, 0.045, yaw=0.5),
+            upright("can", "can_a", can, -0.02, -0.15, RED),
+            upright("can", "can_b", can, 0.02, 0.0, RED),
+        )
+    )
+
+
+@scenario(tool="compare_objects", name="partners", situation="Three pairs of like things: is each thing's partner told the most alike?", world=pairs)
+def partners(desk: Desk) -> Measured:
+    ids = desk.look()
+    right = 0
+    for name, found in ids.items():
+        partner = ids[name[:-1] + ("b" if name.endswith("a") else "a")]
+        right += desk.call("compare_objects", {"object_id": found})["object_ids"][0] == partner
+    return Measured(right / len(desk.names), "share of things", at_least=0.99)
+
+
+@scenario(tool="compare_objects", name="margin", situation="The same: how much more alike are partners than others, at the least?", world=pairs)
+def margin(desk: Desk) -> Measured:
+    ids = desk.look()
+    gaps = []
+    for name, found in ids.items():
+        likeness = desk.call("compare_objects", {"object_id": found})["likeness"]
+        gaps.append(likeness[0]["similarity"] - likeness[1]["similarity"])
+        assert name in desk.names
+    return Measured(min(gaps), "smallest lead of the most alike", at_least=0.15)
+
+
+@scenario(
+    tool="compare_pictures",
+    name="what_moved",
+    situation="A block is moved between two pictures: how much of its true pixels, before and after, does the mask cover?",
+    changes=True,
+)
+def what_moved(desk: Desk) -> Measured:
+    first, before = desk.frame().color, desk.mask("red")
+    desk.shift("red", (-0.06, 0.07))
+    second, after = desk.frame().color, desk.mask("red")
+    given = desk.call("compare_pictures", {"first": desk.keep(first), "second": desk.keep(second)})
+    mask, true = desk.fetch(given["mask"])[..., 0] > 0, before | after
+    return Measured(float((mask & true).sum()) / float((mask | true).sum()), "intersection over union, shadows count against", at_least=0.6)
+
+
+@scenario(tool="compare_pictures", name="nothing_changed", situation="Two pictures of the same still desk: the share of pixels that are told to differ.")
+def nothing_changed(desk: Desk) -> Measured:
+    given = desk.call("compare_pictures", {"first": desk.keep(desk.frame().color), "second": desk.keep(desk.frame().color)})
+    return Measured(given["changed"], "share of pixels", equal=0)
+
+
+@scenario(tool="compare_pictures", name="shift", situation="The second picture is the first, shifted by 7.5 and -4.25 px: the error of the shift that is told.")
+def shift(desk: Desk) -> Measured:
+    image = desk.frame().color
+    other = cv2.warpAffine(image, np.array([[1, 0, 7.5], [0, 1, -4.25]]), (image.shape[1], image.shape[0]), borderMode=cv2.BORDER_REPLICATE)
+    given = desk.call("compare_pictures", {"first": desk.keep(image), "second": desk.keep(np.asarray(other, np.uint8))})
+    return Measured(float(np.abs(np.array(given["shift"]) - [7.5, -4.25]).max()), "px", at_most=0.5)

@@ -1,0 +1,99 @@
+"""Scenarios of the unit scene_graph_and_world_model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import BLUE, GREEN, RED, bin_at, block
+from deskhand.sim.spec import WorldSpec
+
+
+def stack_and_bin() -> WorldSpec:
+    """A tower of three, a block in a bin and one alone; names: low, mid, top, inside, alone, bin."""
+    return WorldSpec(
+        (
+            block("low", 0.0, -0.1, RED, 0.04),
+            block("mid", 0.0, -0.1, GREEN, 0.04, bottom=0.0405),
+            block("top", 0.0, -0.1, BLUE, 0.04, bottom=0.081),
+            bin_at(0.03, 0.25),
+            block("inside", 0.03, 0.25, RED, 0.035, bottom=0.005),
+            block("alone", 0.1, 0.05, GREEN),
+        )
+    )
+
+
+CARRIED = {"low": "table", "mid": "low", "top": "mid", "inside": "bin", "alone": "table", "bin": "table"}
+
+
+@scenario(tool="describe_scene", name="all_told", situation="Six things, stacked and in a bin: how many of their ids does the text name?", world=stack_and_bin)
+def all_told(desk: Desk) -> Measured:
+    ids = desk.look()
+    text = desk.call("describe_scene")["text"]
+    return Measured(sum(name in text for name in ids.values()) / len(desk.names), "share of the things", at_least=0.99)
+
+
+@scenario(tool="describe_scene", name="contents", situation="A block lies in the bin: is it told to be in it, and nothing else?", world=stack_and_bin)
+def contents(desk: Desk) -> Measured:
+    ids = desk.look()
+    line = next(line for line in desk.call("describe_scene")["text"].splitlines() if line.startswith(ids["bin"]))
+    return Measured(sum((ids[name] in line.split("holds")[-1]) == (name == "inside") for name in CARRIED if name != "bin"), "things told right, of 5", equal=5)
+
+
+@scenario(tool="build_scene_graph", name="carriers", situation="The same: how many edges on and in are right?", world=stack_and_bin)
+def graph_carriers(desk: Desk) -> Measured:
+    ids = desk.look() | {"table": "table"}
+    edges = {edge["source"]: edge["target"] for edge in desk.call("build_scene_graph")["edges"] if edge["relation"] in ("on", "in")}
+    return Measured(sum(edges.get(ids[name]) == ids[carrier] for name, carrier in CARRIED.items()), "right edges of 6", equal=6)
+
+
+@scenario(tool="build_scene_graph", name="regions", situation="Seven things: is each in the region of the desk over which it really stands?")
+def graph_regions(desk: Desk) -> Measured:
+    ids = desk.look()
+    nodes = {node["id"]: node for node in desk.call("build_scene_graph")["nodes"]}
+    right = 0
+    for name, found in ids.items():
+        x, y = desk.truth(name).pose[:2, 3]
+        region = nodes[nodes[found]["parent"]]
+        right += bool((np.abs(np.array(region["center"][:2]) - (x, y)) <= np.array(region["size"][:2]) / 2 + 0.01).all())
+    return Measured(right / len(desk.names), "share of things", at_least=0.99)
+
+
+@scenario(tool="query_3d_scene_graph", name="stacks", situation="What is carried by the lowest block, also through others?", world=stack_and_bin)
+def stacks(desk: Desk) -> Measured:
+    ids = desk.look()
+    given = desk.call("query_3d_scene_graph", {"relation": "on", "target": ids["low"], "through": True})
+    found = {hit["object_id"] for hit in given["objects"]}
+    return Measured(len(found ^ {ids["mid"], ids["top"]}), "wrong or missing things", equal=0)
+
+
+@scenario(tool="query_3d_scene_graph", name="nearest", situation="For 20 points the nearest thing is asked for; the truth says which it is.")
+def nearest(desk: Desk) -> Measured:
+    ids, random, right = desk.look(), np.random.default_rng(5), 0
+    for _ in range(20):
+        point = random.uniform([-0.15, -0.2, 0], [0.2, 0.3, 0.1])
+        far = sorted((float(np.linalg.norm(desk.truth(name).pose[:3, 3] - point)), name) for name in ids)
+        hit = desk.call("query_3d_scene_graph", {"order": "nearest", "point": point.tolist(), "limit": 1})["objects"][0]["object_id"]
+        right += hit == ids[far[0][1]] or far[1][0] - far[0][0] < 0.005
+    return Measured(right / 20, "share of right answers", at_least=0.99)
+
+
+@scenario(
+    tool="query_3d_scene_graph", name="described", situation="'all blocks', 'red things', the tallest thing, the largest container: each set against the truth."
+)
+def described(desk: Desk) -> Measured:
+    ids = desk.look()
+    asked: list[tuple[dict[str, Any], set[str]]] = [
+        ({"what": "all blocks"}, {"red", "green", "blue"}),
+        ({"what": "everything red"}, {"red"}),
+        ({"order": "highest", "limit": 1}, {"can", "cup"}),
+        ({"what": "containers"}, {"bin"}),
+    ]
+    right = 0
+    for arguments, names in asked:
+        found = {hit["object_id"] for hit in desk.call("query_3d_scene_graph", arguments)["objects"]}
+        right += bool(found) and (found <= {ids[name] for name in names} if "limit" in arguments else found == {ids[name] for name in names})
+    return Measured(right, "right answers of 4", equal=4)

@@ -1,0 +1,193 @@
+"""Scenarios of the unit segmentation_and_tracking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.detection import overlap
+from deskhand.etp.resources import IMAGE, POINTS
+from deskhand.sim.spec import pose_at
+
+
+def white(desk: Desk, ref: dict[str, Any]) -> npt.NDArray[np.bool_]:
+    """A mask that a tool gave."""
+    return np.asarray(desk.fetch(ref)[..., 0] > 127)
+
+
+def middle(desk: Desk, name: str) -> list[int]:
+    """[column, row] of a pixel in the middle of what is seen of a thing."""
+    rows, columns = np.nonzero(desk.mask(name))
+    best = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
+    return [int(columns[best]), int(rows[best])]
+
+
+def around(desk: Desk, name: str, margin: int = 6) -> list[int]:
+    """[left, top, width, height] around what is seen of a thing."""
+    rows, columns = np.nonzero(desk.mask(name))
+    left, top = int(columns.min()) - margin, int(rows.min()) - margin
+    return [left, top, int(columns.max()) + margin - left, int(rows.max()) + margin - top]
+
+
+@scenario(tool="segment_by_prompt", name="points", situation="Five things are pointed at in their middle, one after the other; depth tells them apart.")
+def points(desk: Desk) -> Measured:
+    each = [overlap(white(desk, desk.call("segment_by_prompt", {"point": middle(desk, name)})["mask"]), desk.mask(name)) for name in FIVE]
+    return Measured(min(each), "smallest intersection over union", at_least=0.8)
+
+
+FIVE = ("red", "green", "blue", "can", "box")
+
+
+@scenario(tool="segment_by_prompt", name="boxes_by_color", situation="Five things are given by boxes around them and cut out by colour alone.")
+def boxes_by_color(desk: Desk) -> Measured:
+    each = [overlap(white(desk, desk.call("segment_by_prompt", {"box": around(desk, name), "method": "color"})["mask"]), desk.mask(name)) for name in FIVE]
+    return Measured(float(np.median(each)), "median intersection over union", at_least=0.8)
+
+
+@scenario(tool="segment_by_prompt", name="text", situation="A thing is given by the words 'the yellow can'.")
+def text(desk: Desk) -> Measured:
+    return Measured(
+        overlap(white(desk, desk.call("segment_by_prompt", {"text": "the yellow can"})["mask"]), desk.mask("can")), "intersection over union", at_least=0.8
+    )
+
+
+@scenario(tool="segment_instances", name="all_instances", situation="Seven things on a desk, cut out at once, matched to the pixels that really show them.")
+def all_instances(desk: Desk) -> Measured:
+    given = desk.call("segment_instances")
+    labels, names = desk.fetch(given["labels"]), {found: name for name, found in desk.recognised().items()}
+    each = [overlap(labels == item["number"], desk.mask(names[item["object_id"]])) for item in given["instances"] if item["object_id"] in names]
+    return Measured(float(np.mean(each)) * len(each) / len(desk.names), "mean intersection over union, 0 for what is missing", at_least=0.8)
+
+
+@scenario(tool="segment_instances", name="only_one", situation="Only the red block is asked for: how many pixels of other things are labelled?")
+def only_one(desk: Desk) -> Measured:
+    ids = desk.look()
+    labels = desk.fetch(desk.call("segment_instances", {"only": [ids["red"]]})["labels"]) > 0
+    return Measured(float((labels & ~desk.mask("red")).sum()) / labels.sum(), "share of labelled pixels that show something else", at_most=0.05)
+
+
+# ---------------------------------------------------------------- over time
+
+
+def film(desk: Desk, name: str, step: tuple[float, float], count: int) -> tuple[list[str], list[npt.NDArray[np.bool_]], list[npt.NDArray[np.float64]]]:
+    """Pictures while a hand moves a thing by ``step`` [m] each time: uris, true masks, true poses."""
+    uris, masks, poses = [], [], []
+    for number in range(count):
+        if number:
+            desk.shift(name, step, settle=0.05)
+        uris.append(desk.call("capture_rgbd")["shots"][0]["color"]["uri"])
+        masks.append(desk.mask(name))
+        poses.append(desk.truth(name).pose)
+    return uris, masks, poses
+
+
+@scenario(
+    tool="segment_video", name="moved_block", situation="A hand moves the red block by 6 cm in ten pictures; its mask is given in the first.", changes=True
+)
+def moved_block(desk: Desk) -> Measured:
+    uris, masks, _ = film(desk, "red", (-0.006, 0.002), 10)
+    first = desk.keep(np.where(masks[0], np.uint8(255), np.uint8(0)), IMAGE)
+    given = desk.call("segment_video", {"pictures": uris, "mask": first})["pictures"]
+    return Measured(
+        min(overlap(white(desk, one["mask"]), mask) for one, mask in zip(given, masks, strict=True)), "smallest intersection over union", at_least=0.8
+    )
+
+
+@scenario(
+    tool="segment_video", name="taken_away", situation="After four pictures the target is taken off the desk: from then on it must be told lost.", changes=True
+)
+def taken_away(desk: Desk) -> Measured:
+    uris, _, _ = film(desk, "red", (-0.005, 0.0), 4)
+    box = around(desk, "red", 3)
+    desk.put("red", pose_at(3.0, 0.0, 0.0), settle=0.02)
+    uris += [desk.call("capture_rgbd")["shots"][0]["color"]["uri"] for _ in range(2)]
+    given = desk.call("segment_video", {"pictures": uris[3:], "box": box})["pictures"]
+    return Measured(sum(one["lost"] != (number > 0) for number, one in enumerate(given)), "pictures with the wrong verdict", equal=0)
+
+
+@scenario(tool="track_points", name="corners", situation="Corners of the moving block's upper side are tracked through ten pictures.", changes=True)
+def corners(desk: Desk) -> Measured:
+    frame, half = desk.frame(), 0.0175
+    local = np.array([[x, y, half] for x in (-half, half) for y in (-half, half)])
+
+    def pixels(pose: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return frame.project(local @ pose[:3, :3].T + pose[:3, 3])
+
+    start = pixels(desk.truth("red").pose)
+    uris, _, poses = film(desk, "red", (-0.005, 0.002), 10)
+    given = desk.call("track_points", {"pictures": uris, "points": start.tolist()})["points"]
+    errors = [np.linalg.norm(np.array(point["pixels"][-1]) - true) for point, true in zip(given, pixels(poses[-1]), strict=True) if point["visible"][-1]]
+    return Measured(float(np.median(errors)) if len(errors) >= 3 else float("nan"), "px median error of the visible points at the end", at_most=2.0)
+
+
+@scenario(
+    tool="track_points",
+    name="occlusion",
+    situation="A box is pushed before a block's top and away again: its point must be told hidden, then visible.",
+    changes=True,
+)
+def occlusion(desk: Desk) -> Measured:
+    name = "blue"
+    start = desk.frame().project(desk.truth(name).pose[:3, 3] + [0, 0, 0.0175])[0]
+    place = desk.truth(name).pose[:3, 3]
+    camera = desk.frame().world_T_camera[:3, 3]
+    toward = (camera - place)[:2] / np.linalg.norm((camera - place)[:2])
+    uris, hidden = [], []
+    away = desk.truth("can").pose.copy()
+    for number in range(6):
+        if number == 2:
+            desk.put("can", pose_at(float(place[0] + 0.055 * toward[0]), float(place[1] + 0.055 * toward[1]), 0.04), settle=0.05)
+        if number == 4:
+            desk.put("can", away, settle=0.05)
+        uris.append(desk.call("capture_rgbd")["shots"][0]["color"]["uri"])
+        column, row = np.round(start).astype(int)
+        hidden.append(desk.owners()[row, column] != desk.names.index(name))
+    given = desk.call("track_points", {"pictures": uris, "points": [start.tolist()]})["points"][0]["visible"]
+    if not any(hidden):
+        return Measured(float("nan"), "the point was never hidden", equal=0)
+    return Measured(sum(seen == gone for seen, gone in zip(given, hidden, strict=True)), "pictures with the wrong verdict", equal=0)
+
+
+@scenario(tool="track_boxes_3d", name="boxes", situation="Boxes in a cloud of the desk: how far is the centre of each block and can from its box's?")
+def boxes(desk: Desk) -> Measured:
+    cloud = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
+    found = [np.array(box["center"]) for box in desk.call("track_boxes_3d", {"clouds": [cloud]})["clouds"][0]]
+    worst = max(min(float(np.linalg.norm(box[:2] - desk.truth(name).pose[:2, 3])) for box in found) for name in FIVE)
+    return Measured(1000 * worst, "mm largest distance along the desk", at_most=15.0)
+
+
+@scenario(
+    tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all things keep their ids, and is its motion right?", changes=True
+)
+def ids_kept(desk: Desk) -> Measured:
+    uris = []
+    for number in range(5):
+        if number:
+            desk.shift("red", (-0.02, 0.01), settle=0.05)
+        uris.append(desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"])
+    given = desk.call("track_boxes_3d", {"clouds": uris})
+    final = min(given["clouds"][-1], key=lambda box: float(np.linalg.norm(np.array(box["center"]) - desk.truth("red").pose[:3, 3])))
+    first = next((box for box in given["clouds"][0] if box["track_id"] == final["track_id"]), None)
+    if first is None or given["tracks"] != len(desk.names):
+        return Measured(float("nan"), f"tracks of {given['tracks']} things", at_most=8.0)
+    moved = np.array(final["center"]) - first["center"]
+    return Measured(1000 * float(np.linalg.norm(moved[:2] - [-0.08, 0.04])), "mm error of the motion", at_most=8.0)
+
+
+@scenario(tool="track_boxes_3d", name="exact", situation="A made cloud of two boxes, turned by known angles: the error of the size that is told.")
+def exact(desk: Desk) -> Measured:
+    random = np.random.default_rng(1)
+    sizes = (np.array([0.08, 0.05, 0.04]), np.array([0.12, 0.03, 0.06]))
+    parts = []
+    for number, size in enumerate(sizes):
+        turn = pose_at(0.3 * number, 0.0, size[2] / 2, 0.4 + number)
+        inside = random.uniform(-0.5, 0.5, (6000, 3)) * size
+        parts.append(inside @ turn[:3, :3].T + turn[:3, 3])
+    given = desk.call("track_boxes_3d", {"clouds": [desk.keep(np.concatenate(parts).astype(np.float32), POINTS)]})["clouds"][0]
+    found = sorted((box["size"] for box in given), key=lambda size: size[0])
+    worst = max(float(np.abs(np.array(a) - b).max()) for a, b in zip(found, sizes, strict=True))
+    return Measured(1000 * worst, "mm largest error of an extent", at_most=2.0)

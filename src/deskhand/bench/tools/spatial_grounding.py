@@ -1,0 +1,146 @@
+"""Scenarios of the unit spatial_grounding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.model_server import configured
+from deskhand.tools.spatial import DIRECTIONS, relation_holds
+from deskhand.types import SceneObject
+
+
+@scenario(
+    tool="query_relation", name="directions", situation="Every pair of six things is asked for every direction; the answer follows from the true centres."
+)
+def directions(desk: Desk) -> Measured:
+    ids = desk.look()
+    right = asked = 0
+    for a, b in permutations(["red", "green", "blue", "can", "box", "cup"], 2):
+        for name, (x, y) in DIRECTIONS.items():
+            dx, dy = (desk.truth(a).pose[:2, 3] - desk.truth(b).pose[:2, 3]).tolist()
+            along, across = dx * x + dy * y, abs(dy * x - dx * y)
+            if min(abs(along - 0.01), abs(across - 2 * abs(along))) < 0.006:
+                continue  # too near to the border to be told by a camera
+            right += desk.call("query_relation", {"object_id": ids[a], "relation": name, "target_id": ids[b]})["holds"] == (
+                along >= 0.01 and across <= 2 * along
+            )
+            asked += 1
+    return Measured(right / asked, "share of right answers", at_least=0.99)
+
+
+@scenario(tool="query_relation", name="on_the_table", situation="All six things stand on the table and none in the bin.")
+def on_the_table(desk: Desk) -> Measured:
+    ids = desk.look()
+    names = ["red", "green", "blue", "can", "box", "cup"]
+    on = [desk.call("query_relation", {"object_id": ids[name], "relation": "on", "target_id": "table"})["holds"] for name in names]
+    within = [desk.call("query_relation", {"object_id": ids[name], "relation": "in", "target_id": ids["bin"]})["holds"] for name in names]
+    return Measured(sum(on) + sum(not holds for holds in within), "right answers of 12", equal=12)
+
+
+def stood(item: SceneObject, x: float, y: float) -> SceneObject:
+    """A small thing at a place."""
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, 0.01
+    return replace(item, id="imagined", size=np.full(3, 0.02), pose=pose, support="table", relation="on")
+
+
+@scenario(
+    tool="ground_place",
+    name="composite",
+    situation="'left of the can and behind the green block': how much of the distribution lies where both relations hold?",
+)
+def composite(desk: Desk) -> Measured:
+    ids = desk.look()
+    given = desk.call("ground_place", {"text": "left of the can and behind the green block"})
+    heat, (x0, y0), cell = desk.fetch(given["heat"]), given["origin"], given["cell"]
+    scene = desk.belief.scene
+    assert scene is not None
+    share = 0.0
+    for row, column in np.argwhere(heat > 1e-7):
+        item = stood(scene.objects[0], x0 + row * cell, y0 + column * cell)
+        both = [relation_holds(scene, item, relation, scene.get(ids[name]))[0] for relation, name in (("left_of", "can"), ("behind", "green"))]
+        share += float(heat[row, column]) * all(both)
+    return Measured(share, "share of the distribution", at_least=0.9)
+
+
+@scenario(tool="ground_place", name="room", situation="Places for something 5 cm wide near the cup: their gap to everything that really stands there.")
+def room(desk: Desk) -> Measured:
+    desk.look()
+    given = desk.call("ground_place", {"text": "near the cup", "room": 0.05, "count": 5})
+    gaps = []
+    for place in given["places"]:
+        for item in desk.simulation.truth().objects:
+            local = np.abs(item.pose[:3, :3].T @ (np.array([*place["position"][:2], item.pose[2, 3]]) - item.pose[:3, 3]))[:2]
+            gaps.append(float(np.linalg.norm(np.maximum(0.0, local - np.array(item.size[:2]) / 2))))
+    return Measured(1000 * min(gaps), "mm from the middle of a place to the nearest thing", at_least=22.0)
+
+
+@scenario(tool="ground_place", name="between", situation="'between the red block and the blue block': distance of the best place from the true middle.")
+def between(desk: Desk) -> Measured:
+    desk.look()
+    best = desk.call("ground_place", {"text": "between the red block and the blue block", "room": 0.0})["places"][0]["position"]
+    middle = (desk.truth("red").pose[:2, 3] + desk.truth("blue").pose[:2, 3]) / 2
+    return Measured(1000 * float(np.linalg.norm(np.array(best[:2]) - middle)), "mm", at_most=10.0)
+
+
+@scenario(tool="crop_object", name="all_of_it", situation="The cup is cut out with a margin of 8 px: the share of its true pixels that the cut-out shows.")
+def all_of_it(desk: Desk) -> Measured:
+    ids = desk.look()
+    left, top, width, height = desk.call("crop_object", {"object_id": ids["cup"]})["box"]
+    mask = desk.mask("cup")
+    return Measured(float(mask[top : top + height, left : left + width].sum()) / float(mask.sum()), "share of its pixels", at_least=0.99)
+
+
+@scenario(
+    tool="crop_object", name="same_pixels", situation="A region is cut out of a stored picture: the largest difference to these pixels of the picture itself."
+)
+def same_pixels(desk: Desk) -> Measured:
+    image = desk.frame().color
+    given = desk.call("crop_object", {"box": [100, 80, 60, 40], "picture_uri": desk.keep(image), "margin": 0})
+    return Measured(float(np.abs(desk.fetch(given["picture"]).astype(int) - image[80:120, 100:160]).max()), "of 255", equal=0)
+
+
+@scenario(tool="crop_object", name="alone", situation="The can is cut out alone, twice as large: the share of what is not grey that shows something else.")
+def alone(desk: Desk) -> Measured:
+    ids = desk.look()
+    given = desk.call("crop_object", {"object_id": ids["can"], "alone": True, "margin": 4})
+    left, top, width, height = given["box"]
+    shown = np.abs(desk.fetch(given["picture"]).astype(int) - 127).max(axis=-1) > 0
+    return Measured(float((shown & ~desk.mask("can")[top : top + height, left : left + width]).sum()) / float(shown.sum()), "share", at_most=0.06)
+
+
+@scenario(
+    tool="answer_visual_question",
+    name="counted",
+    situation="A model on this machine that counts coloured regions is asked how many red, green and blue things it sees.",
+)
+def counted(desk: Desk) -> Measured:
+    with configured():
+        desk.begin()
+        answers = [desk.call("answer_visual_question", {"question": f"How many {color} things are there?"})["answer"] for color in ("red", "green", "blue")]
+    return Measured(sum(answer == "1" for answer in answers), "right answers of 3", equal=3)
+
+
+@scenario(
+    tool="answer_visual_question",
+    name="part",
+    situation="The same model is shown only the part of the picture with the red block: one red thing there, no blue one.",
+)
+def part(desk: Desk) -> Measured:
+    rows, columns = np.nonzero(desk.mask("red"))
+    box = [int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1]
+    with configured():
+        desk.begin()
+        answers = [desk.call("answer_visual_question", {"question": f"How many {color} things?", "box": box})["answer"] for color in ("red", "blue")]
+    return Measured(sum(answer == right for answer, right in zip(answers, ("1", "0"), strict=True)), "right answers of 2", equal=2)
+
+
+@scenario(tool="answer_visual_question", name="no_model", situation="No vision-language model is configured: the call must be refused, and say so.")
+def no_model(desk: Desk) -> Measured:
+    result = desk.result("answer_visual_question", {"question": "What is on the desk?"})
+    return Measured(float(result.code == "precondition_failed" and "model" in result.message), "1 when refused so", equal=1)

@@ -1,0 +1,234 @@
+"""Scenarios of the unit spatio_temporal_state."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import GREEN, RED, WHITE, block, upright
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+
+
+def rolling() -> WorldSpec:
+    """A ball that can roll along y, a block far from its way and a can at its end; names: ball, block, can."""
+    ball = ObjectSpec("ball", "ball", (0.04, 0.04, 0.04), RED, 0.03, pose_at(0.0, 0.2, 0.021))
+    return WorldSpec((ball, block("block", 0.15, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, -0.25, WHITE)))
+
+
+@scenario(tool="observe_motion", name="still", situation="Nothing moves on a desk of seven things: how many are told to move?")
+def still(desk: Desk) -> Measured:
+    given = desk.call("observe_motion", {"looks": 3, "interval": 0.2})["objects"]
+    return Measured(sum(thing["state"] != "still" for thing in given), "things", equal=0)
+
+
+@scenario(
+    tool="observe_motion",
+    name="speed",
+    situation="A ball rolls along the desk: the error of its told speed against how far it really went.",
+    world=rolling,
+    changes=True,
+)
+def speed(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.push("ball", (0.0, -0.25, 0.0))
+    begin, start = desk.simulation.time, desk.truth("ball").pose[:3, 3].copy()
+    given = {thing["object_id"]: thing for thing in desk.call("observe_motion", {"looks": 4, "interval": 0.15})["objects"]}
+    real = float(np.linalg.norm(desk.truth("ball").pose[:3, 3] - start)) / (desk.simulation.time - begin)
+    told = given[ids["ball"]]
+    right = told["state"] in ("moving", "stopped") and given[ids["block"]]["state"] == given[ids["can"]]["state"] == "still"
+    return Measured(abs(told["speed"] / real - 1) if right else float("nan"), "relative error of the speed", at_most=0.15)
+
+
+@scenario(tool="observe_motion", name="approaching", situation="The ball rolls towards the can: is this told, with the heading?", world=rolling, changes=True)
+def approaching(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.push("ball", (0.0, -0.25, 0.0))
+    given = desk.call("observe_motion", {"looks": 4, "interval": 0.15})
+    told = any((one["subject"], one["relation"], one["object"]) == (ids["ball"], "approaching", ids["can"]) for one in given["interactions"])
+    heading = next(thing["heading"] for thing in given["objects"] if thing["object_id"] == ids["ball"])
+    return Measured(abs(float(np.rad2deg(heading)) + 90) if told and heading is not None else float("nan"), "deg error of the heading", at_most=6.0)
+
+
+@scenario(
+    tool="target_memory",
+    name="places",
+    situation="A block is moved twice between looks: its three places and the length of its way against the truth.",
+    changes=True,
+)
+def places(desk: Desk) -> Measured:
+    ids = desk.look()
+    true = [desk.truth("red").pose[:3, 3].copy()]
+    for step in ((-0.05, 0.08), (0.12, -0.02)):
+        desk.shift("red", step)
+        desk.look()
+        true.append(desk.truth("red").pose[:3, 3].copy())
+    given = desk.call("target_memory", {"target": ids["red"]})
+    way = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(true))
+    error = max(min(float(np.linalg.norm(np.array(place["position"]) - one)) for place in given["places"]) for one in true)
+    return Measured(1000 * max(error, abs(given["travelled"] - way)) if len(given["places"]) == 3 else float("nan"), "mm largest error", at_most=10.0)
+
+
+@scenario(tool="target_memory", name="where_to_look", situation="The can was taken away: its last place must lose its probability.", changes=True)
+def where_to_look(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.put("can", pose_at(3.0, 0.0, 0.0))
+    desk.call("detect_objects")
+    given = desk.call("target_memory", {"target": ids["can"]})
+    return Measured(
+        given["places"][0]["probability"] if given["status"] == "vanished" else float("nan"), "probability of the place that is seen empty", at_most=0.2
+    )
+
+
+@scenario(tool="target_memory", name="sure", situation="The red block is in view: the probability of its place, and that of all places and elsewhere together.")
+def sure(desk: Desk) -> Measured:
+    ids = desk.look()
+    given = desk.call("target_memory", {"target": ids["red"]})
+    total = sum(place["probability"] for place in given["places"]) + given["elsewhere"]
+    return Measured(given["places"][0]["probability"] if abs(total - 1) < 0.001 else float("nan"), "probability of the place where it is", at_least=0.85)
+
+
+@scenario(
+    tool="scene_changes",
+    name="moved",
+    situation="One of seven things is moved by 10 cm between two looks: the told distance, and that nothing else is told.",
+    changes=True,
+)
+def changes_moved(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.robot.sleep(2.0)
+    desk.shift("blue", (0.0, -0.1))
+    desk.call("detect_objects")
+    events = desk.call("scene_changes", {"seconds": 1.5})["events"]
+    told = [event for event in events if event["object_id"] == ids["blue"] and event["kind"] == "moved"]
+    return Measured(len(events) - len(told) if told else float("nan"), "other changes told", equal=0)
+
+
+@scenario(tool="scene_changes", name="taken_and_added", situation="A can is taken away and put back elsewhere: both must be told.", changes=True)
+def taken_and_added(desk: Desk) -> Measured:
+    ids = desk.look()
+    place = desk.truth("can").pose.copy()
+    desk.put("can", pose_at(3.0, 0.0, 0.0))
+    desk.call("detect_objects")
+    place[:2, 3] = 0.12, 0.14
+    desk.put("can", place)
+    desk.call("detect_objects")
+    kinds = [event["kind"] for event in desk.call("scene_changes")["events"] if event["object_id"] == ids["can"]]
+    return Measured(float("vanished" in kinds) + float("appeared" in kinds), "of 2 changes told", equal=2)
+
+
+@scenario(
+    tool="object_history", name="moves", situation="The red block is moved three times between looks: how many moves does its history tell?", changes=True
+)
+def history_moves(desk: Desk) -> Measured:
+    ids = desk.look()
+    for step in ((-0.03, 0.03), (-0.03, 0.03), (0.05, 0.0)):
+        desk.shift("red", step)
+        desk.call("detect_objects")
+    events = desk.call("object_history", {"object_id": ids["red"]})["events"]
+    return Measured(sum(event["kind"] == "moved" for event in events), "moves", equal=3)
+
+
+@scenario(tool="object_history", name="order", situation="A can was added, moved and taken away: the order of the events.", changes=True)
+def history_order(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.shift("can", (0.03, 0.05))
+    desk.call("detect_objects")
+    desk.put("can", pose_at(3.0, 0.0, 0.0))
+    desk.call("detect_objects")
+    kinds = [event["kind"] for event in desk.call("object_history", {"object_id": ids["can"]})["events"]]
+    return Measured(float(kinds == ["added", "moved", "vanished"]), "1 when it is right", equal=1)
+
+
+# ---------------------------------------------------------------- watches
+
+
+def watching(desk: Desk, name: str) -> str:
+    """A watch over a thing that has begun; its id."""
+    ids = desk.look()
+    return str(desk.call("watch_target", {"object_ids": [ids[name]], "interval": 0.2})["watch_id"])
+
+
+def heard(desk: Desk, watch: str, since: int = 0) -> list[dict[str, Any]]:
+    """The next events of a watch, waited for."""
+    found: list[dict[str, Any]] = desk.call("read_events", {"watch_id": watch, "since": since, "wait": 25})["events"]
+    return found
+
+
+@scenario(tool="watch_target", name="moved", situation="The red block is moved by 7 cm while it is watched: the error of the told distance.", changes=True)
+def watch_moved(desk: Desk) -> Measured:
+    watch = watching(desk, "red")
+    before = desk.truth("red").pose[:3, 3].copy()
+    desk.shift("red", (-0.05, 0.05), settle=0.0)
+    event = heard(desk, watch)[0]["data"]
+    desk.call("stop_watch", {"watch_id": watch})
+    real = float(np.linalg.norm(desk.truth("red").pose[:3, 3] - before))
+    return Measured(1000 * abs(event["distance"] - real) if event["kind"] == "moved" else float("nan"), "mm error of the distance", at_most=5.0)
+
+
+@scenario(tool="watch_target", name="gone_and_back", situation="The can is taken away and put back: which events are told, in which order?", changes=True)
+def watch_gone_and_back(desk: Desk) -> Measured:
+    watch = watching(desk, "can")
+    place = desk.truth("can").pose.copy()
+    desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    first = heard(desk, watch)
+    desk.put("can", place, settle=0.0)
+    second = heard(desk, watch, first[-1]["number"])
+    desk.call("stop_watch", {"watch_id": watch})
+    kinds = [event["data"]["kind"] for event in first + second]
+    return Measured(float(kinds == ["left_view", "back_in_view"]), "1 when it is right", equal=1)
+
+
+@scenario(tool="list_watches", name="running", situation="Two watches run and one of them is stopped: what is told of both?", changes=True)
+def list_running(desk: Desk) -> Measured:
+    first, second = watching(desk, "red"), watching(desk, "can")
+    both = [one["running"] for one in desk.call("list_watches")["watches"]]
+    desk.call("stop_watch", {"watch_id": first})
+    told = {one["watch_id"]: one["running"] for one in desk.call("list_watches")["watches"]}
+    desk.call("stop_watch", {"watch_id": second})
+    return Measured(float(both == [True, True]) + float(told == {first: False, second: True}), "right lists of 2", equal=2)
+
+
+@scenario(tool="list_watches", name="none", situation="Nothing was started: the list must be empty.")
+def list_none(desk: Desk) -> Measured:
+    return Measured(len(desk.call("list_watches")["watches"]), "watches", equal=0)
+
+
+@scenario(tool="read_events", name="nothing_happened", situation="Nothing moves: a second of waiting must bring no event.", changes=True)
+def read_nothing(desk: Desk) -> Measured:
+    watch = watching(desk, "blue")
+    events = desk.call("read_events", {"watch_id": watch, "wait": 1})["events"]
+    desk.call("stop_watch", {"watch_id": watch})
+    return Measured(len(events), "events", equal=0)
+
+
+@scenario(
+    tool="read_events",
+    name="each_once",
+    situation="A block is moved twice while it is watched: reading on from the last number gives each move once.",
+    changes=True,
+)
+def read_each_once(desk: Desk) -> Measured:
+    watch = watching(desk, "red")
+    numbers: list[int] = []
+    for step in ((-0.05, 0.05), (0.06, 0.0)):
+        desk.shift("red", step, settle=0.0)
+        numbers += [event["number"] for event in heard(desk, watch, numbers[-1] if numbers else 0)]
+    desk.call("stop_watch", {"watch_id": watch})
+    return Measured(float(numbers == [1, 2]), "1 when it is right", equal=1)
+
+
+@scenario(tool="stop_watch", name="silent_after", situation="A watch is stopped, then its target is moved: how many events come after that?", changes=True)
+def silent_after(desk: Desk) -> Measured:
+    watch = watching(desk, "red")
+    desk.call("stop_watch", {"watch_id": watch})
+    desk.shift("red", (-0.05, 0.05))
+    return Measured(sum(not event["ended"] for event in desk.call("read_events", {"watch_id": watch, "wait": 1})["events"]), "events", equal=0)
+
+
+@scenario(tool="stop_watch", name="unknown", situation="A watch that never was is stopped: refused as unknown_watch.")
+def stop_unknown(desk: Desk) -> Measured:
+    return Measured(float(desk.result("stop_watch", {"watch_id": "watch_99"}).code == "unknown_watch"), "1 when refused so", equal=1)

@@ -1,0 +1,84 @@
+"""Desks that scenarios stand on. A world is a function without arguments, so that scenarios that name the same one share it."""
+
+from __future__ import annotations
+
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+
+Rgb = tuple[float, float, float]
+RED, GREEN, BLUE, YELLOW = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.1, 0.2, 0.75), (0.9, 0.75, 0.1)
+WHITE, BLACK, BROWN, ORANGE = (0.9, 0.9, 0.9), (0.06, 0.06, 0.06), (0.45, 0.28, 0.12), (0.92, 0.42, 0.05)
+DENSITY = 500.0  # [kg/m3]
+EDGE = 0.035  # [m] of a block
+
+
+def block(name: str, x: float, y: float, rgb: Rgb, edge: float = EDGE, bottom: float = 0.0, yaw: float = 0.0) -> ObjectSpec:
+    """A cube of ``edge`` [m], its lower side at height ``bottom`` [m]."""
+    return ObjectSpec(name, "block", (edge, edge, edge), rgb, DENSITY * edge**3, pose_at(x, y, bottom + edge / 2, yaw))
+
+
+def upright(kind: str, name: str, size: tuple[float, float, float], x: float, y: float, rgb: Rgb, yaw: float = 0.0, bottom: float = 0.0) -> ObjectSpec:
+    """A box, can, cup or the like that stands with its lower side at height ``bottom`` [m]."""
+    mass = DENSITY * size[0] * size[1] * size[2] * (0.3 if kind in ("cup", "bin") else 0.7)
+    return ObjectSpec(name, kind, size, rgb, mass, pose_at(x, y, bottom + size[2] / 2, yaw))
+
+
+def bin_at(x: float, y: float, yaw: float = 0.0) -> ObjectSpec:
+    """A dark bin, open at the top."""
+    size = (0.17, 0.14, 0.07)
+    return ObjectSpec("bin", "bin", size, BLACK, 0.2, pose_at(x, y, size[2] / 2, yaw), wall=0.004)
+
+
+def things() -> WorldSpec:
+    """Six well separated things and a bin; names: red, green, blue (blocks), can, box, cup, bin."""
+    return WorldSpec(
+        (
+            block("red", 0.00, 0.10, RED, yaw=0.3),
+            block("green", 0.08, -0.05, GREEN),
+            block("blue", -0.06, -0.12, BLUE, yaw=-0.4),
+            upright("can", "can", (0.05, 0.05, 0.08), 0.10, 0.06, YELLOW),
+            upright("box", "box", (0.09, 0.05, 0.04), -0.08, 0.02, ORANGE, yaw=0.7),
+            upright("cup", "cup", (0.07, 0.07, 0.08), 0.14, -0.14, WHITE),
+            bin_at(0.03, 0.30),
+        )
+    )
+
+
+def bare() -> WorldSpec:
+    """A desk with nothing on it."""
+    return WorldSpec(())
+
+
+def behind() -> WorldSpec:
+    """A low block half behind a tall box, seen from the camera; and a can apart. Names: block, tall, can."""
+    return WorldSpec(
+        (
+            block("block", -0.02, 0.03, RED),
+            upright("box", "tall", (0.05, 0.09, 0.10), 0.08, 0.02, ORANGE),
+            upright("can", "can", (0.05, 0.05, 0.08), -0.02, -0.18, YELLOW),
+        )
+    )
+
+
+def stacked() -> WorldSpec:
+    """Two blocks on each other, a third, a box with its short side up, and a bin. Names: low, high, third, box, bin."""
+    return WorldSpec(
+        (
+            block("low", 0.02, 0.02, RED),
+            block("high", 0.02, 0.02, BLUE, bottom=EDGE),
+            block("third", 0.05, -0.12, GREEN),
+            upright("box", "box", (0.05, 0.04, 0.03), -0.06, 0.12, ORANGE),
+            bin_at(0.03, 0.30),
+        )
+    )
+
+
+def alike() -> WorldSpec:
+    """Two red blocks of one size, a smaller blue one, and a can. Names: left, right, small, can."""
+    return WorldSpec(
+        (
+            block("left", 0.02, 0.14, RED),
+            block("right", 0.04, -0.12, RED),
+            block("small", 0.12, 0.02, BLUE, edge=0.025),
+            upright("can", "can", (0.05, 0.05, 0.08), -0.06, 0.02, YELLOW),
+        )
+    )

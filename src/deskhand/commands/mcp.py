@@ -1,0 +1,78 @@
+"""``deskhand mcp``: the robot's tools for any MCP client."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.etp.base import ToolClient
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("mcp")(mcp)
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp instead of standard input and output.")] = False,
+    host: Annotated[str, typer.Option(help="Address that --http listens on; other than this machine's own needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port that --http listens on.")] = 8765,
+    token_file: Annotated[Path | None, typer.Option(help="File with the token that HTTP clients must bring. Default: DESKHAND_MCP_TOKEN.")] = None,
+    namespace: Annotated[str, typer.Option(help="ROS namespace of the robot's tool server.")] = "",
+    sim: Annotated[bool, typer.Option("--sim", help="Serve a simulated robot of this process instead of one that runs over ROS.")] = False,
+    task: Annotated[str, typer.Option(help="--sim: task whose scene is on the desk.")] = "desk_cleaning",
+    seed: Annotated[int, typer.Option(help="--sim: seed of the scene.")] = 0,
+    approval: Annotated[str, typer.Option(help="--sim: never, motion or always. A running robot has its own; its operator approves.")] = "never",
+) -> None:
+    """Serve the robot's tools to MCP clients (Claude Desktop, an IDE, an agent elsewhere), until the client goes or Ctrl-C.
+
+    The tools of a running robot obey its approval mode, whoever calls them.
+    """
+    try:
+        from deskhand.etp.remote.server import ToolServer
+        from deskhand.etp.remote.transports import PATH, http_app, read_token, serve_http, serve_stdio
+    except ImportError as error:
+        raise DeskhandError("missing_dependency", f"the Model Context Protocol is not installed ({error}).", hint="pip install mcp") from error
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    console = Console(stderr=True)
+    token = read_token(token_file) if http else ""
+    with _simulated(task, seed, approval) if sim else _running(namespace) as client:
+        server = ToolServer(client).server()
+        if not http:
+            serve_stdio(server)
+            return
+        http_app(server, host, token)  # what is wrong is said before anything else
+        console.print(f"serving http://{host}:{port}{PATH}{' with a token' if token else ''}; Ctrl-C ends it", highlight=False)
+        serve_http(server, host, port, token)
+
+
+@contextmanager
+def _running(namespace: str) -> Iterator[ToolClient]:
+    try:
+        from deskhand.nodes.ros_tools import connect
+    except ImportError as error:
+        raise DeskhandError("missing_dependency", f"ROS 2 is not on this path ({error}).", hint="Run `make setup`, or source your ROS 2.") from error
+    with connect("mcp", namespace=namespace) as client:
+        client.search(limit=1)  # nobody there is said at once
+        yield client
+
+
+@contextmanager
+def _simulated(task: str, seed: int, approval: str) -> Iterator[ToolClient]:
+    from deskhand.bench.desk_session import desk_session
+    from deskhand.bench.trial import TrialOptions
+    from deskhand.etp.approval import Approval
+
+    with desk_session(TrialOptions(task=task, seed=seed, local=True), approval=Approval(approval)) as session:
+        session.warm_up()
+        yield session

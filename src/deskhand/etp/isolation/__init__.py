@@ -1,0 +1,1 @@
+"""Worker processes for tools that are pure functions: bounded in time and memory, without files and network."""

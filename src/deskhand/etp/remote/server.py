@@ -1,0 +1,188 @@
+"""Our tools as an MCP server: whatever a :class:`~deskhand.etp.base.ToolClient` offers, for any MCP client."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from deskhand.errors import DeskhandError
+from deskhand.etp.base import ToolClient, ToolResult
+from deskhand.etp.remote.prompts import PROMPTS, prompt_text
+from deskhand.etp.resources import JSON, SCHEME
+
+Context = ServerRequestContext[Any]
+
+STARTED = {
+    "type": "object",
+    "properties": {"watch_id": {"type": "string", "description": "for read_events and stop_watch"}},
+    "required": ["watch_id"],
+    "additionalProperties": False,
+}
+"""What a call of a continuous tool answers."""
+MAX_LISTED = 200
+"""Resources that are listed: the latest of those that results of this server referred to."""
+INSTRUCTIONS = (
+    "Tools of a tabletop robot arm with a gripper and a camera. Look first (detect_objects), act with the ids that it gave, and check the goal by a look "
+    "(check_goal) before you say that a task is done. Results may refer to images and clouds by deskhand:// addresses: read them as resources."
+)
+NOT_FOUND = -32002  # of the Model Context Protocol: there is no such resource
+
+
+class ToolServer:
+    """The handlers of an MCP server over ``client``, whose calls block and so run in threads."""
+
+    def __init__(self, client: ToolClient, caller: str = "mcp") -> None:
+        self._client, self._caller = client, caller
+        self._tools: dict[str, types.Tool] = {}
+        self._refs: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+
+    def server(self) -> Server[Any]:
+        """The server, for any transport."""
+        return Server(
+            "deskhand",
+            title="deskhand robot",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=await anyio.to_thread.run_sync(self._described))
+
+    def _described(self) -> list[types.Tool]:
+        try:
+            names = [hit.name for hit in self._client.search()]
+            for name in names:
+                if name not in self._tools:
+                    self._tools[name] = tool_of_card(self._client.describe(name))
+        except DeskhandError as error:
+            raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from error
+        return [self._tools[name] for name in names]
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        loop = asyncio.get_running_loop()
+        stop = threading.Event()
+        last = 0.0
+
+        def feedback(fraction: float, text: str) -> None:
+            nonlocal last
+            last = max(fraction, last + 1e-6)  # the protocol wants it to grow with every message
+            asyncio.run_coroutine_threadsafe(ctx.session.report_progress(last, 1.0, text), loop)
+
+        call = partial(self._invoke, params.name, params.arguments or {}, feedback, stop)
+        try:
+            return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+        finally:
+            stop.set()
+
+    def _invoke(self, name: str, arguments: Mapping[str, Any], feedback: Any, stop: threading.Event) -> types.CallToolResult:
+        try:
+            result = self._client.invoke(name, arguments, feedback, stop.is_set, self._caller)
+        except DeskhandError as error:  # the robot's own server is gone
+            result = ToolResult(error.code, error.message, retry=error.retry, hint=error.hint)
+        if not result.ok:
+            told = {key: getattr(result, key) for key in ("code", "message", "data", "retry", "hint", "details")}
+            return types.CallToolResult(content=[_text(told)], is_error=True)
+        content: list[types.ContentBlock] = [_text(result.data)]
+        if events := result.details.get("events"):
+            content.append(_text({"events": events}))
+        for ref in references(result.data):
+            self._refs[ref["uri"]] = ref
+            content.append(types.ResourceLink(uri=ref["uri"], name=_title(ref), mime_type=ref["media_type"], size=ref["bytes"]))
+        while len(self._refs) > MAX_LISTED:
+            self._refs.popitem(last=False)
+        return types.CallToolResult(content=content, structured_content=result.data)
+
+    async def _list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        refs = list(self._refs.values())
+        resources = [types.Resource(uri=ref["uri"], name=_title(ref), mime_type=ref["media_type"], size=ref["bytes"]) for ref in refs]
+        return types.ListResourcesResult(resources=resources)
+
+    async def _list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            uri_template=f"{SCHEME}{{id}}", name="result", description="An image, array, cloud or trajectory that a tool's result refers to."
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            resource = await anyio.to_thread.run_sync(self._client.resource, uri)
+        except DeskhandError as error:
+            raise MCPError(code=NOT_FOUND if error.code == "unknown_resource" else types.INTERNAL_ERROR, message=str(error)) from error
+        if resource.media_type.startswith((JSON, "text/")):
+            text = types.TextResourceContents(uri=uri, mime_type=resource.media_type, text=resource.data.decode())
+            return types.ReadResourceResult(contents=[text])
+        blob = types.BlobResourceContents(uri=uri, mime_type=resource.media_type, blob=base64.b64encode(resource.data).decode())
+        return types.ReadResourceResult(contents=[blob])
+
+    async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        prompts = [
+            types.Prompt(
+                name=prompt.name,
+                description=prompt.description,
+                arguments=[types.PromptArgument(name=name, description=text, required=True) for name, text in prompt.arguments.items()],
+            )
+            for prompt in PROMPTS.values()
+        ]
+        return types.ListPromptsResult(prompts=prompts)
+
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            text = prompt_text(params.name, params.arguments or {})
+        except DeskhandError as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from error
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
+
+
+def tool_of_card(card: Mapping[str, Any]) -> types.Tool:
+    """A card as MCP knows tools; what it has no word for stands in ``_meta``."""
+    effects = card["effects"]
+    hints = types.ToolAnnotations(read_only_hint=effects == "none", destructive_hint=effects == "motion", idempotent_hint=False, open_world_hint=False)
+    examples = "".join(f"\nExample: {each['situation']}: {json.dumps(each['arguments'], ensure_ascii=False)}" for each in card["examples"][:2])
+    return types.Tool(
+        name=card["name"],
+        description=f"{card['summary']}\nWhen: {card['when_to_use']}\nLimits: {card['limits']}{examples}",
+        input_schema=card["input_schema"],
+        output_schema=card["output_schema"] if card["mode"] == "on_demand" else STARTED,
+        annotations=hints,
+        _meta={f"deskhand/{key}": card[key] for key in ("version", "group", "unit", "effects", "needs", "mode", "preconditions", "timeout", "source")},
+    )
+
+
+def references(data: Any) -> Iterator[Mapping[str, Any]]:
+    """All references to resources in a result."""
+    if isinstance(data, Mapping):
+        if set(data) == {"uri", "media_type", "bytes", "text"} and str(data["uri"]).startswith(SCHEME):
+            yield data
+        else:
+            for value in data.values():
+                yield from references(value)
+    elif isinstance(data, list):
+        for item in data:
+            yield from references(item)
+
+
+def _text(data: Any) -> types.TextContent:
+    return types.TextContent(text=json.dumps(data, ensure_ascii=False))
+
+
+def _title(ref: Mapping[str, Any]) -> str:
+    return str(ref["text"]) or str(ref["uri"]).removeprefix(SCHEME)

@@ -1,0 +1,39 @@
+"""Rotations: angles that are right at both ends of their range, matrices that are refused, lines between poses that turn by nothing."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import check_pose, make_transform, rotation_about, rotation_angle
+from deskhand.motion.cartesian import interpolate
+from deskhand.motion.inputs import check_rigid
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-9, 1e-6, 0.3, 1.5, 3.0, np.pi - 1e-7, np.pi])
+def test_an_angle_comes_back(angle):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        start = Rotation.random(random_state=rng.integers(1 << 30)).as_matrix()
+        turned = start @ rotation_about(rng.normal(size=3), angle)
+        assert rotation_angle(start, turned) == pytest.approx(angle, abs=1e-15 if angle == 0 else 2e-15 + 1e-7 * (angle > 3.1))
+        assert rotation_angle(start, start) < 1e-15
+
+
+def test_a_line_between_poses_of_one_rotation_keeps_it():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        turn = check_rigid(make_transform(Rotation.random(random_state=rng.integers(1 << 30)).as_matrix()), "pose")[:3, :3]
+        poses = interpolate(make_transform(turn, [0, 0, 0]), make_transform(turn, [0, 0, 0.1]))
+        assert np.isfinite(poses).all() and np.abs(poses[:, :3, :3] - turn).max() < 1e-12
+
+
+def test_nearly_rigid_poses_are_made_rigid_and_others_refused():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        turn = Rotation.random(random_state=rng.integers(1 << 30)).as_matrix()
+        near = check_rigid(make_transform(turn + rng.uniform(-2e-4, 2e-4, (3, 3))), "pose")[:3, :3]
+        assert np.abs(near @ near.T - np.eye(3)).max() < 1e-14 and np.linalg.det(near) > 0 and rotation_angle(near, turn) < 1e-3
+        for wrong in (turn * [1, 1, -1], turn * 1.01, turn * np.nan):
+            with pytest.raises(DeskhandError, match=r"orthonormal|finite"):
+                check_pose(make_transform(wrong))
