@@ -139,7 +139,7 @@ def grasp(
         subjects = [shape[number % len(shape)] if shape else "" for number in range(max(trials, explore))]
         jobs = [Job("single", name, seed + number, subjects[number]) for number in range(trials)]
         jobs += [Job("clutter", name, seed + number, count=objects, stacked=stacked) for number in range(desks)]
-        jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=harder) for number in range(explore) for harder in {False, hard}]
+        jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=harder) for number in range(explore) for harder in sorted({False, hard})]
         columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[last]}"))
         with interruptible(), Progress(*columns, console=console) as bar:
             task = bar.add_task(name, total=len(jobs), last="")
