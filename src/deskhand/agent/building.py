@@ -10,12 +10,13 @@ from typing import Any
 from deskhand.agent.goals import TABLE, Goal
 from deskhand.agent.language.intents import Build
 from deskhand.agent.language.resolve import Seen
-from deskhand.agent.planner import free_spot
 from deskhand.agent.prompt import SUBMIT_PLAN
-from deskhand.agent.pursuit import Call, Heard, Pursuit, Script, Yes
+from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes
 
 TRIES = 4
 """How often one block is put to its place."""
+HAND_FULL = frozenset({"already_holding", "precondition_failed"})
+"""Codes of calls that need an empty hand."""
 SPARE_ACTS = 6
 """Acts beyond one a block that a structure may take before it is given up, for each block one more."""
 
@@ -52,6 +53,11 @@ class Building:
         named = {"structure_name": wish.structure, "count": wish.count, "colors": list(wish.colors)} if wish.structure else {}
         other = {"plan": wish.plan} if wish.plan is not None else {"file": wish.file}
         heard = yield Call("plan_structure", named or other, "Which blocks, and where?")
+        if heard.code in HAND_FULL:  # of a task that was cut short
+            yield from self._put_aside()
+            if not (yield from self._pursuit.look()):
+                return
+            heard = yield Call("plan_structure", named or other, "Once more, with the hand empty.")
         if not heard.ok:
             self._fail(heard)
             return
@@ -117,7 +123,7 @@ class Building:
             if above is None:
                 return True
             self._acts += 1
-            picked = yield Call("pick", {"object_id": above}, f"{above} stands on {self._steps[number].object_id}, which has to move.")
+            picked = yield from self._pick(above, f"{above} stands on {self._steps[number].object_id}, which has to move.")
             if not picked.ok:
                 self._note_failure(number, picked)
                 return False
@@ -131,15 +137,23 @@ class Building:
         if not (yield from self._find(number)):
             return False
         name = self._steps[number].object_id
-        picked = yield Call("pick", {"object_id": name}, f"for place {number + 1}")
-        if picked.code in {"already_holding", "precondition_failed"}:
-            yield from self._put_aside()
-            picked = yield Call("pick", {"object_id": name})
+        picked = yield from self._pick(name, f"for place {number + 1}")
         if picked.ok:
             return True
         self._note_failure(number, picked)
         yield from self._pursuit.look(f"{name} could not be picked; I look again.")
         return False
+
+    def _pick(self, name: str, why: str) -> One:
+        """A block into the hand; what is in it already is put aside, unless it is that block."""
+        picked = yield Call("pick", {"object_id": name}, why)
+        if picked.code in HAND_FULL:
+            state = yield Call("get_robot_state", {}, "What is in the hand?")
+            if state.ok and state.data.get("holding") == name:
+                return state
+            yield from self._put_aside()
+            picked = yield Call("pick", {"object_id": name})
+        return picked
 
     def _find(self, number: int) -> Yes:
         """See that the step names a block that is there; where its name is gone, one like it that no other step uses."""
@@ -170,11 +184,7 @@ class Building:
         state = yield Call("get_robot_state", {}, "Is something in the hand?")
         if not state.ok or not state.data.get("holding"):
             return
-        if not (yield from self._pursuit.look("I look for a free place.")):
-            return
-        taken = [(step.x, step.y) for step in self._steps]
-        spot = free_spot(self._pursuit.objects, (0.05, 0.05, 0.05), taken)
-        heard = (yield Call("place_at", {"x": spot[0], "y": spot[1]})) if spot else Heard(False)
+        heard = yield Call("put_aside", {"keep_clear": [[step.x, step.y] for step in self._steps]}, "It goes to a free place on the desk.")
         if not heard.ok:
             yield Call("open_gripper", {}, "It cannot stay in the hand; nothing else worked.")
 

@@ -16,7 +16,7 @@ from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.base import ToolResult
 
-_PLACES = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", "")}
+_PLACES = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("near", ""), "put_aside": ("on", "")}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Claims:
 
     def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult, moves: bool) -> None:
         """A tool was called."""
-        if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "find_objects", "describe_scene"} and "objects" in result.data:
+        if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "look", "find_objects", "describe_scene"} and "objects" in result.data:
             self._looked = True
             if name != "find_objects":
                 self._objects = list(result.data["objects"])
@@ -73,6 +73,8 @@ class Claims:
         elif name in _PLACES and result.ok and self._holding:
             relation, key = _PLACES[name]
             carriers = arguments.get("on") or [TABLE]
+            if name == "place_beside":
+                relation, carriers = str(arguments.get("side", "near")), [str(arguments.get("target_id", ""))]
             self._placed[self._holding] = Goal(self._holding, relation, str(arguments.get(key, TABLE)) if key else str(carriers[0]))
             self._holding = ""
         elif name == "open_gripper" and result.ok:
@@ -213,7 +215,7 @@ class Claims:
         where: dict[tuple[str, str], list[str]] = {}
         for goal in goals:
             where.setdefault((goal.relation, goal.target_id), []).append(self._name(goal.object_id))
-        return "; ".join(f"{', '.join(names)} {relation} {self._name(target)}" for (relation, target), names in where.items())
+        return "; ".join(f"{', '.join(names)} {relation.replace('_', ' ')} {self._name(target)}" for (relation, target), names in where.items())
 
     def _name(self, object_id: str) -> str:
         if object_id == TABLE:

@@ -13,20 +13,18 @@ from deskhand.agent.language.resolve import Found, Seen, inside, is_receptacle, 
 TABLE = "table"
 EXACT = 0.010
 """A thing may be so far [m] from the position that a goal names."""
-SIDEWAYS = {
-    "left_of": "to the left of",
-    "right_of": "to the right of",
-    "in_front_of": "in front of",
-    "behind": "behind",
-    "near": "next to",
-    "under": "under",
-    "between": "between",
-}
+BESIDE = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0), "near": (0.0, 0.0)}
+"""Relations of things side by side, and their directions (x, y), as seen from the robot; ``near`` is any of them."""
+USED = 0.5
+"""Share of the room in a container that things fill when they are put in one by one."""
+CLOSE = 0.1
+"""So far [m] off a thing is beside another one; farther off it still has to be brought there."""
+NEVER = {"under": "under", "between": "between"}
 
 
 @dataclass(frozen=True)
 class Goal:
-    """``object_id`` shall be ``on`` or ``in`` ``target_id`` (an id, or ``table``); with ``position`` its centre at (x, y) [m, world]."""
+    """``object_id`` shall be ``on``, ``in`` or beside (:data:`BESIDE`) ``target_id``, an id or ``table``; with ``position`` its centre at (x, y) [m, world]."""
 
     object_id: str
     relation: str
@@ -60,9 +58,24 @@ def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
     """True when the last look already shows it."""
     for item in objects:
         if item["id"] == goal.object_id:
+            if goal.relation in BESIDE:
+                return any(other["id"] == goal.target_id and is_beside(item, other, goal.relation) for other in objects)
             there = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
             return there and str(item.get("support", TABLE)) == goal.target_id
     return False
+
+
+def is_beside(item: Seen, other: Seen, relation: str) -> bool:
+    """Whether a thing stands on that side of another one, mostly in that direction and at most :data:`CLOSE` off; ``near``: on any side, at most 5 cm."""
+    dx, dy = (float(item["position"][axis]) - float(other["position"][axis]) for axis in (0, 1))
+    if item.get("relation") != "on" or str(item.get("support", TABLE)) != str(other.get("support", TABLE)):
+        return False
+    gap = math.hypot(dx, dy) - (max(item["size"][:2]) + max(other["size"][:2])) / 2
+    if relation == "near" or gap > CLOSE:
+        return relation == "near" and gap < 0.05
+    x, y = BESIDE[relation]
+    along, across = dx * x + dy * y, abs(dy * x - dx * y)
+    return along >= 0.01 and across <= 2 * along
 
 
 Task = Place | Tidy | Leave | Tower | Release
@@ -99,10 +112,9 @@ def _general(ref: Ref) -> bool:
 
 
 def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals, alone: bool) -> None:
-    if place.relation in SIDEWAYS:
-        out.problems.append(
-            ("impossible", f"I cannot put things {SIDEWAYS[place.relation]} others; I can put them in a container, on another thing, or on the desk.")
-        )
+    if place.relation in NEVER:
+        known = "I can put them in a container, on another thing, beside one, or on the desk."
+        out.problems.append(("impossible", f"I cannot put things {NEVER[place.relation]} others; {known}"))
         return
     found = resolve(ref, objects, "thing")
     things = [item for item in found.objects if item["id"] not in left]
@@ -139,6 +151,14 @@ def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiv
 
 def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tuple[str, str] | None:
     ref = place.target
+    if place.relation in BESIDE:
+        beside = resolve(ref, [other for other in objects if other["id"] != item["id"]], "any")
+        if not beside.objects or ref.table:
+            _missing(ref, beside, objects, out, forgiven=False)
+            return None
+        if beside.note and beside.note not in out.notes:
+            out.notes.append(beside.note)
+        return place.relation, str(order_near(beside.objects, item)[0]["id"])
     if ref.table:
         return "on", TABLE
     others = [other for other in objects if other["id"] != item["id"]]
@@ -186,11 +206,11 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
     if things and not containers:
         out.problems.append(("impossible", f"there is no container on the desk to tidy things into. I see {listing(objects)}."))
         return
-    load = {item["id"]: sum(measure(thing, "volume") for thing in objects if thing.get("support") == item["id"]) for item in containers}
+    room = {item["id"]: USED * float(item.get("free_volume", measure(item, "volume"))) for item in containers}
     for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
         near = order_near(containers, item)
-        best = next((c for c in near if load[c["id"]] + measure(item, "volume") <= 0.5 * measure(c, "volume")), near[0])
-        load[best["id"]] += measure(item, "volume")
+        best = next((c for c in near if measure(item, "volume") <= room[c["id"]]), near[0])
+        room[best["id"]] -= measure(item, "volume")
         named[item["id"]] = Goal(item["id"], "in", best["id"])
         out.free.add(item["id"])
 

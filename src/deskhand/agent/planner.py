@@ -1,4 +1,4 @@
-"""Order of sub-goals: what blocks comes first, towers from the bottom up; and where on the desk there is room."""
+"""Order of sub-goals: what blocks comes first, towers from the bottom up; and where on the desk there is room, for plans made ahead."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from deskhand.agent.goals import BESIDE
 from deskhand.etp.base import ToolClient, ToolResult
 
 SYSTEM = """You operate a real tabletop robot arm with a gripper and a camera, only by calling tools. One call at a time.
@@ -14,7 +15,8 @@ Work like this:
 1. Look with detect_objects. Use only ids that a look gave; never invent ids.
 2. For a command that moves things, call submit_plan with the sub-goals (object_id, on or in, target_id; target "table" for the desk).
 It is checked; correct it when it is refused.
-3. For each sub-goal: pick, then place_in (containers), place_on (other things) or place_at (the desk).
+3. For each sub-goal: pick, then place_in (containers), place_on (other things), place_beside (left_of, right_of, in_front_of, behind, near)
+or place_at (the desk).
 To build with blocks, call plan_structure first; its steps are the sub-goals (with position [x, y]) and the arguments of place_at, in order.
 4. Read every result. After a failure try another way or another order, at most three times a thing; things may have moved, so look again.
 5. End with finish: status done (it will be checked by a look), answered (a question; the answer is the summary), partly (say what is left and why),
@@ -38,7 +40,7 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
                         "type": "object",
                         "properties": {
                             "object_id": {"type": "string"},
-                            "relation": {"type": "string", "enum": ["on", "in"]},
+                            "relation": {"type": "string", "enum": ["on", "in", *BESIDE]},
                             "target_id": {"type": "string"},
                             "position": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
                         },
@@ -92,6 +94,9 @@ _CAPABILITIES = (
     "put the held object into a container",
     "put the held object on another object",
     "put the held object down at a position",
+    "put the held object down next to another one",
+    "free the hand, put what it holds aside",
+    "look from where more is seen",
     "plan a structure of blocks",
     "check whether a goal is reached",
     "state of the robot and gripper",

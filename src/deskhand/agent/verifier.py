@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deskhand.agent.goals import TABLE, Goal
+from deskhand.agent.goals import BESIDE, TABLE, Goal
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, listing, name_of
 from deskhand.agent.planner import plan
 from deskhand.errors import DeskhandError
 
-RELATIONS = ("on", "in")
+RELATIONS = ("on", "in", *BESIDE)
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,12 @@ def _one(goal: Goal, by_id: dict[str, Seen]) -> list[Problem]:
     if is_receptacle(item):
         return [Problem(name, "impossible", f"the {name_of(item)} ({name}) is a container; I move things, not containers.")]
     if target == TABLE:
-        return [] if goal.relation == "on" else [Problem(name, "impossible", "things can be on the table, not in it.")]
+        return [] if goal.relation == "on" else [Problem(name, "impossible", f"things can be on the table, not {goal.relation.replace('_', ' ')} it.")]
     other = by_id[target]
     if goal.relation == "in":
         return _into(item, other)
+    if goal.relation in BESIDE:
+        return []
     rolls = other.get("shape") == "sphere" or kind(other) in {"ball", "pen", "marker"}
     if not other.get("is_container") and rolls and goal.position is None:  # the places of a plan of blocks were found by form, whatever a block is called
         return [Problem(name, "impossible", f"nothing stays on a {name_of(other)} ({target}); it rolls.")]
@@ -88,7 +90,7 @@ def _into(item: Seen, other: Seen) -> list[Problem]:
 
 
 def _circles(goals: Sequence[Goal]) -> list[Problem]:
-    below = {goal.object_id: goal.target_id for goal in goals}
+    below = {goal.object_id: goal.target_id for goal in goals if goal.relation not in BESIDE}
     for start in below:
         name, seen = start, {start}
         while (name := below.get(name, TABLE)) != TABLE:

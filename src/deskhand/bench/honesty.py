@@ -11,6 +11,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
+from deskhand.skills.beside import SIDES
 from deskhand.tasks.placement import FLOOR, is_inside, outline
 
 SAME = 0.035  # [m] between where a thing is seen and where it is
@@ -18,7 +19,7 @@ LIFTED = 0.02  # [m]
 EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
 ON = 0.012  # [m] between the underside of a thing and the top of what it is said to stand on
 MOVED = 0.02  # [m] that a push may differ from what it says
-CHECKED = ("pick", "place_in", "place_on", "place_at", "push", "handover", "open_gripper")
+CHECKED = ("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "push", "handover", "open_gripper")
 
 
 @dataclass
@@ -81,6 +82,8 @@ class Honesty:
         if tool == "push":
             return self._pushed(arguments, before, now, names, data)
         held, self._lifted = self._lifted or before.in_hand, ()
+        if tool == "place_beside":
+            arguments = {**arguments, "side": data.get("side", arguments.get("side", "near"))}
         why = [self._put(tool, arguments, now.get(name), before, now, names) for name in held]
         return next(filter(None, why), "") if held else "nothing was in the hand"
 
@@ -122,6 +125,12 @@ class Honesty:
             off = float(np.linalg.norm(item.pose[:2, 3] - place))
             if off > (EXACT if arguments.get("yaw") is not None else ROUGH):
                 return f"{item.name} is {1000 * off:.0f} mm off the place, at {_at(item)}"
+        if tool == "place_beside" and (target := names.get(str(arguments["target_id"]), "")) and arguments["side"] in SIDES:
+            way = np.array(SIDES[str(arguments["side"])])
+            between = item.pose[:2, 3] - now.get(target).pose[:2, 3]
+            along, across = float(between @ way), float(abs(between @ [-way[1], way[0]]))
+            if along < 0.0 or across > 2 * along + MOVED:
+                return f"{item.name} is not {arguments['side']} {target}: {1000 * along:.0f} mm that way, {1000 * across:.0f} mm across"
         top = max((float(outline(carrier)[:, 2].max()) for carrier in carriers), default=0.0 if not on else None)
         bottom = float(outline(item)[:, 2].min())
         if top is not None and abs(bottom - top) > ON:

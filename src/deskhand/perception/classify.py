@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from deskhand.resources import resource_path
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
-_FIELDS = {"shape", "hollow", "long", "middle", "short", "height", "ratio", "colors", "unusual_color"}
+_UNUSUAL = 0.4  # how likely a length is that a thing may have but mostly has not
+_FIELDS = {"shape", "hollow", "long", "middle", "short", "height", "ratio", "colors", "unusual_color", "usual_long"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Form:
     ratio: Range | None
     colors: tuple[str, ...]
     unusual_color: float
+    usual_long: Range | None
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,13 @@ class Classifier:
     def usual(self, shape: str, size: Array) -> float:
         """How well a closed thing of this shape and size (3,) [m] fits the kinds there are; for comparing sizes with each other."""
         seen = Appearance(shape, size, "")
-        return max((fit / _vagueness(form) for form in self.forms if not form.hollow and (fit := self._fit(form, seen)) > 0), default=0.0)
+        return max((self._usual(form, seen) for form in self.forms if not form.hollow), default=0.0)
+
+    def _usual(self, form: Form, seen: Appearance) -> float:
+        fit = self._fit(form, seen) / _vagueness(form)
+        if form.usual_long is None:
+            return fit
+        return fit * max(_UNUSUAL, self._within(float(seen.size.max()), form.usual_long, False))
 
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
@@ -104,6 +113,7 @@ class Classifier:
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
 
 
+@lru_cache(maxsize=256)
 def _vagueness(form: Form) -> float:
     """How much a form allows: the product of its ranges' widths on a log scale."""
     spans = [*form.sides]
@@ -150,6 +160,7 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
         _range(kind, entry, "ratio"),
         tuple(entry.get("colors", ())),
         float(entry.get("unusual_color", unusual_color)),
+        _range(kind, entry, "usual_long"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +21,7 @@ _SAME_CHROMA = 0.05
 _LID = 0.15  # share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are
 _SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
 _SORTING_ROUND = 0.09
+_ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,9 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     if len(points) < 20:
         return None
     height = quantile(points[:, 2], 0.98)
-    band = max(0.005, min(0.012, 0.09 * height))
+    base = quantile(points[:, 2], 0.03)
+    base = base if base > _ON_SOMETHING and len(group) == 1 else 0.0
+    band = max(0.005, min(0.012, 0.09 * (height - base)))
     height = float(np.median(points[points[:, 2] > height - band / 2, 2]))
     rim_points = points[np.abs(points[:, 2] - height) < band][:, :2]
     if len(rim_points) < 20 or height < 0.012:
@@ -135,7 +138,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     else:
         rim = _rim_rectangle(rim_points, box)
     seen, every = _seen_around(view, group)
-    if not _is_open(rim, is_round, height, seen, points[::every], rim_points, band, view.eye, len(group)):
+    if not _is_open(rim, is_round, height, base, seen, points[::every], rim_points, band, view.eye, len(group)):
         return None
     wall = _wall(rim_points, rim) if not is_round else 0.003
     inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
@@ -144,7 +147,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     floor = floor if floor < 0.012 else wall
     whole = make_segment(view, np.concatenate([item.pixels for item in group]))
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
-    belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group)
+    belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow) is not None)
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
 
 
@@ -190,13 +193,16 @@ def _rim_rectangle(points: Array, box: Rectangle) -> Rectangle:
     return rectangle(box.centre + box.rotation @ ((low + high) / 2), high - low, box.yaw)
 
 
-def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, own: Array, rim_points: Array, band: float, eye: Array, pieces: int) -> bool:
+def _is_open(
+    rim: Rectangle, is_round: bool, height: float, base: float, seen: Array, own: Array, rim_points: Array, band: float, eye: Array, pieces: int
+) -> bool:
     """True when the rim goes round and its own surface does not close it at the top.
 
     Args:
         rim: outline of the rim.
         is_round: whether it is a circle.
         height: of the rim [m].
+        base: lowest that is seen of it, when it stands on something, else 0 [m].
         seen: every measured point around (N, 3).
         own: those of the thing itself (M, 3); what lies in it may reach up to the rim.
         rim_points: (K, 2)
@@ -206,7 +212,7 @@ def _is_open(rim: Rectangle, is_round: bool, height: float, seen: Array, own: Ar
     """
     if _coverage(rim, is_round, rim_points) < 0.62:
         return False
-    drop = max(0.007, 0.2 * height)
+    drop = max(0.007, 0.2 * (height - base))
     if not is_round:
         if float(rim.size.min()) < _SORTING_SIDE and pieces > 1:
             return False  # small things in a row
@@ -258,6 +264,11 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
     result, rest = [], list(left)
     for hollow in hollows:
         if not hollow.for_sorting:
+            carrier = _carrier_of(hollow)
+            if carrier is not None:
+                pixels = hollow.segment.pixels
+                rest.append(make_segment(view, pixels[carrier]))
+                hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
             result.append(hollow)
             rest = [item for item in rest if not _is_scrap(hollow, item)]
             continue
@@ -268,10 +279,25 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
             pieces = _pieces(view, pixels, settings)
             taken = np.isin(hollow.segment.pixels, np.concatenate([p.pixels for p in pieces])) if pieces else np.zeros(len(points), bool)
             rest += pieces
-            hollow = Hollow(make_segment(view, hollow.segment.pixels[~taken]), hollow.rim, hollow.round, hollow.height, hollow.wall, hollow.floor)
+            hollow = replace(hollow, segment=make_segment(view, hollow.segment.pixels[~taken]))
         result.append(hollow)
         rest = [item for item in rest if not _is_scrap(hollow, item)]
     return result, rest
+
+
+def _carrier_of(hollow: Hollow) -> Mask | None:
+    """Which points (N,) of a cup's segment are those of a thing of its colour that it stands on, None when there is none."""
+    points = hollow.segment.points
+    outside = ~hollow.holds(points, -0.006)
+    if hollow.for_sorting or not hollow.round or outside.mean() < 0.12 or outside.sum() < _MIN_PIECE:
+        return None
+    z = points[outside, 2]
+    level = quantile(z, 0.9)
+    # A handle has no level top and does not go down as far as the cup.
+    if level > hollow.height - 0.02 or quantile(z, 0.05) > quantile(points[:, 2], 0.03) + 0.008 or (np.abs(z - level) < 0.004).mean() < 0.2:
+        return None
+    carrier = outside | (points[:, 2] < level + 0.002)
+    return carrier if (~carrier).sum() >= _MIN_PIECE else None
 
 
 def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[Segment]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.probes import FREE, HIDDEN, UNKNOWN, states
+from deskhand.perception.probes import FREE, HIDDEN, UNKNOWN, Taken, states
 from deskhand.perception.sides import Prior
 from deskhand.perception.solid import Solid
 from deskhand.perception.view import View
@@ -18,18 +18,20 @@ _UNLIKE = 0.30  # of the logarithm of lightness: more than the grain of a desk, 
 _UNLIKE_CHROMA = 0.045
 _SHADOW = 0.85  # a shadow darkens by less than this logarithm
 _LONGEST = 0.16  # [m]
-_HIDDEN_STEP = 0.005
+_HIDDEN_STEP = 0.004
+_NEARER = 0.003  # [m] something nearer by this stands before it
+_SOON = 3  # steps after which what hides it must begin
 
 
-def with_ends(view: View, solid: Solid, prior: Prior) -> Solid:
+def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     """A lying or leaning cylinder with its ends moved to where the picture, or what is known of such things, puts them."""
     axis = solid.pose[:3, 0]
     low, high = -solid.size[0] / 2, solid.size[0] / 2
     ends, hidden = [], []
     for sign, end in ((-1.0, low), (1.0, high)):
-        further, closed = _colored(view, solid, axis * sign, abs(end))
-        ends.append(further)
-        hidden.append(0.0 if closed else _hidden(view, solid, axis * sign, further))
+        behind = _hidden(view, solid, axis * sign, abs(end), taken)
+        ends.append(abs(end) if behind > 0 else _colored(view, solid, axis * sign, abs(end)))
+        hidden.append(behind)
     guessed: tuple[int, ...] = ()
     room = np.array(hidden)
     if room.sum() > 0.006:
@@ -45,13 +47,13 @@ def with_ends(view: View, solid: Solid, prior: Prior) -> Solid:
     return replace(solid, pose=pose, size=np.array([sum(ends), solid.size[1], solid.size[2]]), guessed=guessed)
 
 
-def _colored(view: View, solid: Solid, away: Array, end: float) -> tuple[float, bool]:
-    """Distance [m] from the middle to where the picture no longer differs from the ground beside it, and whether it shows that."""
+def _colored(view: View, solid: Solid, away: Array, end: float) -> float:
+    """Distance [m] from the middle to where the picture no longer differs from the ground beside it; ``end`` when it does not show that."""
     reach = np.arange(end - 0.004, end + _SEARCH, _STEP)
     across = np.cross(away, [0.0, 0.0, 1.0])
     length = float(np.linalg.norm(across))
     if length < 0.3:
-        return end, False
+        return end
     across /= length
     # The far end is seen over the thing's own top, the near one below it.
     far = float((view.eye - solid.pose[:3, 3]) @ away) < 0
@@ -61,13 +63,13 @@ def _colored(view: View, solid: Solid, away: Array, end: float) -> tuple[float, 
     ground[:, 2] = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
     own, left, right = (_look(view, points) for points in (line, ground + beside * across, ground - beside * across))
     if own is None or left is None or right is None:
-        return end, False
+        return end
     unlike = np.minimum(_difference(own, left), _difference(own, right)) > 1.0
     if not unlike[:3].any():
-        return end, False
+        return end
     stop = int(np.argmax(~unlike[3:])) + 3 if not unlike[3:].all() else len(reach)
     # What differs all the way is something else that lies there.
-    return (float(reach[stop - 1] + _STEP / 2), True) if stop < len(reach) else (end, False)
+    return float(reach[stop - 1] + _STEP / 2) if stop < len(reach) else end
 
 
 def _look(view: View, points: Array) -> Array | None:
@@ -89,17 +91,22 @@ def _difference(own: Array, other: Array) -> Array:
     return np.asarray(np.maximum(chroma, np.maximum(light / _UNLIKE, -light / _SHADOW)))
 
 
-def _hidden(view: View, solid: Solid, away: Array, end: float) -> float:
+def _hidden(view: View, solid: Solid, away: Array, end: float, taken: Taken) -> float:
     """How much further [m] it may go on behind something nearer to the camera."""
     steps = np.arange(0.004, _LONGEST - solid.size[0] / 2, _HIDDEN_STEP)
     if not len(steps):
         return 0.0
-    points = solid.pose[:3, 3] + (end + steps)[:, None] * away + np.array([0.0, 0.0, 0.7 * solid.size[2] / 2])
-    found = states(view, points, 0.004)
-    if not (found[:2] == HIDDEN).all():
+    line = solid.pose[:3, 3] + (end + steps)[:, None] * away
+    occupied = np.flatnonzero(taken(line))
+    steps = steps[: occupied[0]] if len(occupied) else steps
+    if not len(steps):
         return 0.0
-    stops = np.nonzero((found != HIDDEN) & (found != UNKNOWN))[0]
-    stops = stops[stops > 0]
+    points = line[: len(steps)] + np.array([0.0, 0.0, 0.7 * solid.size[2] / 2])
+    found = states(view, points, _NEARER)
+    begin = np.flatnonzero(found[:_SOON] == HIDDEN)
+    if not len(begin) or (found[: begin[0]] == FREE).any():
+        return 0.0
+    stops = np.flatnonzero((found != HIDDEN) & (found != UNKNOWN))
+    stops = stops[stops > begin[0]]
     last = int(stops[0]) if len(stops) else len(steps)
-    seen_through = len(stops) > 0 and found[last] == FREE
-    return float(steps[last - 1]) if last > 1 or not seen_through else 0.0
+    return float(steps[last - 1]) if last > begin[0] + 1 else 0.0

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.view import View
+from deskhand.perception.view import Mask, View
 
 HIDDEN, SEEN, FREE, UNKNOWN = 1, 0, -1, 2
 GRAZING = 0.2  # sine of the angle to a face under which nothing follows from what is seen beside it
 _MARGIN = 0.006  # [m]
 
 States = npt.NDArray[np.int8]
+Taken = Callable[[Array], Mask]
+"""Which of points (N, 3) lie within other things."""
+
+
+def nowhere(points: Array) -> Mask:
+    """There is nothing else."""
+    return np.zeros(len(points), bool)
 
 
 def states(view: View, points: Array, margin: float = _MARGIN) -> States:

@@ -17,7 +17,8 @@ _WIDTH = 0.05  # weight of a point of the width beside one of the surface
 def sphere(points: Array, support: float) -> Solid | None:
     """Least squares, outliers trimmed; it must rest on its support."""
     centre, radius, error, _ = fit_round(points, 1e-3)
-    rests = abs(centre[2] - support - radius) < 0.15 * radius + 0.002
+    # Of a ball seen from above only the upper part is seen, so that it may seem to begin where it does not rest.
+    rests = min(abs(centre[2] - height - radius) for height in {support, 0.0}) < 0.15 * radius + 0.002
     if not 0.006 < radius < 0.08 or not rests:
         return None
     return Solid("sphere", make_transform(None, centre), np.full(3, 2 * radius), rms(error))

@@ -13,7 +13,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import fit_circle
-from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, states
+from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, Taken, states
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.solid import Solid
 from deskhand.perception.standing import upright
@@ -87,12 +87,12 @@ def _closeness(points: Array, yaws: Array) -> Array:
     return np.asarray((1.0 / np.maximum(nearest, _EDGE)).sum(axis=1))
 
 
-def completed(view: View, solid: Solid, prior: Prior) -> Solid:
-    """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be.
+def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
+    """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be, or another thing is there.
 
     The size is then estimated between what is seen and that bound; ``guessed`` names the axes.
     """
-    beyond = np.array([[_beyond(view, solid, axis, sign) for sign in (-1.0, 1.0)] for axis in (0, 1)])
+    beyond = np.array([[_beyond(view, solid, axis, sign, taken) for sign in (-1.0, 1.0)] for axis in (0, 1)])
     guessed = tuple(axis for axis in (0, 1) if beyond[axis].sum() > 0.003)
     if not guessed:
         return solid
@@ -104,7 +104,7 @@ def completed(view: View, solid: Solid, prior: Prior) -> Solid:
     return replace(solid, size=size, pose=pose, guessed=guessed)
 
 
-def _beyond(view: View, solid: Solid, axis: int, sign: float) -> float:
+def _beyond(view: View, solid: Solid, axis: int, sign: float, taken: Taken) -> float:
     """How much further [m] than it is seen a box may reach to one side, hidden all the way."""
     half, other = solid.size / 2, 1 - axis
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
@@ -124,6 +124,9 @@ def _beyond(view: View, solid: Solid, axis: int, sign: float) -> float:
         said = above[above != UNKNOWN]
         if not len(said) or (said == HIDDEN).mean() <= 0.5 or (len(side) and (side == FREE).mean() > 0.4):
             break
+        slab = top * [1.0, 1.0, 0.0]
+        if taken(slab @ solid.pose[:3, :3].T + solid.pose[:3, 3]).mean() > 0.4:
+            break
         reached = float(step)
     return reached
 
@@ -133,7 +136,7 @@ def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
     seen = np.delete(size, axis)
     if np.ptp(seen) < _ALIKE * seen.max() and size[axis] - 0.003 < seen.mean() < most + 0.004:
         return float(max(seen.mean(), size[axis]))  # two sides alike: a cube
-    values = np.linspace(max(size[axis], 0.008), most + 0.002, 14)
+    values = np.linspace(max(size[axis], 0.008), most + 0.002, 11)
     weights = np.empty(len(values))
     for number, value in enumerate(values):
         trial = size.copy()

@@ -9,7 +9,7 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.perception.ends import with_ends
 from deskhand.perception.footprint import tight_rectangle
-from deskhand.perception.probes import free_share
+from deskhand.perception.probes import Taken, free_share, nowhere
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
@@ -37,9 +37,9 @@ class SolidFits:
     """Fits of one look, each made once: cutting, joining and placing ask for the same ones."""
 
     def __init__(self, view: View, prior: Prior) -> None:
-        self._view, self._prior = view, prior
+        self._view, self.prior = view, prior
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
-        self._whole: dict[int, tuple[Solid, Solid]] = {}
+        self._whole: dict[tuple[int, int], tuple[Solid, Solid, Taken]] = {}
 
     def of(self, item: Segment, support: float = 0.0, top: float | None = None) -> Solid:
         """The solid of a segment that stands at height ``support`` [m], and ends at ``top`` when something on it tells; as far as it is seen."""
@@ -49,16 +49,18 @@ class SolidFits:
             self._known[key] = item, fit_solid(self._view, item, support, top)
         return self._known[key][1]
 
-    def whole(self, solid: Solid) -> Solid:
-        """A solid with what is hidden of it."""
-        if id(solid) not in self._whole:
+    def whole(self, solid: Solid, taken: Taken = nowhere) -> Solid:
+        """A solid with what is hidden of it; ``taken`` tells where other things are, into which it cannot go on."""
+        key = id(solid), id(taken)
+        if key not in self._whole:
             full = solid
             if solid.shape == "box":
-                full = completed(self._view, solid, self._prior)
+                full = completed(self._view, solid, self.prior, taken)
             elif solid.lying:
-                full = with_ends(self._view, solid, self._prior)
-            self._whole[id(solid)] = solid, full
-        return self._whole[id(solid)][1]
+                full = with_ends(self._view, solid, self.prior, taken)
+            # Both are kept, so that their ids stay their own.
+            self._whole[key] = solid, full, taken
+        return self._whole[key][1]
 
 
 def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
+from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import Rectangle
-from deskhand.perception.probes import is_hidden
+from deskhand.perception.probes import FREE, SEEN, UNKNOWN, Taken, is_hidden, states
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import Solid, SolidFits, at_height
+from deskhand.perception.solids import Solid, SolidFits, at_height, surface_distance
 from deskhand.perception.standing import top_height
-from deskhand.perception.view import View
+from deskhand.perception.view import Mask, View
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
 _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
+_GOES_ON = 0.13  # [m] that a thing may go on behind another
+_WITHIN = 0.002  # [m]
+_CONTACT = 0.009  # [m] in depth between the faces of two things on each other
 _LEANS = np.sin(np.deg2rad(4.0))
 _GRID = np.stack(np.meshgrid(np.linspace(-0.45, 0.45, 7), np.linspace(-0.45, 0.45, 7)), axis=-1).reshape(-1, 2)
 
@@ -47,26 +52,56 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
             floors[i] = hollow.floor
             result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor, None)
     lows = {i: quantile(item.segment.points[:, 2], 0.025) for i, item in enumerate(result) if i not in containers}
-    carriers = {i: _carriers(view, fits, i, result, lows, floors) for i in lows if not _leans(result[i].solid)}
+    highs = {i: quantile(result[i].segment.points[:, 2], 0.95) for i in lows}
+    carriers = {i: _carriers(view, fits, i, result, lows, highs, floors) for i in lows if not _leans(result[i].solid)}
+    owner = _owners(view, result)
+    for i in lows:
+        if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
+            carriers[i] = _seen_below(view, i, result, lows, owner)
+            if not carriers[i] and _ends_there(view, result[i], lows[i]):
+                floors[i] = lows[i]
+                carriers[i] = _hidden_below(i, result, lows, highs)
     carried: dict[int, list[int]] = {}
     for i, below in carriers.items():
         for j in below:
             carried.setdefault(j, []).append(i)
     for i in sorted(lows, key=lambda i: _depth(i, carriers)):
         above = [lows[k] for k in carried.get(i, [])]
-        if not above and not carriers.get(i):
+        if not above and not carriers.get(i) and floors[i] != lows[i]:
             continue
         below = carriers.get(i, [])
         floor = float(np.mean([_top(result[j].solid) for j in below])) if below else floors[i]
+        if below and abs(floor - lows[i]) > _GAP:
+            floor = lows[i]  # of what is below too little is seen to tell how high it is
         result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
         if below and result[i].relation == "in":
             result[i] = replace(result[i], relation="on")
-    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid)) for item in result]
+    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, result))) for i, item in enumerate(result)]
     for i in lows:
         if _leans(result[i].solid) and result[i].relation == "on":
             against = _leans_against(i, result, containers)
             result[i] = replace(result[i], support=against, relation="leaning") if against is not None else result[i]
     return result
+
+
+def _taken(i: int, placed: list[Placed]) -> Taken:
+    """Where thing ``i`` cannot be: within the others, as far as they are seen, and through the walls of containers."""
+    own = placed[i].solid
+    reach = float(np.linalg.norm(own.size)) / 2 + _GOES_ON
+    others = [item for j, item in enumerate(placed) if j != i]
+    near = [item for item in others if np.linalg.norm(item.solid.pose[:2, 3] - own.pose[:2, 3]) < reach + float(np.linalg.norm(item.solid.size[:2])) / 2]
+    solids = [item.solid for item in near if item.hollow is None]
+    hollows = [(item.hollow, bool(item.hollow.holds(own.pose[None, :3, 3])[0])) for item in near if item.hollow is not None]
+
+    def taken(points: Array) -> Mask:
+        hit = np.zeros(len(points), bool)
+        for solid in solids:
+            hit |= surface_distance(solid, points) < -_WITHIN
+        for hollow, inside in hollows:
+            hit |= (hollow.holds(points, hollow.wall if inside else 0.0) != inside) & (points[:, 2] < hollow.height)
+        return hit
+
+    return taken
 
 
 def _depth(i: int, carriers: dict[int, list[int]]) -> int:
@@ -100,7 +135,9 @@ def _is_in(item: Placed, container: Placed) -> bool:
     return bool(within > 0.55 and quantile(points[:, 2], 0.05) < hollow.height + 0.004)
 
 
-def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: dict[int, float], floors: dict[int, float]) -> list[int]:
+def _carriers(
+    view: View, fits: SolidFits, i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float], floors: dict[int, float]
+) -> list[int]:
     """Indices of the things that ``i`` stands on, the one with most of it above first."""
     low, item = lows[i], placed[i]
     if low < floors[i] + _GAP:
@@ -112,7 +149,7 @@ def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: d
     for j, other in enumerate(placed):
         if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere":
             continue
-        highest = quantile(other.segment.points[:, 2], 0.95)
+        highest = highs[j]
         if not (highest < low + 0.006 and (unseen or highest > low - _OVERHANG)):
             continue
         if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
@@ -127,6 +164,49 @@ def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: d
     # Of things on each other only the highest is directly below.
     highest = max(lows[j] for share, j in found if share > 0.3 * best)
     return [j for share, j in sorted(found, reverse=True) if share > 0.3 * best and lows[j] > highest - 0.012]
+
+
+def _owners(view: View, placed: list[Placed]) -> npt.NDArray[np.int64]:
+    """Index (H * W,) of the thing that each pixel shows, -1 for none."""
+    owner = np.full(view.valid.size, -1)
+    for i, item in enumerate(placed):
+        owner[item.segment.pixels] = i
+    return owner
+
+
+def _seen_below(view: View, i: int, placed: list[Placed], lows: dict[int, float], owner: npt.NDArray[np.int64]) -> list[int]:
+    """Index of the thing that goes on below ``i`` where that ends, though too little of it is seen to tell how far it reaches."""
+    points = placed[i].segment.points
+    below = points[points[:, 2] < lows[i] + 0.004] - [0.0, 0.0, 0.010]
+    pixels = view.frame.project(below)
+    height, width = view.valid.shape
+    if not len(below) or not np.isfinite(pixels).all():
+        return []
+    u, v = np.rint(pixels).astype(int).T
+    inside = (u >= 0) & (v >= 0) & (u < width) & (v < height) & (states(view, below, _CONTACT) == SEEN)
+    there = owner[v[inside] * width + u[inside]]
+    there = there[(there >= 0) & (there != i)]
+    if len(there) < 0.4 * len(below):
+        return []
+    j = int(np.bincount(there).argmax())
+    return [j] if j in lows and not _leans(placed[j].solid) else []
+
+
+def _ends_there(view: View, item: Placed, low: float) -> bool:
+    """True when the camera sees what is below the lowest points of a thing, so that it goes no further."""
+    points = item.segment.points
+    found = states(view, points[points[:, 2] < low + 0.004] - [0.0, 0.0, 0.010])
+    said = found[found != UNKNOWN]
+    return bool(len(said) >= 5 and (said == FREE).mean() > 0.6)
+
+
+def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float]) -> list[int]:
+    """Index of the highest thing below ``i``, of which the top may be hidden by it."""
+    found = []
+    for j in lows:
+        if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + 0.006 and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
+            found.append((highs[j], j))
+    return [max(found)[1]] if found else []
 
 
 def _share(upper: Solid, lower: Solid) -> float:

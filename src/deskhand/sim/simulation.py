@@ -238,8 +238,6 @@ class Simulation:
     def truth(self) -> Truth:
         """Where everything really is. Only the scorer may ask."""
         with self.lock:
-            touched = [self._touched_by(body) for body in self.built.finger_bodies]
-            held_by_all = set.intersection(*touched)
             objects = []
             for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True):
                 pose = np.eye(4)
@@ -248,8 +246,18 @@ class Simulation:
                 first = self.model.body_dofadr[body]
                 objects.append(TruthObject(item.name, item.kind, item.size, pose, float(np.linalg.norm(self.data.qvel[first : first + 3]))))
             names = {body: item.name for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True)}
-            held = tuple(names[body] for body in sorted(held_by_all) if body in names)
+            held = tuple(names[body] for body in sorted(self._between_fingers()))
             return Truth(self.time, tuple(objects), held)
+
+    def _between_fingers(self) -> set[int]:
+        """Objects that all fingers touch; when there is none, those that are pressed against each other between them, like two pens side by side."""
+        objects = set(self.built.object_bodies)
+        touched = [self._touched_by(body) & objects for body in self.built.finger_bodies]
+        held = set.intersection(*touched)
+        if not held and len(touched) == 2:
+            pairs = [(a, b) for a in touched[0] for b in touched[1] & self._touched_by(a)]
+            held = {body for pair in pairs for body in pair}
+        return held
 
     def _touched_by(self, body: int) -> set[int]:
         of = self.model.geom_bodyid

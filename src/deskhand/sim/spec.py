@@ -81,7 +81,7 @@ class TruthObject:
 
 @dataclass(frozen=True)
 class Truth:
-    """Ground truth at one time; ``in_hand`` names what both fingers touch, ``hand_contacts`` counts."""
+    """Ground truth at one time; ``in_hand`` names what both fingers touch, or else what is pressed together between them."""
 
     time: float
     objects: tuple[TruthObject, ...]

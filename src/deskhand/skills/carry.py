@@ -22,6 +22,7 @@ from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
 log = logging.getLogger(__name__)
 
 TILTS = np.deg2rad([0.0, 20.0, 35.0])  # of the hand, away from the arm's base, when the place cannot be reached from straight above
+LOW_HOVER = 0.012  # [m] above where it is let go
 RISE = 0.09  # [m] after letting go
 LOST = 0.010  # [m] that the fingers may have closed since the pick
 LET_GO = 0.005  # [m] that they may have opened
@@ -93,21 +94,29 @@ def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], ma
                 spots = room(float(tilt))
         except DeskhandError as error:
             raise last or error from None
-        for _ in range(MISSES):
-            left = [spot for spot in spots if all(np.linalg.norm(spot.position - place) > APART for place in failed)]
-            if not left:
-                break
-            try:
-                spot = _plan_and_go(ctx, held, left, allow, failed)
-            except DeskhandError as error:
-                last = error
-                if error.code in UNREACHED:
+        for ways in (spots, [_from_low(spot) for spot in spots]):
+            for _ in range(MISSES):
+                left = [spot for spot in ways if all(np.linalg.norm(spot.position - place) > APART for place in failed)]
+                if not left:
                     break
-                if error.code not in HALTED:
-                    raise
-                continue
-            return spot
+                try:
+                    return _plan_and_go(ctx, held, left, allow, failed)
+                except DeskhandError as error:
+                    last = error
+                    if error.code in UNREACHED:
+                        break
+                    if error.code not in HALTED:
+                        raise
+            if last is None or last.code != "no_ik_solution":
+                break
     raise last or DeskhandError("place_failed", f"no place for {held.object.id} could be reached.")
+
+
+def _from_low(spot: Spot) -> Spot:
+    """The same place from just above it, where the arm does not reach higher: near the top of a tower."""
+    hover = spot.hover.copy()
+    hover[2, 3] = min(float(hover[2, 3]), float(spot.release[2, 3]) + LOW_HOVER)
+    return replace(spot, hover=hover)
 
 
 def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[tuple[str, str], ...], failed: list[Array]) -> Spot:
@@ -153,4 +162,9 @@ def release(ctx: SkillContext, held: Held) -> None:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
     ctx.belief.released()
     ctx.detach()
-    ctx.rise(RISE, (("gripper", held.object.id),), least=0.2)
+    try:
+        ctx.rise(RISE, (("gripper", held.object.id),), least=0.2)
+    except DeskhandError as error:
+        if error.code not in UNREACHED:
+            raise
+        log.info("no way straight up from %s: %s: %s", held.object.id, error.code, error)  # the next free motion finds another way

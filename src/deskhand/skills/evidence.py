@@ -1,4 +1,4 @@
-"""Is a box where it should be? Its visible faces against the depth and colour picture, whatever else it touches or carries.
+"""Is a thing where it should be? Its visible faces against the depth and colour picture, whatever else it touches or carries.
 
 Segments of a picture run together where blocks touch; a block whose place is known from having been put there is better proved or denied directly.
 """
@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
+from deskhand.grasping.surface import complete_surface
 from deskhand.perception.color import name_color
 from deskhand.types import Frame, SceneObject, moved
 
 SPACING = 0.003  # [m] between samples of a face
 INSET = 0.0025  # [m] that samples stay away from edges
+BEYOND = 0.005  # [m] outside the edges
 DEEP = 0.007  # [m] along the ray that a sample may differ from what is measured
 FACING = 0.15  # cosine between a face's normal and the way to the camera from which it counts as seen
 ENOUGH = 18  # visible samples that say something
@@ -51,7 +53,7 @@ def evidence_for(frame: Frame, item: SceneObject, others: Sequence[SceneObject] 
     samples = _visible(frame, item, others)
     if not len(samples):
         return Evidence(0, 0.0)
-    behind, pixels = _compare(frame, samples[:, :3])
+    behind, pixels = compare(frame, samples[:, :3])
     judged = np.isfinite(behind) & (behind > -DEEP)
     agrees = judged & (behind < DEEP)
     seen = int(judged.sum())
@@ -77,7 +79,7 @@ def locate(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = (), 
     shifts = np.array([(x, y) for x in span for y in span])
     scores = np.empty(len(shifts))
     for number, shift in enumerate(shifts):
-        behind, _ = _compare(frame, samples + np.append(shift, 0.0))
+        behind, _ = compare(frame, samples + np.append(shift, 0.0))
         error = np.clip(np.abs(np.nan_to_num(behind, nan=DEEP)), 0, DEEP) / DEEP
         far = float(np.hypot(*shift)) / reach
         scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean() - PRIOR * far
@@ -111,22 +113,36 @@ def _faces(item: SceneObject) -> list[tuple[Array, Array]]:
 def _visible(frame: Frame, item: SceneObject, others: Sequence[SceneObject]) -> Array:
     """Samples (N, 4) of the faces that look at the camera and that nothing of ``others`` hides; the fourth column is 1 on level faces."""
     eye = frame.world_T_camera[:3, 3]
-    parts = [np.zeros((0, 4))]
-    for points, normal in _faces(item):
-        ray = eye - points.mean(axis=0)
-        if float(normal @ ray) / float(np.linalg.norm(ray)) > FACING:
-            parts.append(np.column_stack([points, np.full(len(points), float(normal[2] > 0.8))]))
-    samples = np.vstack(parts)
+    samples = _facing(item, eye)
     for other in others:
         if other.id != item.id and len(samples):
             samples = samples[~_hides(other, eye, samples[:, :3])]
     return samples
 
 
+def _facing(item: SceneObject, eye: Array) -> Array:
+    """Samples (N, 4) of the surface that looks at the camera; the fourth column is 1 where it is level."""
+    if item.shape != "box":
+        surface = complete_surface(item, SPACING)
+        ray = eye - surface.points
+        turned = np.einsum("ij,ij->i", surface.normals, ray) / np.linalg.norm(ray, axis=1) > FACING
+        return np.column_stack([surface.points[turned], surface.normals[turned, 2] > 0.8])
+    parts = [np.zeros((0, 4))]
+    for points, normal in _faces(item):
+        ray = eye - points.mean(axis=0)
+        if float(normal @ ray) / float(np.linalg.norm(ray)) > FACING:
+            parts.append(np.column_stack([points, np.full(len(points), float(normal[2] > 0.8))]))
+    return np.vstack(parts)
+
+
 def _rim(frame: Frame, item: SceneObject) -> Array:
     """Points (N, 3) just beyond the upper edges: where they agree with the depth too, the box is not centred."""
+    if item.shape == "cylinder" and abs(item.pose[2, 2]) > 0.9:
+        angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+        radius = float(np.mean(item.size[:2])) / 2 + BEYOND
+        return transform_points(item.pose, np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(36, item.size[2] / 2)]))
     half = np.asarray(item.size, dtype=float) / 2
-    out = half[:2] + 0.005
+    out = half[:2] + BEYOND
     line = np.linspace(-1, 1, 9)
     ring = [(x * out[0], s * out[1]) for x in line for s in (-1, 1)] + [(s * out[0], y * out[1]) for y in line for s in (-1, 1)]
     return transform_points(item.pose, np.array([(x, y, half[2]) for x, y in ring]))
@@ -144,7 +160,7 @@ def _hides(other: SceneObject, eye: Array, points: Array, wider: float = -0.001)
     return np.asarray((enter < leave) & (enter < 0.995) & (leave > 0))
 
 
-def _compare(frame: Frame, points: Array) -> tuple[Array, Array]:
+def compare(frame: Frame, points: Array) -> tuple[Array, Array]:
     """How much farther than each point (N,) [m] the camera sees along its ray, NaN where it sees nothing; and the pixels (N, 2) as (row, column)."""
     pixels = frame.project(points)
     height, width = frame.depth.shape

@@ -13,8 +13,8 @@ from deskhand.geometry import Array, make_transform, rotation_angle
 from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
-from deskhand.skills.second_look import same_object, seen_at_place
-from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult
+from deskhand.skills.second_look import same_object, seen_at_place, seen_lifted
+from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,7 @@ PREGRASP = 0.06  # [m] back along the approach
 LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is told by a sure second look only
+WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another thing between them
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
 SLIDES = 15  # times 0.2 s to wait for that
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
@@ -39,6 +40,8 @@ class _Trace:
         retreat: tcp pose clear of the object, from where the hand went in.
         touch: what the gripper may touch: the object, and other seen things that may be parts of it.
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
+        closed_at: tcp pose when the fingers had closed, before the lift.
+        lift_touch: what may touch on the way up from there, and down again.
     """
 
     data: dict[str, Any]
@@ -47,6 +50,8 @@ class _Trace:
     touch: tuple[tuple[str, str], ...] = ()
     closing: tuple[SceneObject, Grasp] | None = None
     closed: float | None = None
+    closed_at: Array | None = None
+    lift_touch: tuple[tuple[str, str], ...] = ()
 
 
 @skill
@@ -110,7 +115,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     if closed.width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError("grasp_failed", f"the fingers closed to {1000 * closed.width:.1f} mm: nothing is between them.")
     ctx.step(0.65, f"lift {item.id}")
-    lifted = _lift(ctx, item, (*trace.touch, *((item.id, name) for name in parts)))
+    lifted = _lift(ctx, item, parts, trace)
     width, gave = _width_at_rest(ctx, closed.width)
     if width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError(
@@ -118,12 +123,16 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         )
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
-        at_place = seen_at_place(ctx.robot.observe(), item, support_height(scene, item))
+        frame = ctx.robot.observe()
+        at_place = seen_at_place(frame, item, support_height(scene, item))
+        along = _came_along(frame, scene, item, lifted)
     if at_place == "there" or (gave and at_place != "gone"):
         what = "is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
         raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
+    if wrong := _more_than(item, along, parts, closed.width > grasp.width + WIDER):
+        raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
-    trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place)
+    trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
 
 
@@ -181,13 +190,35 @@ def _back(scene: Scene, item: SceneObject, grasp: Grasp) -> float:
     return PREGRASP
 
 
-def _lift(ctx: SkillContext, item: SceneObject, touch: tuple[tuple[str, str], ...]) -> float:
+def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace) -> float:
     """Attach and lift straight up; returns the height [m]."""
-    before = float(ctx.robot.tcp_pose()[2, 3])
+    trace.closed_at = ctx.robot.tcp_pose().copy()
     ctx.attach(item.id)
-    allow = tuple((item.id, name) for name in {"table", item.support} - {"gripper", ""} | _touching(ctx, item))
-    ctx.rise(LIFT, allow + tuple(pair for pair in touch if pair != ("gripper", item.id)))
-    return float(ctx.robot.tcp_pose()[2, 3]) - before
+    known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
+    touched = {"table", item.support, *parts} & known | _touching(ctx, item)
+    trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
+    ctx.rise(LIFT, trace.lift_touch)
+    return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
+
+
+def _came_along(frame: Frame, scene: Scene, item: SceneObject, lifted: float) -> list[SceneObject]:
+    """Other things that are not where they were, and are seen higher by ``lifted`` [m]."""
+    return [
+        other
+        for other in scene.objects
+        if other.id != item.id
+        and not other.is_container
+        and seen_at_place(frame, other, support_height(scene, other)) == "gone"
+        and seen_lifted(frame, other, lifted) == "there"
+    ]
+
+
+def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wider: bool) -> list[str]:
+    """Of what came ``along``, the ids that say that not ``item`` alone is between the fingers: what it stood on, or with fingers ``wider`` apart a neighbour.
+
+    What stands on it comes along, and what is a part of it.
+    """
+    return [other.id for other in along if (other.id == item.support and other.id not in parts) or (wider and other.support != item.id)]
 
 
 def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:
@@ -246,13 +277,27 @@ def _find_again(scene: Scene, item: SceneObject, trace: _Trace) -> SceneObject:
     return found
 
 
+def _put_back(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
+    """What hangs between the fingers after the lift goes down again to where it came from, rather than fall."""
+    closed_at, trace.closed_at = trace.closed_at, None
+    if closed_at is None or ctx.width() < ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE:
+        return
+    try:
+        ctx.execute(ctx.plan_line((closed_at,), PlanOptions(allow=trace.lift_touch, speed_scale=0.6, min_fraction=0.3)))
+    except DeskhandError as error:
+        if error.code not in AGAIN:
+            raise
+        log.info("%s cannot be put back all the way: %s: %s", item.id, error.code, error)
+
+
 def _recover(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
-    """Let go, back or up, and home, so that the next look sees the desk.
+    """Put back what hangs in the hand, let go, back or up, and home, so that the next look sees the desk.
 
     Raises:
         DeskhandError: when the arm cannot be brought out of the way: the skill ends with that.
     """
     ctx.check()
+    _put_back(ctx, item, trace)
     open_width = ctx.robot.arm.gripper.width_max
     if ctx.width() < open_width - 0.004:
         ctx.grip(open_width)

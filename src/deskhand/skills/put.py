@@ -26,12 +26,13 @@ log = logging.getLogger(__name__)
 CLOSE_ENOUGH = 0.03  # [m] between where a thing was put and where it is seen, where no exact place was asked for
 EXACT = 0.010  # [m] the same where one was
 CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
+PROVABLE = ("box", "cylinder")  # shapes whose surface a picture proves or denies; a small cube may look like a cylinder
 ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carries it
 
 
 @dataclass(frozen=True)
-class _Target:
-    """Where the object's centre shall come to stand: (x, y), turn of its x axis or None for any, height [m] of what carries it, and that."""
+class Target:
+    """A place. Where the object's centre shall come to stand: (x, y), turn of its x axis or None for any, height [m] of what carries it, and that."""
 
     place: Array
     yaw: float | None
@@ -41,6 +42,7 @@ class _Target:
 
     @property
     def exact(self) -> bool:
+        """Whether it shall stand there to 10 mm, turned as said."""
         return self.yaw is not None
 
 
@@ -59,7 +61,7 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
     _check_carriers(carriers)
     level = max([item.top for item in carriers], default=float(scene.table.pose[2, 3]))
     where = f"({x:.3f}, {y:.3f})" + (f" on {' and '.join(on)}" if on else "")
-    return _put(ctx, held, scene, _Target(place, yaw, level, tuple(on), where))
+    return put_down(ctx, held, scene, Target(place, yaw, level, tuple(on), where))
 
 
 @skill
@@ -70,7 +72,7 @@ def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
     _check_carriers([target])
     sides = held.object.shape == target.shape == "box"
     yaw = float(np.arctan2(target.pose[1, 0], target.pose[0, 0])) if sides and abs(target.pose[2, 2]) > 0.99 else None
-    return _put(ctx, held, scene, _Target(target.position[:2].copy(), yaw, target.top, (target_id,), f"the top of {target_id}"))
+    return put_down(ctx, held, scene, Target(target.position[:2].copy(), yaw, target.top, (target_id,), f"the top of {target_id}"))
 
 
 def _check_carriers(carriers: Sequence[SceneObject]) -> None:
@@ -79,7 +81,8 @@ def _check_carriers(carriers: Sequence[SceneObject]) -> None:
             raise DeskhandError("invalid_input", f"{item.id} is a container.", hint="Use place_in.")
 
 
-def _put(ctx: SkillContext, held: Held, before: Scene, target: _Target, corrected: bool = False) -> SkillResult:
+def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corrected: bool = False) -> SkillResult:
+    """Bring what is held to the place, let it go, look how far off it is, and correct that once; as :func:`place_at`."""
     _check_support(ctx, target)
     neighbours = tuple(ctx.belief.known) if target.exact else ()
     carry(ctx, held, lambda tilt: _room(ctx, target, tilt), (*(target.on or ("table",)), *neighbours))
@@ -102,7 +105,7 @@ def _put(ctx: SkillContext, held: Held, before: Scene, target: _Target, correcte
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
 
 
-def _check_support(ctx: SkillContext, target: _Target) -> None:
+def _check_support(ctx: SkillContext, target: Target) -> None:
     """Raises ``place_failed``, the thing still in the hand, when what shall carry it is seen to be gone."""
     known = ctx.belief.known
     if not set(target.on) & set(known):
@@ -114,16 +117,16 @@ def _check_support(ctx: SkillContext, target: _Target) -> None:
             raise DeskhandError("place_failed", f"{name} is not any more where it was put; nothing can be put on it.", hint="Look again.")
 
 
-def _again(ctx: SkillContext, item: SceneObject, target: _Target, data: dict[str, Any]) -> SkillResult:
+def _again(ctx: SkillContext, item: SceneObject, target: Target, data: dict[str, Any]) -> SkillResult:
     """Pick up what stands a little off and put it down once more at the same place."""
     taken = pick(ctx, item.id)
     if not taken.ok:
         raise SkillError("place_failed", f"{item.id} stands {1000 * data['off_by']:.0f} mm off and could not be picked again: {taken.message}", data)
     held, scene = ready(ctx, "put it right")
-    return _put(ctx, held, scene, target, corrected=True)
+    return put_down(ctx, held, scene, target, corrected=True)
 
 
-def _room(ctx: SkillContext, target: _Target, tilt: float) -> list[Spot]:
+def _room(ctx: SkillContext, target: Target, tilt: float) -> list[Spot]:
     held, gripper = ctx.belief.held, ctx.robot.arm.gripper
     assert held is not None
     scene = ctx.belief.everything()
@@ -138,11 +141,11 @@ def _room(ctx: SkillContext, target: _Target, tilt: float) -> list[Spot]:
     return spots
 
 
-def _measure(ctx: SkillContext, held: Held, before: Scene, target: _Target, pose: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
+def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
     """Look: is it where the hand let it go, and how far is that from the place?"""
     name = held.object.id
     put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
-    if put.shape == "box":
+    if put.shape in PROVABLE:
         ctx.belief.stands(put)
     after, found, data = look_after(ctx, held, before)
     if name in ctx.belief.known:
@@ -161,20 +164,8 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: _Target, pose
     return after, found, data
 
 
-def _stands_on(after: Scene, before: Scene, found: SceneObject, target: _Target) -> bool:
+def _stands_on(after: Scene, before: Scene, found: SceneObject, target: Target) -> bool:
     """By perception's word, or by height: its underside is at least near the top of what it was put on."""
     tops = [item.top for item in before.objects if item.id in target.on]
     top = max(tops, default=target.level)
     return found.support in target.on or found.bottom > top - ON_TOP or found.top > top + 0.5 * float(np.min(found.size))
-
-
-def free_place(scene: Scene, held: Held, gripper: Any, near: Array, step: float = 0.03, reach: float = 0.25) -> Array | None:
-    """The free place (x, y) on the table nearest to ``near``; None when there is none within ``reach`` [m]."""
-    span = np.arange(-reach, reach + 1e-9, step)
-    places = np.asarray(near, dtype=float)[:2] + np.column_stack([axis.ravel() for axis in np.meshgrid(span, span)])
-    half = np.asarray(scene.table.size) / 2 - 0.05
-    places = places[np.all(np.abs(places - scene.table.pose[:2, 3]) < half, axis=1)]
-    for place in places[np.argsort(np.linalg.norm(places - np.asarray(near)[:2], axis=1))]:
-        if spots_at(scene, place, float(scene.table.pose[2, 3]), held, gripper, limit=1):
-            return np.asarray(place)
-    return None

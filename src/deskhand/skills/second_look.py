@@ -6,39 +6,43 @@ from typing import Literal
 
 import numpy as np
 
-from deskhand.geometry import inverse, transform_points
+from deskhand.geometry import Array, inverse, transform_points
+from deskhand.skills.evidence import compare
 from deskhand.types import Frame, Scene, SceneObject
 
 MOVED = 0.03  # [m] that a thing left alone may seem to move between two looks
 BELOW_RIM = 0.004  # [m]
 ENOUGH = 12  # points that must be seen to say anything
+BEHIND = 0.012  # [m] that the camera sees further, at most, where a thing has gone: another may stand right behind it
+HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
+
+Seen = Literal["there", "gone", "hidden"]
 
 
-def seen_at_place(frame: Frame, item: SceneObject, support: float) -> Literal["there", "gone", "hidden"]:
+def seen_at_place(frame: Frame, item: SceneObject, support: float) -> Seen:
     """Whether ``item`` is still seen where it was: its points against the depth picture.
 
-    A point is gone when the camera now sees further, towards the support at height ``support`` [m]; it is hidden when
-    something stands in front of it.
+    A point is gone when the camera now sees further, towards the support at height ``support`` [m] or to what stands right
+    behind the point; it is hidden when something stands in front of it.
     """
     points = np.asarray(item.points, dtype=float)
     points = points[points[:, 2] > support + 0.4 * (item.top - support)] if len(points) else points
-    if len(points) < ENOUGH:
-        return "hidden"
-    pixels = frame.project(points)
-    camera = inverse(frame.world_T_camera)
-    before = transform_points(camera, points)[:, 2]
-    height, width = frame.depth.shape
-    inside = np.all(np.isfinite(pixels), axis=1) & (pixels > 0).all(axis=1) & (pixels[:, 0] < width - 1) & (pixels[:, 1] < height - 1)
-    if not inside.any():
-        return "hidden"
-    column, row = np.round(pixels[inside]).astype(int).T
-    now, before, points = frame.depth[row, column].astype(float), before[inside], points[inside]
-    ray = points - frame.world_T_camera[:3, 3]
-    # how much further the support lies along the ray
-    gap = (points[:, 2] - support) / np.maximum(-ray[:, 2], 1e-6) * before
-    share = (now - before) / np.maximum(gap, 1e-4)
-    seen = np.isfinite(share) & (share > -0.6)
-    if seen.sum() < max(ENOUGH, 0.15 * len(share)):
+    depth = transform_points(inverse(frame.world_T_camera), points)[:, 2]
+    gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, BEHIND)
+    return _seen(compare(frame, points)[0], gap)
+
+
+def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
+    """Whether ``item`` is seen higher by ``lifted`` [m]: the hand took it along."""
+    points = np.add(item.points, [0.0, 0.0, lifted])
+    return _seen(compare(frame, points)[0], np.full(len(points), BEHIND))
+
+
+def _seen(behind: Array, gap: Array) -> Seen:
+    """What most of the points say; ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone."""
+    share = behind / gap
+    seen = np.isfinite(share) & (share > HIDDEN)
+    if seen.sum() < max(ENOUGH, 0.15 * np.isfinite(share).sum()):
         return "hidden"
     return "gone" if np.median(share[seen]) > 0.5 else "there"
 

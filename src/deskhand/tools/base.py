@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from deskhand.agent.models.config import ModelProfile, load_profile
+from deskhand.agent.models.config import ModelProfile, load_profile, vision_profile
 from deskhand.etp.approval import Approval
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
@@ -33,6 +33,7 @@ MODULES = (
     "perception.locating",
     "perception.places",
     "perception.quality",
+    "perception.questions",
     "perception.relations",
     "reasoning.looking",
     "cognition.memory",
@@ -44,6 +45,7 @@ MODULES = (
     "cognition.similarity",
     "cognition.motion_state",
     "cognition.targets",
+    "cognition.watching",
     "cognition.watches",
     "reasoning.building",
     "reasoning.goals",
@@ -71,17 +73,18 @@ MODULES = (
 def missing_needs(robot: Robot) -> dict[str, str]:
     """What tools may need and is not there now -> why: a camera, arm or gripper that is not connected, a model that is not configured."""
     missing = dict(robot.missing()) if isinstance(robot, Connected) else {}
-    profile = _default_profile()
-    if profile.provider == "offline":
-        missing["model"] = "no language or vision model is configured: the default of config/llm.yaml is offline"
+    profile = _vision()
+    if profile is None:
+        missing["model"] = "no vision-language model is configured (vision in config/llm.yaml)"
     elif profile.key_env and not os.environ.get(profile.key_env):
         missing["model"] = f"the environment variable {profile.key_env} with the key of the model {profile.name} is not set"
     return missing
 
 
 @cache
-def _default_profile() -> ModelProfile:
-    return load_profile()
+def _vision() -> ModelProfile | None:
+    name = vision_profile()
+    return load_profile(name) if name else None
 
 
 def load_tools(others: bool = True) -> tuple[Registry, list[str]]:

@@ -22,7 +22,8 @@ SAME = 0.16  # share that the heights of cubes side by side may differ by
 SIDES = (0.015, 0.13)  # [m] of what counts as a block
 ROOM = 0.042  # [m] of free desk around a structure, for the fingers
 AMPLE = 0.07  # [m] beyond which more room is no better
-OVER = 0.045  # [m] that the hand comes above the top of a structure
+OVER = (0.041, 0.025)  # [m] that the hand comes above where the topmost block is held
+SITES = 16  # places that the arm is asked for
 ROUND = 5.0  # cost of what looks round
 COLOR = 100.0  # cost of a wrong colour: never taken
 ALIKE = {"orange": {"red", "yellow", "brown"}, "red": {"orange"}, "purple": {"blue", "pink"}, "pink": {"purple"}, "yellow": {"orange"}}
@@ -133,9 +134,11 @@ def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks)
                 gap = min((_gap(corners, thing) for thing in near), default=AMPLE)
                 if gap > ROOM:
                     ranked.append((-min(gap, AMPLE) + 0.4 * abs(float(radius) - best_radius) + 0.03 * abs(float(angle)), site))
-    for _, site in sorted(ranked, key=lambda item: item[0])[:12]:
-        if _reached(robot, site, size, blocks.edge, top):
-            return site
+    best = [site for _, site in sorted(ranked, key=lambda item: item[0])[:SITES]]
+    for over in OVER:  # where the hand comes well over the top if there is such a place, else where it just does
+        for site in best:
+            if _reached(robot, site, size, blocks.edge, top + over):
+                return site
     raise DeskhandError(
         "no_free_space",
         f"there is no free place within reach for something of {100 * size[0]:.0f} by {100 * size[1]:.0f} cm, {100 * top:.0f} cm high.",
@@ -161,12 +164,12 @@ def _gap(corners: np.ndarray, thing: np.ndarray) -> float:
     return gap
 
 
-def _reached(robot: Robot, site: Site, size: tuple[float, float], edge: float, top: float) -> bool:
-    """Whether the hand, looking down, comes to the ends on the desk and over the top in the middle."""
+def _reached(robot: Robot, site: Site, size: tuple[float, float], edge: float, height: float) -> bool:
+    """Whether the hand, looking down, comes to the ends on the desk and to half an edge below ``height`` in the middle."""
     end = max(0.0, size[1] / 2 - edge / 2)
     c, s = math.cos(site.yaw), math.sin(site.yaw)
     low = {(site.x - s * side * end, site.y + c * side * end) for side in (-1, 1)}
-    points = [*((x, y, edge / 2) for x, y in low), (site.x, site.y, top - edge / 2 + OVER - 0.02)]
+    points = [*((x, y, edge / 2) for x, y in low), (site.x, site.y, height - edge / 2)]
     for point in points:
         try:
             if not any(robot.solve_ik(pose, check_collisions=False) for pose in hand_poses(robot.arm, list(point), "down", site.yaw)[:1]):

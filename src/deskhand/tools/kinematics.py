@@ -18,7 +18,8 @@ def jacobian(model: RobotModel, joints: Array) -> Array:
         frame = poses[joint.child]
         axis = frame[:3, :3] @ joint.axis
         columns.append(np.concatenate([axis, np.zeros(3)] if joint.kind == "prismatic" else [np.cross(axis, tip - frame[:3, 3]), axis]))
-    return np.asarray(columns, dtype=float).T
+    result: Array = np.column_stack(columns)
+    return result
 
 
 def manipulability(model: RobotModel, joints: Array) -> float:

@@ -15,7 +15,7 @@ from deskhand.types import MotionGoal, Plan, PlanOptions
 
 NO_WAY = frozenset(("no_ik_solution", "goal_in_collision", "start_in_collision", "planning_failed", "path_incomplete", "limits_violated", "envelope_violated"))
 """Codes that say that a motion does not exist; all others are faults and are raised."""
-HANDS = 4  # hands that are tried along a path
+HANDS = 3  # turns of the hand that are tried along a path
 STEP = 0.05  # [rad] between the states of a joint path that are looked at
 MOST_STATES = 400
 
@@ -42,26 +42,27 @@ class Followed:
 
 def follow(robot: Robot, waypoints: Sequence[Sequence[float]], approach: str, yaw: float | None, speed_scale: float = 1.0) -> Followed:
     """To the first way-point (x, y, z) [m] any free way, on to the others in straight lines, the hand turned alike all along."""
-    best = Followed(-1.0)
-    tried = 0
-    for first, *rest in zip(*(hand_poses(robot.arm, list(point), approach, yaw) for point in waypoints), strict=True):
-        found = _with_hand(robot, (first, *rest), speed_scale)
-        if found.fraction > best.fraction:
-            best = found
-        tried += found.index != 0  # hands that do not even come to the first point cost little
-        if best.ok or tried >= HANDS:
+    hands = list(zip(*(hand_poses(robot.arm, list(point), approach, yaw) for point in waypoints), strict=True))
+    best = Followed(0.0, 0, poses=hands[0])
+    for _ in range(HANDS):
+        try:
+            # All that are left at once: one call costs much less than one for each that is out of reach.
+            to_first = robot.plan_motion(MotionGoal(poses=tuple(poses[0] for poses in hands)), PlanOptions(speed_scale=speed_scale))
+        except DeskhandError as error:
+            if error.code not in NO_WAY:
+                raise
+            return best if best.fraction > 0 else Followed(0.0, 0, error.code, error.message, hands[0])
+        found = _onward(robot, hands.pop(to_first.goal_index), to_first, speed_scale)
+        if found.ok:
+            return found
+        best = max(best, found, key=lambda one: one.fraction)
+        if not hands:
             break
     return best
 
 
-def _with_hand(robot: Robot, poses: tuple[Array, ...], speed_scale: float) -> Followed:
-    try:
-        robot.solve_ik(poses[0])
-        to_first = robot.plan_motion(MotionGoal(poses=poses[:1]), PlanOptions(speed_scale=speed_scale))
-    except DeskhandError as error:
-        if error.code not in NO_WAY:
-            raise
-        return Followed(0.0, 0, error.code, error.message, poses)
+def _onward(robot: Robot, poses: tuple[Array, ...], to_first: Plan, speed_scale: float) -> Followed:
+    """In straight lines from the first of ``poses`` through the others."""
     if len(poses) == 1:
         return Followed(1.0, poses=poses, plans=(to_first,))
     try:

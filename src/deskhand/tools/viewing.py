@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
+from deskhand.geometry import Array
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import fit_table
 from deskhand.perception.view import View, fill_edges, make_view
+from deskhand.tools.neighbours import nearest
 from deskhand.types import Frame, Scene
 
 SETTINGS = PerceptionSettings()
 OWN = 0.010  # [m] from a thing's known points, within which a pixel shows it
+Mask = npt.NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
 
 
-def desk_view(ctx: ToolContext, frame: Frame | None = None) -> View:
+@dataclass(frozen=True)
+class DeskView:
+    """A whole picture; all (H, W) or (H, W, 3), in the levelled world where the table is z = 0.
+
+    Attributes:
+        frame: with the levelled camera pose and smoothed depth.
+        points: world points, NaN where there is none.
+        valid: has depth; ``filled``: has none, but its colour says whose it is, so that its point is inferred.
+        things: above the table and not the robot; ``robot``: the robot's own.
+        part: the part of it that perception looks at.
+    """
+
+    frame: Frame
+    points: npt.NDArray[np.float32]
+    valid: Mask
+    filled: Mask
+    things: Mask
+    robot: Mask
+    part: View
+
+    @property
+    def eye(self) -> Array:
+        """Position (3,) of the camera."""
+        return self.frame.world_T_camera[:3, 3]
+
+
+def desk_view(ctx: ToolContext, frame: Frame | None = None) -> DeskView:
     """A picture (default: a new one), levelled to the table, without the robot.
 
     Raises:
@@ -28,25 +58,37 @@ def desk_view(ctx: ToolContext, frame: Frame | None = None) -> View:
     """
     joints = ctx.robot.joint_state()
     frame = ctx.robot.observe() if frame is None else frame
-    view = make_view(frame, fit_table(frame, SETTINGS), SETTINGS)
     model = RobotModel.load(ctx.robot.arm)
-    robot = np.zeros(view.things.shape, bool)
-    flat = np.nonzero(view.things.reshape(-1))[0]
-    hit = robot_points(view.points.reshape(-1, 3)[flat], model, model.forward(joint_map(joints)), SETTINGS.self_padding)
-    robot.reshape(-1)[flat[hit]] = True
-    return fill_edges(replace(view, robot=robot, things=view.things & ~robot), SETTINGS)
+    links = model.forward(joint_map(joints))
+    part = make_view(frame, fit_table(frame, SETTINGS), SETTINGS, lambda points: robot_points(points, model, links, SETTINGS.self_padding))
+    part = fill_edges(part, SETTINGS)
+    points = part.whole.points()
+    points[_window(part)] = np.where(part.filled[..., None], part.points, points[_window(part)])
+    masks = [pasted(part, mask) for mask in (part.filled, part.things, part.robot)]
+    return DeskView(part.whole, points, np.isfinite(part.whole.depth), masks[0], masks[1], masks[2], part)
 
 
-def owners(view: View, scene: Scene) -> npt.NDArray[np.int32]:
+def _window(part: View) -> tuple[slice, slice]:
+    (row, column), (height, width) = part.origin, part.valid.shape
+    return slice(row, row + height), slice(column, column + width)
+
+
+def pasted(part: View, values: npt.NDArray[T]) -> npt.NDArray[T]:
+    """Values of the part (h, w) in the whole picture (H, W), 0 or False elsewhere."""
+    whole = np.zeros(part.whole.depth.shape, values.dtype)
+    whole[_window(part)] = values
+    return whole
+
+
+def owners(view: DeskView, scene: Scene) -> npt.NDArray[np.int32]:
     """Which object of ``scene`` each pixel (H, W) shows, as its place in ``scene.objects``; -1 for none."""
     result = np.full(view.things.shape, -1, np.int32)
     seen = [(number, item.points) for number, item in enumerate(scene.objects) if len(item.points)]
     if not seen or not view.things.any():
         return result
-    tree = cKDTree(np.concatenate([points for _, points in seen]))
     numbers = np.concatenate([np.full(len(points), number, np.int32) for number, points in seen])
-    distance, nearest = tree.query(view.points[view.things], distance_upper_bound=OWN)
+    distance, index = nearest(np.concatenate([points for _, points in seen]), view.points[view.things], OWN)
     found = np.full(len(distance), -1, np.int32)
-    found[np.isfinite(distance)] = numbers[nearest[np.isfinite(distance)]]
+    found[np.isfinite(distance)] = numbers[index[np.isfinite(distance)]]
     result[view.things] = found
     return result

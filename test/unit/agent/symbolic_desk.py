@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from deskhand.agent.goals import BESIDE, is_beside
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 
@@ -45,6 +46,7 @@ def schema(**properties: Any) -> dict[str, Any]:
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "detect_objects": ("none", schema()),
+    "look": ("motion", schema()),
     "describe_scene": ("none", schema()),
     "find_objects": ("none", schema(label={"type": "string", "default": ""}, color={"type": "string", "default": ""})),
     "query_relation": ("none", schema(object_id=TEXT, relation=TEXT, target_id=TEXT)),
@@ -55,6 +57,8 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "place_in": ("motion", schema(container_id=TEXT)),
     "place_on": ("motion", schema(target_id=TEXT)),
     "place_at": ("motion", schema(x=NUMBER, y=NUMBER)),
+    "place_beside": ("motion", schema(target_id=TEXT, side=TEXT)),
+    "put_aside": ("motion", schema(keep_clear={"type": "array", "default": []})),
     "move_home": ("motion", schema()),
     "open_gripper": ("motion", schema()),
     "close_gripper": ("motion", schema()),
@@ -73,6 +77,8 @@ class SymbolicDesk:
         self.before = before
         self.holding = ""
         self.stopped = ""
+        self.narrow: set[str] = set()
+        """What a look without a motion does not show."""
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.lies: set[str] = set()
         """Tools that answer success without doing anything."""
@@ -112,7 +118,11 @@ class SymbolicDesk:
         return copy.deepcopy([item for item in self.objects.values() if not item.get("hidden")])
 
     def _detect_objects(self) -> ToolResult:
-        return ToolResult("", "", {"objects": self._visible(), "stamp": 1.0})
+        seen = [item for item in self._visible() if item["id"] not in self.narrow]
+        return ToolResult("", "", {"objects": seen, "stamp": 1.0, "note": "only a part of the desk is seen from here." if self.narrow else ""})
+
+    def _look(self) -> ToolResult:
+        return ToolResult("", "", {"objects": self._visible(), "stamp": 1.0, "message": "", "camera": "arm", "views": 3, "unseen": 0.2})
 
     def _describe_scene(self) -> ToolResult:
         return ToolResult("", "", {"text": "a desk", "objects": self._visible()})
@@ -124,6 +134,8 @@ class SymbolicDesk:
         unmet = []
         for condition in conditions:
             item = self.objects.get(condition["object_id"])
+            if item is not None and condition["relation"] in BESIDE and is_beside(item, self.objects[condition["target_id"]], condition["relation"]):
+                continue
             if item is None or item["support"] != condition["target_id"] or item["relation"] != condition["relation"]:
                 unmet.append({**condition, "reason": f"it is {item['relation']} {item['support']}" if item else "not seen"})
         return ToolResult("", "", {"satisfied": not unmet, "unmet": unmet})
@@ -173,6 +185,16 @@ class SymbolicDesk:
 
     def _place_at(self, x: float, y: float) -> ToolResult:
         return self._put("table", "on", [x, y, 0.02])
+
+    def _place_beside(self, target_id: str, side: str) -> ToolResult:
+        if target_id not in self.objects:
+            return ToolResult("unknown_object", f"there is no object {target_id!r}.")
+        x, y = {"left_of": (0, 1), "right_of": (0, -1), "behind": (1, 0), "in_front_of": (-1, 0), "near": (0, 1)}[side]
+        place = self.objects[target_id]["position"]
+        return self._put("table", "on", [place[0] + 0.06 * x, place[1] + 0.06 * y, 0.02])
+
+    def _put_aside(self, keep_clear: list[list[float]] | None = None) -> ToolResult:
+        return self._put("table", "on", [0.1, 0.2, 0.02])
 
     def _move_home(self) -> ToolResult:
         return ToolResult("", "", {})

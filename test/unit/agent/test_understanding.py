@@ -5,6 +5,7 @@ import math
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
+from deskhand.agent.goals import is_beside
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import TaskOutcome
@@ -301,7 +302,7 @@ REFUSALS = [
     ("put the cup in the red block", "impossible", ["not open at the top"]),
     ("put the tray in the bin", "impossible", ["container"]),
     ("put the red block on the ball", "impossible", ["rolls"]),
-    ("put the block to the left of the cup", "impossible", ["to the left of"]),
+    ("put the block under the cup", "impossible", ["under"]),
     ("put the red block on the blue block and the blue block on the red block", "impossible", ["circle"]),
 ]
 
@@ -313,6 +314,27 @@ def test_what_cannot_be_followed_is_refused_with_a_code_and_without_motion(text:
     assert (outcome.success, outcome.code) == (False, code), outcome.summary
     assert all(word in outcome.summary for word in said), outcome.summary
     assert {name for name, _ in desk.calls} <= {"detect_objects", "get_robot_state"}
+
+
+SIDES = [
+    ("put the red block to the left of the cup", "left_of"),
+    ("place the red cube right of the mug, please", "right_of"),
+    ("move the red block in front of the cup", "in_front_of"),
+    ("could you set the red block behind the cup", "behind"),
+    ("put the red block next to the cup", "near"),
+]
+
+
+@pytest.mark.parametrize(("text", "side"), SIDES)
+def test_things_are_put_beside_others_and_the_check_sees_it(text: str, side: str) -> None:
+    desk = office()
+    already = is_beside(desk.objects["block_1"], desk.objects["cup_1"], side)
+    outcome = run(desk, text)
+    assert outcome.success, outcome.summary
+    assert already or ("place_beside", {"target_id": "cup_1", "side": side}) in desk.calls
+    assert is_beside(desk.objects["block_1"], desk.objects["cup_1"], side)
+    opposite = {"left_of": "right_of", "right_of": "left_of", "in_front_of": "behind", "behind": "in_front_of"}.get(side, "")
+    assert not opposite or not is_beside(desk.objects["block_1"], desk.objects["cup_1"], opposite)
 
 
 ACTS = [

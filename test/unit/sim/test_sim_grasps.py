@@ -90,3 +90,22 @@ def test_the_fingers_press_with_no_more_than_the_force_asked_for() -> None:
     assert not command.reached
     assert strongest <= 3.0 + 1e-9
     assert simulation.finger_force() == pytest.approx(3.0, abs=0.2)
+
+
+def test_two_pens_side_by_side_are_both_in_the_hand() -> None:
+    pens = [{"kind": "pen", "name": f"pen_{i}", "size": [0.01, 0.01, 0.13], "pose": [PLACE[0], PLACE[1] + (i - 0.5) * 0.0102, 0.0]} for i in range(2)]
+    simulation = Simulation(world_from_dict({"objects": pens}))
+    lift(simulation, 0.0095)
+    truth = simulation.truth()
+    assert truth.in_hand == ("pen_0", "pen_1")
+    assert min(item.pose[2, 3] for item in truth.objects) > 0.1
+
+
+def test_what_rides_on_a_held_thing_is_not_in_the_hand() -> None:
+    block = {"kind": "block", "name": "block", "size": [0.035, 0.035, 0.035], "pose": list(PLACE)}
+    eraser = {"kind": "eraser", "name": "eraser", "size": [0.022, 0.05, 0.014], "pose": {"x": PLACE[0], "y": PLACE[1], "z": 0.0421, "yaw": 1.5708}}
+    simulation = Simulation(world_from_dict({"objects": [block, eraser]}))
+    lift(simulation, 0.018)
+    truth = simulation.truth()
+    assert truth.in_hand == ("block",)
+    assert truth.get("eraser").pose[2, 3] > 0.1

@@ -11,13 +11,16 @@ from desk_things import one_of_each, thing
 from deskhand.geometry import inverse, transform_points
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
+from deskhand.skills.beside import place_beside, put_aside
 from deskhand.skills.gripper import close_gripper, open_gripper
 from deskhand.skills.move import home, look
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
-from deskhand.skills.put import free_place, place_at, place_on
+from deskhand.skills.put import place_at, place_on
+from deskhand.tools.spatial import footprint_gap, relation_holds
 from deskhand.types import ExecutionReport, moved
 
+BOX = thing("box_1", "box", (0.04, 0.06, 0.03), (0.0, 0.0, 0.015), color="brown")
 KINDS = [item.id for item in one_of_each() if not item.is_container]
 
 
@@ -217,10 +220,34 @@ def test_a_place_that_is_taken_is_refused_and_a_free_one_is_found():
     taken = robot.things["can_1"].position[:2]
     result = place_at(context(robot, belief), float(taken[0]), float(taken[1]))
     assert result.code == "no_free_space"
-    free = free_place(belief.scene, belief.held, robot.arm.gripper, taken)
-    assert free is not None and np.linalg.norm(free - taken) > 0.03
-    result = place_at(context(robot, belief), float(free[0]), float(free[1]))
+    result = put_aside(context(robot, belief), [(0.0, 0.0)])
     assert result.ok, result.message
+    where = robot.things["block_1"]
+    assert where.bottom == pytest.approx(0.0, abs=0.002) and np.linalg.norm(where.position[:2]) > 0.03
+    gaps = [footprint_gap(where, other) for other in robot.things.values() if other.id != "block_1"]
+    assert min(gaps) > 0.01
+
+
+@pytest.mark.parametrize("side", ["left_of", "right_of", "in_front_of", "behind", "near"])
+def test_a_thing_is_put_beside_another_with_the_gap_asked_for(side):
+    robot, belief = DeskRobot([thing("block_1", "box", (0.034, 0.034, 0.034), (0.05, 0.2, 0.017), 0.4), BOX]), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    result = place_beside(context(robot, belief), "box_1", side, 0.03)
+    assert result.ok, result.message
+    scene = belief.scene
+    assert relation_holds(scene, scene.get("block_1"), side, scene.get("box_1"))[0]
+    assert footprint_gap(robot.things["block_1"], robot.things["box_1"]) == pytest.approx(0.03, abs=0.006)
+    assert result.data["gap"] == pytest.approx(0.03, abs=0.006)
+
+
+def test_a_side_that_is_taken_is_refused_and_any_side_finds_another():
+    wall = thing("wall_1", "box", (0.05, 0.30, 0.06), (-0.075, 0.0, 0.03), color="brown")
+    robot, belief = DeskRobot([thing("block_1", "box", (0.034, 0.034, 0.034), (0.05, 0.2, 0.017)), BOX, wall]), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    refused = place_beside(context(robot, belief), "box_1", "in_front_of", 0.01)
+    assert refused.code == "no_free_space" and belief.held is not None
+    found = place_beside(context(robot, belief), "box_1", "near", 0.01)
+    assert found.ok and found.data["side"] != "in_front_of"
 
 
 def test_cancel_ends_a_pick_without_another_motion():

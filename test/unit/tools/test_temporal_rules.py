@@ -119,7 +119,9 @@ def test_sentences_mean_what_they_say(sentence, kept, broken, step):
 
 
 def test_words_for_things_are_grounded_in_what_is_seen_and_others_refused():
-    seen = [{"id": f"{label}_1", "label": label, "color": color, "size": [0.04] * 3, "position": [0, 0, 0]} for label, color in (("cup", "red"), ("pen", "blue"))]
+    seen = [
+        {"id": f"{label}_1", "label": label, "color": color, "size": [0.04] * 3, "position": [0, 0, 0]} for label, color in (("cup", "red"), ("pen", "blue"))
+    ]
     rule = read_rule("never pick the red cup", seen)
     assert shown(rule.formula) == "G !pick(cup_1)" and "cup_1" in rule.note
     with pytest.raises(DeskhandError, match="banana") as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
@@ -15,6 +16,7 @@ from deskhand.resources import resource_path
 
 PROVIDERS = ("offline", "openai", "scripted")
 REPLIES = ("tools", "json")
+FILE_VARIABLE = "DESKHAND_LLM"
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,37 @@ class ModelProfile:
     file: str = ""
 
 
+def profiles_file() -> Path:
+    """The file of profiles: what the environment variable ``DESKHAND_LLM`` names, else config/llm.yaml."""
+    return Path(os.environ[FILE_VARIABLE]).expanduser() if os.environ.get(FILE_VARIABLE) else resource_path("config/llm.yaml")
+
+
+def vision_profile() -> str:
+    """Name of the profile whose model answers questions about pictures (``vision`` in the file), empty for none.
+
+    Raises:
+        DeskhandError: ``config_error`` when the file cannot be read.
+    """
+    return str(_read(profiles_file()).get("vision") or "")
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise DeskhandError("config_error", f"cannot read the model profiles {path}: {error}.") from error
+    return data if isinstance(data, Mapping) else {}
+
+
 def load_profile(name: str = "", path: Path | None = None) -> ModelProfile:
     """The profile ``name``, or the file's default when empty.
 
     Raises:
         DeskhandError: ``config_error`` naming file, profile and field.
     """
-    path = path or resource_path("config/llm.yaml")
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise DeskhandError("config_error", f"cannot read the model profiles {path}: {error}.") from error
-    profiles = data.get("profiles") if isinstance(data, Mapping) else None
+    path = path or profiles_file()
+    data = _read(path)
+    profiles = data.get("profiles")
     if not isinstance(profiles, Mapping) or not profiles:
         raise DeskhandError("config_error", f"{path} must have a mapping 'profiles' of names to settings.")
     name = name or str(data.get("default", ""))

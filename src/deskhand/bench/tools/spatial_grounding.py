@@ -9,6 +9,7 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.model_server import configured
 from deskhand.tools.spatial import DIRECTIONS, relation_holds
 from deskhand.types import SceneObject
 
@@ -111,3 +112,35 @@ def alone(desk: Desk) -> Measured:
     left, top, width, height = given["box"]
     shown = np.abs(desk.fetch(given["picture"]).astype(int) - 127).max(axis=-1) > 0
     return Measured(float((shown & ~desk.mask("can")[top : top + height, left : left + width]).sum()) / float(shown.sum()), "share", at_most=0.06)
+
+
+@scenario(
+    tool="answer_visual_question",
+    name="counted",
+    situation="A model on this machine that counts coloured regions is asked how many red, green and blue things it sees.",
+)
+def counted(desk: Desk) -> Measured:
+    with configured():
+        desk.begin()
+        answers = [desk.call("answer_visual_question", {"question": f"How many {color} things are there?"})["answer"] for color in ("red", "green", "blue")]
+    return Measured(sum(answer == "1" for answer in answers), "right answers of 3", equal=3)
+
+
+@scenario(
+    tool="answer_visual_question",
+    name="part",
+    situation="The same model is shown only the part of the picture with the red block: one red thing there, no blue one.",
+)
+def part(desk: Desk) -> Measured:
+    rows, columns = np.nonzero(desk.mask("red"))
+    box = [int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1]
+    with configured():
+        desk.begin()
+        answers = [desk.call("answer_visual_question", {"question": f"How many {color} things?", "box": box})["answer"] for color in ("red", "blue")]
+    return Measured(sum(answer == right for answer, right in zip(answers, ("1", "0"), strict=True)), "right answers of 2", equal=2)
+
+
+@scenario(tool="answer_visual_question", name="no_model", situation="No vision-language model is configured: the call must be refused, and say so.")
+def no_model(desk: Desk) -> Measured:
+    result = desk.result("answer_visual_question", {"question": "What is on the desk?"})
+    return Measured(float(result.code == "precondition_failed" and "model" in result.message), "1 when refused so", equal=1)

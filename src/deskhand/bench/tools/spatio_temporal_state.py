@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -140,3 +141,94 @@ def history_order(desk: Desk) -> Measured:
     desk.call("detect_objects")
     kinds = [event["kind"] for event in desk.call("object_history", {"object_id": ids["can"]})["events"]]
     return Measured(float(kinds == ["added", "moved", "vanished"]), "1 when it is right", equal=1)
+
+
+# ---------------------------------------------------------------- watches
+
+
+def watching(desk: Desk, name: str) -> str:
+    """A watch over a thing that has begun; its id."""
+    ids = desk.look()
+    return str(desk.call("watch_target", {"object_ids": [ids[name]], "interval": 0.2})["watch_id"])
+
+
+def heard(desk: Desk, watch: str, since: int = 0) -> list[dict[str, Any]]:
+    """The next events of a watch, waited for."""
+    found: list[dict[str, Any]] = desk.call("read_events", {"watch_id": watch, "since": since, "wait": 25})["events"]
+    return found
+
+
+@scenario(tool="watch_target", name="moved", situation="The red block is moved by 7 cm while it is watched: the error of the told distance.", changes=True)
+def watch_moved(desk: Desk) -> Measured:
+    watch = watching(desk, "red")
+    before = desk.truth("red").pose[:3, 3].copy()
+    desk.shift("red", (-0.05, 0.05), settle=0.0)
+    event = heard(desk, watch)[0]["data"]
+    desk.call("stop_watch", {"watch_id": watch})
+    real = float(np.linalg.norm(desk.truth("red").pose[:3, 3] - before))
+    return Measured(1000 * abs(event["distance"] - real) if event["kind"] == "moved" else float("nan"), "mm error of the distance", at_most=5.0)
+
+
+@scenario(tool="watch_target", name="gone_and_back", situation="The can is taken away and put back: which events are told, in which order?", changes=True)
+def watch_gone_and_back(desk: Desk) -> Measured:
+    watch = watching(desk, "can")
+    place = desk.truth("can").pose.copy()
+    desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    first = heard(desk, watch)
+    desk.put("can", place, settle=0.0)
+    second = heard(desk, watch, first[-1]["number"])
+    desk.call("stop_watch", {"watch_id": watch})
+    kinds = [event["data"]["kind"] for event in first + second]
+    return Measured(float(kinds == ["left_view", "back_in_view"]), "1 when it is right", equal=1)
+
+
+@scenario(tool="list_watches", name="running", situation="Two watches run and one of them is stopped: what is told of both?", changes=True)
+def list_running(desk: Desk) -> Measured:
+    first, second = watching(desk, "red"), watching(desk, "can")
+    both = [one["running"] for one in desk.call("list_watches")["watches"]]
+    desk.call("stop_watch", {"watch_id": first})
+    told = {one["watch_id"]: one["running"] for one in desk.call("list_watches")["watches"]}
+    desk.call("stop_watch", {"watch_id": second})
+    return Measured(float(both == [True, True]) + float(told == {first: False, second: True}), "right lists of 2", equal=2)
+
+
+@scenario(tool="list_watches", name="none", situation="Nothing was started: the list must be empty.")
+def list_none(desk: Desk) -> Measured:
+    return Measured(len(desk.call("list_watches")["watches"]), "watches", equal=0)
+
+
+@scenario(tool="read_events", name="nothing_happened", situation="Nothing moves: a second of waiting must bring no event.", changes=True)
+def read_nothing(desk: Desk) -> Measured:
+    watch = watching(desk, "blue")
+    events = desk.call("read_events", {"watch_id": watch, "wait": 1})["events"]
+    desk.call("stop_watch", {"watch_id": watch})
+    return Measured(len(events), "events", equal=0)
+
+
+@scenario(
+    tool="read_events",
+    name="each_once",
+    situation="A block is moved twice while it is watched: reading on from the last number gives each move once.",
+    changes=True,
+)
+def read_each_once(desk: Desk) -> Measured:
+    watch = watching(desk, "red")
+    numbers: list[int] = []
+    for step in ((-0.05, 0.05), (0.06, 0.0)):
+        desk.shift("red", step, settle=0.0)
+        numbers += [event["number"] for event in heard(desk, watch, numbers[-1] if numbers else 0)]
+    desk.call("stop_watch", {"watch_id": watch})
+    return Measured(float(numbers == [1, 2]), "1 when it is right", equal=1)
+
+
+@scenario(tool="stop_watch", name="silent_after", situation="A watch is stopped, then its target is moved: how many events come after that?", changes=True)
+def silent_after(desk: Desk) -> Measured:
+    watch = watching(desk, "red")
+    desk.call("stop_watch", {"watch_id": watch})
+    desk.shift("red", (-0.05, 0.05))
+    return Measured(sum(not event["ended"] for event in desk.call("read_events", {"watch_id": watch, "wait": 1})["events"]), "events", equal=0)
+
+
+@scenario(tool="stop_watch", name="unknown", situation="A watch that never was is stopped: refused as unknown_watch.")
+def stop_unknown(desk: Desk) -> Measured:
+    return Measured(float(desk.result("stop_watch", {"watch_id": "watch_99"}).code == "unknown_watch"), "1 when refused so", equal=1)

@@ -46,3 +46,39 @@ def things() -> WorldSpec:
 def bare() -> WorldSpec:
     """A desk with nothing on it."""
     return WorldSpec(())
+
+
+def behind() -> WorldSpec:
+    """A low block half behind a tall box, seen from the camera; and a can apart. Names: block, tall, can."""
+    return WorldSpec(
+        (
+            block("block", -0.02, 0.03, RED),
+            upright("box", "tall", (0.05, 0.09, 0.10), 0.08, 0.02, ORANGE),
+            upright("can", "can", (0.05, 0.05, 0.08), -0.02, -0.18, YELLOW),
+        )
+    )
+
+
+def stacked() -> WorldSpec:
+    """Two blocks on each other, a third, a box with its short side up, and a bin. Names: low, high, third, box, bin."""
+    return WorldSpec(
+        (
+            block("low", 0.02, 0.02, RED),
+            block("high", 0.02, 0.02, BLUE, bottom=EDGE),
+            block("third", 0.05, -0.12, GREEN),
+            upright("box", "box", (0.05, 0.04, 0.03), -0.06, 0.12, ORANGE),
+            bin_at(0.03, 0.30),
+        )
+    )
+
+
+def alike() -> WorldSpec:
+    """Two red blocks of one size, a smaller blue one, and a can. Names: left, right, small, can."""
+    return WorldSpec(
+        (
+            block("left", 0.02, 0.14, RED),
+            block("right", 0.04, -0.12, RED),
+            block("small", 0.12, 0.02, BLUE, edge=0.025),
+            upright("can", "can", (0.05, 0.05, 0.08), -0.06, 0.02, YELLOW),
+        )
+    )

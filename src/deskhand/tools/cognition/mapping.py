@@ -18,7 +18,7 @@ from deskhand.tools.cognition.octree import FREE, FULL, Octree
 from deskhand.tools.looking import look
 from deskhand.tools.objects import rounded
 from deskhand.tools.perception.words import named_by
-from deskhand.tools.viewing import desk_view, owners
+from deskhand.tools.viewing import DeskView, desk_view, owners
 from deskhand.types import Scene, SceneObject, Table
 
 NAMES = {0: "unknown", FREE: "free", FULL: "occupied"}
@@ -74,8 +74,8 @@ def build_occupancy_map(
     tree = Octree.from_array(ctx.resources.get(map_uri).array()) if map_uri else Octree(resolution)
     view = desk_view(ctx)
     rows = slice(STRIDE // 2, None, STRIDE)
-    kept = (view.valid & ~view.robot)[rows, rows]
-    tree.integrate(view.points[rows, rows][kept], view.eye, REACH)
+    kept = view.valid[rows, rows]
+    tree.integrate(view.points[rows, rows][kept].astype(float), view.eye, REACH, ~view.robot[rows, rows][kept])
     return _map(ctx, tree)
 
 
@@ -203,7 +203,7 @@ def build_semantic_map(
     ctx: ToolContext, map_uri: Annotated[str, Field(max_length=200, description="uri of the map to go on with; empty: a new one")] = ""
 ) -> SemanticMap:
     """Take a look and fuse it into a 3-D semantic map of voxels that vote for the object they show."""
-    data = _semantic(ctx.resources.get(map_uri).json()) if map_uri else {"looks": 0, "things": {}, "voxels": {}}
+    data = _semantic(ctx.resources.get(map_uri).json() if map_uri else {"looks": 0, "things": {}, "voxels": {}})
     scene, _ = look(ctx)
     view = desk_view(ctx)
     own = owners(view, scene)
@@ -222,7 +222,7 @@ def build_semantic_map(
     return SemanticMap(map=kept, looks=data["looks"], things=len(_things(data)), voxels=len(voxels))
 
 
-def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_], view: Any, voxels: dict[str, dict[str, int]]) -> list[str]:
+def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_], view: DeskView, voxels: dict[str, dict[str, int]]) -> list[str]:
     """Keys of voxels behind which the camera now sees the table or other things: nothing is there any more."""
     if not voxels:
         return []

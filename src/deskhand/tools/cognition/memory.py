@@ -38,6 +38,7 @@ def _fits(wanted: str, value: str) -> bool:
     when_to_use="To look up which remembered objects have a kind, colour or shape, such as all red blocks or every container, without a new picture.",
     limits="Answers from the last look; words must be those that detect_objects uses, there are no synonyms.",
     examples=[("Find all red blocks", {"label": "block", "color": "red"}), ("Which bins, trays or boxes can hold things?", {"container": True})],
+    failures=[("Nobody has looked yet", {"label": "block"}, "precondition_failed")],
 )
 def find_objects(
     ctx: ToolContext,
@@ -64,6 +65,7 @@ def find_objects(
     when_to_use="To get an overview of the desk in words: what lies on the table, what each container holds, what is in the gripper.",
     limits="Describes the last look; call detect_objects first when things may have moved.",
     examples=[("Summarise the scene for a plan", {})],
+    failures=[("Nobody has looked yet", {}, "precondition_failed")],
 )
 def describe_scene(ctx: ToolContext) -> Description:
     """Describe the desk in words: what lies where, what each container holds, and what is in the gripper."""

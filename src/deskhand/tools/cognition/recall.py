@@ -92,6 +92,7 @@ MOST = 30
         ("What lay on the table at the very first look?", {"relation": "on", "target": "table", "when": "first"}),
         ("What lay in the bin half a minute ago?", {"relation": "in", "target": "bin_1", "seconds_ago": 30}),
     ],
+    failures=[("A time that lies ahead", {"label": "cup", "seconds_ago": -5}, "invalid_arguments")],
 )
 def recall_objects(
     ctx: ToolContext,
@@ -122,6 +123,7 @@ def recall_objects(
     when_to_use="To find a thing that the last look does not show, or to tell where it was last seen: hidden, held, inside a container, or gone.",
     limits="Nothing is looked at: a thing that somebody moved since the last look is told at its old place.",
     examples=[("Where did I last see the red pen?", {"thing": "red pen"}), ("Where is the sponge that went into the bin?", {"thing": "sponge_1"})],
+    failures=[("Words that name no thing", {"thing": "of the and"}, "not_understood")],
 )
 def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_length=64, description="id or words, for example 'red pen'")]) -> Whereabouts:
     """Tell where a thing is or was last seen, on or in what, whether it is hidden or held, and how sure that is."""
@@ -144,6 +146,7 @@ def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_len
     when_to_use="To learn what became of one thing over time: when it was first seen, moved, hidden, picked up, put down or lost, and from where to where.",
     limits="Only what looks and the robot's own actions have shown; who else moved a thing is not known.",
     examples=[("What happened to this block since it was first seen?", {"object_id": "block_1"})],
+    failures=[("The object was never seen", {"object_id": "ghost_9"}, "unknown_object")],
 )
 def object_history(ctx: ToolContext, object_id: ObjectId, limit: Annotated[int, Field(ge=1, le=200, description="newest events at most")] = 30) -> Changes:
     """Tell the history of one object: what happened to it, oldest first, with times and places."""
@@ -158,6 +161,7 @@ def object_history(ctx: ToolContext, object_id: ObjectId, limit: Annotated[int, 
     when_to_use="To see what changed on the desk lately: what was added, moved, hidden, taken, put down or vanished, for example since before an action.",
     limits="Changes are noticed when somebody looks; take a look first to notice what changed since.",
     examples=[("What changed on the desk in the last minute?", {"seconds": 60}), ("List all changes that are remembered", {})],
+    failures=[("A time span that is no time", {"seconds": 0}, "invalid_arguments")],
 )
 def scene_changes(
     ctx: ToolContext,
@@ -182,6 +186,7 @@ def scene_changes(
         ("A question about the past from a person", {"question": "which cup was left of the box before?"}),
         ("Recall what was done last", {"question": "what did you pick up last?"}),
     ],
+    failures=[("Words that are no question about the past", {"question": "colourless green ideas"}, "not_understood")],
 )
 def ask_memory(ctx: ToolContext, question: Annotated[str, Field(min_length=3, max_length=300, description="in English")]) -> MemoryAnswer:
     """Answer a question in words about what was where and what happened on the desk."""

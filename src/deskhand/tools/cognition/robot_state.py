@@ -31,6 +31,7 @@ class RobotState(TypedDict):
     when_to_use="To check joint angles, where the hand is, how far the gripper is open, what it holds, and whether the robot is stopped.",
     limits="holding is what the robot believes after its own picks and places.",
     examples=[("Is something in the gripper right now?", {}), ("Why does nothing move: is the robot stopped?", {})],
+    failures=[("An argument is given although it takes none", {"verbose": True}, "invalid_arguments")],
 )
 def get_robot_state(ctx: ToolContext) -> RobotState:
     """Get the measured state of the robot: joints, hand position, gripper opening, held object, and whether it is stopped."""

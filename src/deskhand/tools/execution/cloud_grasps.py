@@ -1,9 +1,10 @@
-"""A grasp from points alone: no object model, no completion, only the principal axes of what was seen."""
+"""A grasp from points alone: no object model, no completion, only the smallest rectangle around what was seen from above."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import cv2
 import numpy as np
 from pydantic import Field
 from scipy.spatial import cKDTree
@@ -42,7 +43,7 @@ class CloudGrasps(TypedDict):
 
     grasps: list[CloudGrasp]
     points: Annotated[int, Field(description="that were used")]
-    extent: Annotated[list[float], Field(description="of the points along their principal axes seen from above, longer first, and their height [m]")]
+    extent: Annotated[list[float], Field(description="of the rectangle around the points seen from above, longer edge first, and their height [m]")]
 
 
 @tool(
@@ -53,12 +54,12 @@ class CloudGrasps(TypedDict):
     timeout=30.0,
     when_to_use="To find a grasp of something that detection did not tell apart or has no model of, from its points in a region; or as a second "
     "opinion on generate_grasps.",
-    limits="From straight above, closing across the shorter (or longer) principal axis of the seen points, hidden sides unknown: less "
+    limits="From straight above, closing along the shorter (or longer) edge of the smallest rectangle around the seen points, hidden sides unknown: less "
     "careful than generate_grasps, "
     "which completes the shape. Nothing moves.",
     examples=[
         ("Grasp pose from the point cloud around a spot that is no known object", {"position": [0.05, 0.1, 0.02], "radius": 0.05}),
-        ("Top-down grasp across the principal axes of the pen's points", {"object_id": "pen_1"}),
+        ("Top-down grasp across the main axes of the pen's points", {"object_id": "pen_1"}),
     ],
     failures=[("There is nothing in the region", {"position": [0.0, 0.0, 0.45], "radius": 0.02}, "no_grasp")],
 )
@@ -67,9 +68,9 @@ def grasp_from_cloud(
     object_id: Annotated[str, Field(max_length=64, description="id of a thing, to use its points; empty when position is given")] = "",
     position: Position | None = None,
     radius: Annotated[float, Field(ge=0.01, le=0.15, description="[m] around position from which points are taken, as seen from above")] = 0.05,
-    across: Annotated[Literal["short", "long", "both"], Field(description="which principal axis the fingers close along")] = "both",
+    across: Annotated[Literal["short", "long", "both"], Field(description="which edge of the rectangle the fingers close along")] = "both",
 ) -> CloudGrasps:
-    """Find top-down grasps from a point cloud by its principal axes, with the width between the pads and the room for the hand."""
+    """Find top-down grasps from a point cloud by its main axes, with the width between the pads and the room for the hand."""
     if bool(object_id) == (position is not None):
         raise DeskhandError("invalid_input", "grasp_from_cloud: give exactly one of object_id and position.", retry=True)
     scene = last_look(ctx)
@@ -101,15 +102,17 @@ def _points(scene: Scene, object_id: str, position: list[float] | None, radius: 
 
 
 def _axes(points: Array) -> tuple[Array, Array, Array]:
-    """Middle (3,), principal axes (2, 3) in the plane, longer first, and the extents (2,) [m] along them; of the part that the fingers reach around."""
+    """Middle (3,), axes (2, 3) of the smallest rectangle around them as seen from above, longer first, and its edges (2,) [m].
+
+    Only of the part that the fingers reach around.
+    """
     upper = points[points[:, 2] > points[:, 2].max() - TOP]
-    flat = upper[:, :2] - upper[:, :2].mean(axis=0)
-    _, turned = np.linalg.eigh(flat.T @ flat)
-    axes = np.column_stack([turned[:, ::-1].T, np.zeros(2)])
-    along = upper @ axes.T
-    low, high = np.quantile(along, 0.01, axis=0), np.quantile(along, 0.99, axis=0)
-    middle = np.append(((low + high) / 2) @ axes[:, :2], float(points[:, 2].max()))
-    return middle, axes, high - low
+    low, high = np.quantile(upper[:, :2], 0.005, axis=0), np.quantile(upper[:, :2], 0.995, axis=0)  # stray points would turn the rectangle
+    flat = upper[np.all((upper[:, :2] >= low) & (upper[:, :2] <= high), axis=1), :2]
+    centre, extent, turn = cv2.minAreaRect(np.asarray(flat, dtype=np.float32))
+    along = np.deg2rad(turn + (90.0 if extent[0] < extent[1] else 0.0))
+    axes = np.array([[np.cos(along), np.sin(along), 0.0], [-np.sin(along), np.cos(along), 0.0]])
+    return np.append(centre, float(points[:, 2].max())), axes, np.sort(extent)[::-1]
 
 
 def _others(scene: Scene, points: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import numpy as np
@@ -137,9 +138,10 @@ class ReachMap(TypedDict):
     group="execution",
     unit="inverse_kinematics",
     needs=("arm",),
-    timeout=120.0,
+    timeout=300.0,
     when_to_use="To see the whole area of the desk that the hand can work in at some height, for example to decide where to put things or to build.",
-    limits="A grid of inverse kinematics: it knows obstacles of the last look when free is true, but not whether a way leads there. Takes seconds.",
+    limits="A grid of inverse kinematics: it knows obstacles of the last look when free is true, but not whether a way leads there. With the fingers "
+    "down and no yaw, the hand is turned as suits the arm. Takes seconds.",
     examples=[
         ("Which part of the desk is reachable with the fingers down, 10 cm high?", {"height": 0.1}),
         ("Map the workspace for a tilted hand", {"height": 0.15, "approach": "tilted", "cells": 12}),
@@ -150,7 +152,7 @@ def reachability_map(
     height: Annotated[float, Field(ge=0.0, le=0.6, description="[m] of the point between the finger tips above the table")] = 0.1,
     approach: Approach = "down",
     yaw: Yaw = None,
-    cells: Annotated[int, Field(ge=4, le=24, description="how many cells along the longer side of the area")] = 12,
+    cells: Annotated[int, Field(ge=4, le=24, description="how many cells along the longer side of the area")] = 8,
     free: Annotated[bool, Field(description="true: also without contacts with what was seen")] = False,
 ) -> ReachMap:
     """Map where on the desk the hand can be at a height, by inverse kinematics on a grid."""
@@ -165,8 +167,9 @@ def reachability_map(
         ctx.progress(i / len(xs), f"row {i + 1} of {len(xs)}")
         for j, y in enumerate(ys):
             point = np.array([x, y, height])
-            if np.linalg.norm(point - base) <= reach * 1.2:
-                reached[i, j] = _reaches(ctx, [float(x), float(y), height], approach, yaw, free)
+            if np.linalg.norm(point - base) <= reach:
+                turn = math.atan2(y - base[1], x - base[0]) if yaw is None and approach == "down" else yaw
+                reached[i, j] = _reaches(ctx, [float(x), float(y), height], approach, turn, free)
     around = distance_transform_edt(np.pad(reached, 1))[1:-1, 1:-1]
     best = np.unravel_index(int(around.argmax()), around.shape)
     return ReachMap(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.skills import beside as besides
 from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
 from deskhand.skills import put as putting
@@ -135,6 +136,62 @@ def place_at(
     """Place the held object with its centre at (x, y), on the table or on top of other objects, and verify by a look that it stands there."""
     held = _held(ctx)
     return _placed(ctx, held, "on", on[0] if on else "table", putting.place_at(skill_context(ctx), x, y, yaw, on or ()))
+
+
+@tool(
+    group="execution",
+    unit="grasping",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=_HELD,
+    postconditions=_HOLDS_NOW,
+    timeout=240.0,
+    when_to_use="To set the held object down next to another one, on the side that is wanted and with a gap; pick it first.",
+    limits="On the table only; within reach. Where the very place is taken it goes up to 24 mm farther off; fails with no_free_space otherwise.",
+    examples=[
+        ("Put it down next to the can, leaving a gap of 5 cm", {"target_id": "can_1", "side": "behind", "gap": 0.05}),
+        ("Place it beside the box", {"target_id": "box_1", "side": "left_of"}),
+    ],
+)
+def place_beside(
+    ctx: ToolContext,
+    target_id: ObjectId,
+    side: Annotated[
+        Literal["left_of", "right_of", "in_front_of", "behind", "near"],
+        Field(description="where, as seen from the robot; near: on any side where there is room"),
+    ] = "near",
+    gap: Annotated[float, Field(ge=0.0, le=0.2, description="[m] between the two")] = 0.02,
+) -> Placed:
+    """Place the held object on the table beside another one, with a gap, and verify by a look that it stands there."""
+    held = _held(ctx)
+    return _placed(ctx, held, "on", "table", besides.place_beside(skill_context(ctx), target_id, side, gap))
+
+
+@tool(
+    group="execution",
+    unit="grasping",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=_HELD,
+    postconditions=_HOLDS_NOW,
+    timeout=240.0,
+    when_to_use="To get rid of what is in the hand when it has no place of its own: on the table, where there is room within reach.",
+    limits="Chooses the place itself. Fails with no_free_space when the desk is full.",
+    examples=[
+        ("Free the hand: put the held object anywhere on the desk", {}),
+        ("Put the block aside, away from where the tower shall stand", {"keep_clear": [[0.05, 0.1]]}),
+    ],
+)
+def put_aside(
+    ctx: ToolContext,
+    keep_clear: Annotated[
+        list[Annotated[list[Annotated[float, Field(ge=-1.5, le=1.5)]], Field(min_length=2, max_length=2)]] | None,
+        Field(max_length=20, description="places [x, y] in world [m] to stay away from; null for none"),
+    ] = None,
+) -> Placed:
+    """Place the held object at a free place on the table within reach, and verify by a look that it stands there."""
+    held = _held(ctx)
+    return _placed(ctx, held, "on", "table", besides.put_aside(skill_context(ctx), [(x, y) for x, y in keep_clear or ()]))
 
 
 def _held(ctx: ToolContext) -> SceneObject:

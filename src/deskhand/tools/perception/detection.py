@@ -32,9 +32,10 @@ class Look(TypedDict):
     limits="Sees only what the camera sees: things behind others, under the arm or deep in a container may be missing. Labels and sizes are estimates. "
     "Nothing moves.",
     examples=[("Find out what objects are on the desk right now", {}), ("Refresh the picture after a failed grasp", {})],
+    failures=[("The camera does not see the table", {}, "no_table")],
 )
 def detect_objects(ctx: ToolContext) -> Look:
     """Take a new picture of the desk and detect every object and container on it, with id, kind, colour, size and position."""
     ctx.progress(0.1, "looking at the desk")
     scene, note = look(ctx)
-    return Look(objects=objects_data(scene), stamp=float(scene.stamp), note=note)
+    return Look(objects=objects_data(scene, ctx.belief.hidden), stamp=float(scene.stamp), note=note)

@@ -16,10 +16,9 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
 from deskhand.perception.table import fit_table
-from deskhand.perception.view import make_view
 from deskhand.tools.objects import number_or_none
 from deskhand.tools.pictures import stored_depth, stored_picture
-from deskhand.tools.viewing import SETTINGS, owners
+from deskhand.tools.viewing import SETTINGS, desk_view, owners
 from deskhand.types import Frame
 
 OLD = 0.5  # [s]
@@ -192,7 +191,7 @@ def check_depth(
             table_tilt=None,
             objects=[],
         )
-    view = make_view(frame, fit, SETTINGS)
+    view = desk_view(ctx, frame)
     around = cv2.dilate(view.things.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
     noise = table_noise(frame, fit.world_T_camera)
     if noise > ROUGH:

@@ -31,6 +31,7 @@ class RelationAnswer(TypedDict):
         ("Is the red block to the left of the cup?", {"object_id": "block_1", "relation": "left_of", "target_id": "cup_1"}),
         ("Is the pen inside the bin, or next to it?", {"object_id": "pen_1", "relation": "in", "target_id": "bin_1"}),
     ],
+    failures=[("The object is not on the desk", {"object_id": "ghost_9", "relation": "near", "target_id": "cup_1"}, "unknown_object")],
 )
 def query_relation(
     ctx: ToolContext,

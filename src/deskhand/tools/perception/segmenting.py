@@ -16,12 +16,11 @@ from deskhand.etp.resources import ARRAY, IMAGE, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception.annotate import annotate
 from deskhand.perception.segmentation import components
-from deskhand.perception.view import View
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.perception.words import Phrase, named_by
 from deskhand.tools.pictures import Box2d, Mask, Pixel, box_of, check_box, check_pixel, put_mask
-from deskhand.tools.viewing import SETTINGS, desk_view, owners
+from deskhand.tools.viewing import SETTINGS, DeskView, desk_view, owners, pasted
 
 Labels = npt.NDArray[np.int32]
 ANY_COLOR = 9.0  # difference of chromaticity that nothing has
@@ -157,10 +156,11 @@ def segment_instances(
 # ---------------------------------------------------------------- by depth
 
 
-def _parts(view: View, method: str) -> Labels:
+def _parts(view: DeskView, method: str) -> Labels:
     """Label picture (H, W) of what hangs together, 0 for nothing."""
     settings = SETTINGS if method == "surface" else replace(SETTINGS, chroma_step=ANY_COLOR)
-    return components(view if method == "surface" else replace(view, light=np.full_like(view.light, 128)), view.things, settings)
+    part = view.part if method == "surface" else replace(view.part, light=np.full_like(view.part.light, 128))
+    return pasted(part, components(part, part.things, settings))
 
 
 def _grown(labels: Labels, pixel: tuple[int, int]) -> Mask:
@@ -183,7 +183,7 @@ def _largest(labels: Labels, window: tuple[slice, slice]) -> Mask:
 # ---------------------------------------------------------------- by colour
 
 
-def _grab_cut(view: View, start: Mask, box: list[int] | None) -> Mask:
+def _grab_cut(view: DeskView, start: Mask, box: list[int] | None) -> Mask:
     """GrabCut (Rother, Kolmogorov and Blake 2004) within a box, or around what depth has found."""
     image = np.ascontiguousarray(view.frame.color[..., ::-1])
     marks = np.full(start.shape, cv2.GC_BGD, np.uint8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
@@ -11,7 +11,7 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.containers import content_evidence
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId
-from deskhand.tools.spatial import TABLE, relation_holds
+from deskhand.tools.spatial import TABLE, Relation, relation_holds
 from deskhand.tools.standing import at_position
 from deskhand.types import Scene
 
@@ -20,8 +20,8 @@ class Condition(TypedDict):
     """``object_id`` is ``relation`` ``target_id``."""
 
     object_id: ObjectId
-    relation: Annotated[Literal["on", "in"], Field(description="in for containers, on for the table and other objects")]
-    target_id: Annotated[str, Field(min_length=1, max_length=64, description="id of what it shall lie on or in; 'table' with on")]
+    relation: Annotated[Relation, Field(description="in for containers, on for the table and other objects; directions and near as seen from the robot")]
+    target_id: Annotated[str, Field(min_length=1, max_length=64, description="id of what it shall lie on, in or beside; 'table' with on")]
     position: NotRequired[
         Annotated[list[float], Field(min_length=2, max_length=2, description="[x, y] where its centre shall be, to 10 mm, as in building [m]")]
     ]
@@ -54,7 +54,7 @@ class GoalCheck(TypedDict):
     timeout=30.0,
     when_to_use="Before saying that a task is done, and after a step whose outcome matters: verifies by a new picture that things lie where they should.",
     limits="An object that is not seen counts only when the robot itself put it into that container and its content is hidden from the camera. "
-    "Knows on and in only; use query_relation for directions.",
+    "Directions are as seen from the robot.",
     examples=[
         ("Verify that the task is complete: the red block is in the bin", {"conditions": [{"object_id": "block_1", "relation": "in", "target_id": "bin_1"}]}),
         (

@@ -194,7 +194,7 @@ def order_picks(
         raise DeskhandError("invalid_input", "order_picks: jobs: an object is named twice.", retry=True)
     picks = np.array([item.position for item in items])
     places = np.array([scene.get(job["target_id"]).position if job.get("target_id") else item.position for job, item in zip(jobs, items, strict=True)])
-    must = {(a, b): "as asked" for a, b in before or ()}
+    must = dict.fromkeys(((a, b) for a, b in before or ()), "as asked")
     must |= {(item.id, below): "it lies on it" for item in items for _, below in carriers(scene, item) if below in names}
     unknown = [name for pair in must for name in pair if name not in names]
     if unknown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated
@@ -116,6 +115,8 @@ def motion_repair(
     """Repair an infeasible motion: the nearest one that exists, and what had to change for it."""
     tried: list[str] = []
     for changed, points, way, turn, offset in _variants(waypoints, approach, yaw, most_offset):
+        if "moved by" in changed and "table" in tried[0]:
+            continue  # it is too low: nowhere beside it is better
         if ctx.cancelled():
             raise DeskhandError("cancelled", "motion_repair was cancelled.")
         ctx.progress(min(0.95, 0.03 * len(tried)), changed or "as asked")
@@ -153,14 +154,13 @@ def _variants(waypoints: list[list[float]], approach: str, yaw: float | None, mo
     if len(waypoints) > 1:
         for lift in (0.05, 0.10, 0.15):
             yield f"a detour {1000 * lift:.0f} mm higher", _over(waypoints, lift), approach, None, 0.0
-    for offset in (0.02, 0.04, 0.06, 0.10, 0.15):
-        if offset > most + 1e-9:
-            return
+    offsets = [offset for offset in (0.02, 0.04, 0.06, 0.10, 0.15) if offset <= most + 1e-9]
+    for offset in offsets:
         yield f"{1000 * offset:.0f} mm higher", [[x, y, z + offset] for x, y, z in waypoints], approach, None, offset
-        for angle in range(0, 360, 60):
-            dx, dy = offset * math.cos(math.radians(angle)), offset * math.sin(math.radians(angle))
+        for dx, dy in ((-offset, 0.0), (0.0, offset), (0.0, -offset), (offset, 0.0)):
             points = [*waypoints[:-1], [waypoints[-1][0] + dx, waypoints[-1][1] + dy, waypoints[-1][2]]]
             yield f"the last point moved by x {1000 * dx:.0f}, y {1000 * dy:.0f} mm", points, approach, None, offset
+    for offset in offsets:
         for way in others:
             yield f"the hand {way}, {1000 * offset:.0f} mm higher", [[x, y, z + offset] for x, y, z in waypoints], way, None, offset
 

@@ -64,12 +64,13 @@ class Hidden(TypedDict):
     timeout=60.0,
     when_to_use="When a thing is seen badly, is half hidden, or its size was guessed: where should the camera look from next to see most of "
     "what is unknown about it?",
-    limits="Plans a view, moves nothing. With a camera on the hand (on_hand) it gives the joints for move_joints; a camera that stands "
+    limits="Plans a view, moves nothing. With a camera on the hand it gives only views that the arm reaches, with the joints for "
+    "move_joints; a camera that stands "
     "still must be moved by a "
     "person, or what is in the way by the robot (find_hidden_space tells what). Knows only surfaces that were seen.",
     examples=[
         ("The cup is half hidden behind the box: find the next best view", {"object_id": "cup_1"}),
-        ("From where should the camera on the hand look at this spot?", {"position": [0.1, 0.0, 0.03], "on_hand": True}),
+        ("From where should the camera on the hand look at this spot?", {"position": [0.1, 0.0, 0.03], "radius": 0.04}),
     ],
     failures=[("Neither an object nor a position is given", {}, "invalid_input")],
 )
@@ -78,13 +79,13 @@ def next_view_point(
     object_id: Annotated[str, Field(max_length=64, description="id of the thing to see better; empty when position is given")] = "",
     position: Position | None = None,
     radius: Annotated[float, Field(ge=0.02, le=0.2, description="[m] of what is looked at around position")] = 0.06,
-    on_hand: Annotated[bool, Field(description="true: the camera is carried by the hand, and only views that the arm reaches are given")] = False,
     views: Annotated[int, Field(ge=1, le=10, description="how many at most")] = 3,
 ) -> NextView:
     """Find the next view point: where a camera would see most of what is still unknown around an object or a place."""
     if bool(object_id) == (position is not None):
         raise DeskhandError("invalid_input", "next_view_point: give exactly one of object_id and position.", retry=True)
     frame = ctx.robot.observe()
+    on_hand = ctx.robot.camera_mount() is not None
     if object_id:
         item = last_look(ctx).get(object_id)
         centre, half = item.position, np.abs(item.pose[:3, :3]) @ np.asarray(item.size, dtype=float) / 2 + 0.01

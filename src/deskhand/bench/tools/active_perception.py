@@ -1,0 +1,74 @@
+"""Scenarios of the unit active_perception."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.motions import seen_share, table_seen
+from deskhand.bench.tools.worlds import behind
+
+
+@scenario(
+    tool="next_view_point",
+    name="half_hidden",
+    situation="A block half behind a tall box: how much more of its surface would be seen from the proposed view?",
+    world=behind,
+)
+def half_hidden(desk: Desk) -> Measured:
+    desk.look()
+    truth = desk.truth("block")
+    found = desk.call("next_view_point", {"position": truth.pose[:3, 3].round(4).tolist(), "radius": 0.03})
+    now = seen_share(desk, "block", desk.frame().world_T_camera[:3, 3])
+    return Measured(seen_share(desk, "block", np.array(found["views"][0]["position"])) - now, "share of the surface more than now", at_least=0.1)
+
+
+@scenario(
+    tool="next_view_point",
+    name="near_the_best",
+    situation="The same: how near does it come to the best of 96 views around the block, by the truth?",
+    world=behind,
+)
+def near_the_best(desk: Desk) -> Measured:
+    desk.look()
+    centre = desk.truth("block").pose[:3, 3]
+    eye = desk.frame().world_T_camera[:3, 3]
+    found = desk.call("next_view_point", {"position": centre.round(4).tolist(), "radius": 0.03, "views": 3})
+    away = float(np.linalg.norm(eye - centre))
+    turns = [(tilt, turn) for tilt in np.deg2rad((25, 45, 65, 85)) for turn in np.deg2rad(np.arange(0, 360, 15))]
+    eyes = [centre + away * np.array([np.cos(turn) * np.cos(tilt), np.sin(turn) * np.cos(tilt), np.sin(tilt)]) for tilt, turn in turns]
+    best = max(seen_share(desk, "block", one, 120) for one in eyes)
+    return Measured(
+        max(seen_share(desk, "block", np.array(view["position"]), 120) for view in found["views"]) / best, "share of the best view's", at_least=0.85
+    )
+
+
+@scenario(
+    tool="find_hidden_space",
+    name="area",
+    situation="A tall box, a block and a can: the hidden share of the desk against lines of sight in the true scene.",
+    world=behind,
+)
+def area(desk: Desk) -> Measured:
+    desk.look()
+    told = sum(patch["area"] for patch in desk.call("find_hidden_space", {"height": 0.01})["patches"])
+    base, reach, cell = desk.robot.arm.world_T_base[:2, 3], desk.robot.arm.reach, 0.01
+    xs, ys = np.meshgrid(np.arange(-0.445, 0.45, cell), np.arange(-0.545, 0.55, cell), indexing="ij")
+    points = np.column_stack([xs.ravel(), ys.ravel(), np.full(xs.size, 0.01)])
+    points = points[np.linalg.norm(points[:, :2] - base, axis=1) <= reach]
+    for name in desk.names:  # where a thing stands is taken, not hidden
+        truth = desk.truth(name)
+        local = np.abs((points - truth.pose[:3, 3]) @ truth.pose[:3, :3])
+        points = points[~np.all(local[:, :2] <= np.asarray(truth.size[:2]) / 2, axis=1)]
+    frame = desk.frame()
+    pixels = frame.project(points)
+    inside = np.all((pixels >= 0) & (pixels <= [frame.depth.shape[1] - 1, frame.depth.shape[0] - 1]), axis=1)
+    true = float((~(table_seen(desk, points, frame.world_T_camera[:3, 3]) & inside)).sum()) * cell**2
+    return Measured(abs(told - true) / true, "relative error of the hidden area", at_most=0.25)
+
+
+@scenario(tool="find_hidden_space", name="culprit", situation="Which thing hides most of the desk: the tall box.", world=behind)
+def culprit(desk: Desk) -> Measured:
+    ids = desk.look()
+    return Measured(float(desk.call("find_hidden_space")["most_hidden_by"] == ids["tall"]), "1 for the right thing", equal=1.0)

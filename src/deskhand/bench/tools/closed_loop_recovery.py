@@ -1,0 +1,101 @@
+"""Scenarios of the unit closed_loop_recovery."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import alike, bare
+from deskhand.errors import ERROR_NUMBERS
+
+
+@scenario(tool="advise_recovery", name="every_code", situation="Every error code there is: is there something to do or to say for each?", world=bare)
+def every_code(desk: Desk) -> Measured:
+    given = [desk.call("advise_recovery", {"code": code}) for code in ERROR_NUMBERS]
+    return Measured(sum(bool(one["give_up"]) and (not one["retry"] or bool(one["actions"])) for one in given) / len(given), "share of the codes", equal=1.0)
+
+
+@scenario(
+    tool="advise_recovery",
+    name="gets_there",
+    situation="A hand has carried a block away before it is picked: do the steps that are advised bring it into the hand?",
+    changes=True,
+)
+def gets_there(desk: Desk) -> Measured:
+    ids = desk.look()
+    number = ids["green"]
+    desk.shift("green", (0.02, -0.09))
+    failed = desk.result("pick", {"object_id": number})
+    tries = 1
+    while not failed.ok:
+        advice = desk.call("advise_recovery", {"code": failed.code, "failed_tool": "pick", "object_id": number, "attempts": tries})
+        if not advice["retry"]:
+            break
+        for action in advice["actions"]:
+            if action["tool"] in ("detect_objects", "move_home", "open_gripper", "find_again"):
+                done = desk.result(action["tool"], action["arguments"])
+                number = done.data["object_id"] if action["tool"] == "find_again" and done.ok and done.data["found"] else number
+        failed = desk.result("pick", {"object_id": number})
+        tries += 1
+    return Measured(float("green" in desk.simulation.truth().in_hand), "1 when it is held", equal=1.0)
+
+
+@scenario(
+    tool="find_again",
+    name="carried_away",
+    situation="A blue block and a can are carried to other places by a hand: are they found under their present ids?",
+    world=alike,
+    changes=True,
+)
+def carried_away(desk: Desk) -> Measured:
+    before = desk.look()
+    desk.shift("small", (-0.16, -0.24))
+    desk.shift("can", (0.14, -0.22))
+    found = {name: desk.call("find_again", {"object_id": before[name]}) for name in ("small", "can")}
+    scene = desk.belief.scene
+    assert scene is not None
+    right = 0
+    for name, one in found.items():
+        right += one["found"] and float(np.linalg.norm(scene.get(one["object_id"]).position - desk.truth(name).pose[:3, 3])) < 0.03
+    return Measured(right / 2, "share found where it really is", equal=1.0)
+
+
+@scenario(
+    tool="find_again", name="not_the_twin", situation="One of two alike blocks is taken away for good: is the other taken for it?", world=alike, changes=True
+)
+def not_the_twin(desk: Desk) -> Measured:
+    before = desk.look()
+    desk.shift("left", (0.0, 5.0))
+    return Measured(float(desk.call("find_again", {"object_id": before["left"]})["found"]), "1 when it is mistaken", equal=0.0)
+
+
+@scenario(
+    tool="undo_last_act", name="back_in_place", situation="A block is placed elsewhere, then that is taken back: how far is it from where it was?", changes=True
+)
+def back_in_place(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("green").pose[:2, 3].copy()
+    desk.call("pick", {"object_id": ids["green"]})
+    desk.call("place_at", {"x": 0.04, "y": -0.22})
+    desk.call("undo_last_act")
+    return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:2, 3] - before)), "mm off", at_most=12.0)
+
+
+@scenario(tool="undo_last_act", name="a_pick", situation="A block is picked, then that is taken back: how far is it from where it was?", changes=True)
+def a_pick(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("red").pose[:2, 3].copy()
+    desk.call("pick", {"object_id": ids["red"]})
+    desk.call("undo_last_act")
+    return Measured(1000 * float(np.linalg.norm(desk.truth("red").pose[:2, 3] - before)), "mm off", at_most=12.0)
+
+
+@scenario(tool="stop_motion", name="stays_stopped", situation="Stopped, then a motion is asked for: how far does the arm move?", world=bare, changes=True)
+def stays_stopped(desk: Desk) -> Measured:
+    plan = desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]
+    desk.call("stop_motion", {"reason": "scenario"})
+    before = desk.robot.tcp_pose()[:3, 3]
+    refused = not desk.result("execute_plan", {"plan_id": plan}).ok and not desk.result("move_home").ok
+    desk.simulation.step(0.5)
+    return Measured(1000 * float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - before)) if refused else float("nan"), "mm moved", at_most=1.0)

@@ -1,0 +1,85 @@
+"""Scenarios of the unit controller_dispatch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.motions import named
+from deskhand.bench.tools.worlds import bare
+
+POSTURES = ([0.4, -0.6, 0.6, 0.0, 0.9, 0.0], [-0.3, -0.4, 0.3, 0.2, 1.0, 0.5])
+
+
+def real(desk: Desk) -> np.ndarray:
+    """The true joints."""
+    return np.array([desk.simulation.data.qpos[desk.simulation.built.qpos[name]] for name in desk.robot.arm.joints])
+
+
+@scenario(tool="get_controllers", name="positions", situation="Joint positions that are listed against the true ones.", world=bare)
+def positions(desk: Desk) -> Measured:
+    arm = desk.call("get_controllers")["controllers"][0]
+    return Measured(float(np.abs(np.array(arm["positions"]) - real(desk)).max()) if arm["state"] == "idle" else float("nan"), "rad off", at_most=0.003)
+
+
+@scenario(tool="get_controllers", name="states", situation="Idle, then stopped by the operator: are both told?", world=bare, changes=True)
+def states(desk: Desk) -> Measured:
+    told = [{item["state"] for item in desk.call("get_controllers")["controllers"]}]
+    desk.robot.stop("scenario")
+    told.append({item["state"] for item in desk.call("get_controllers")["controllers"]})
+    return Measured(float(told == [{"idle"}, {"stopped"}]), "1 when both are right", equal=1.0)
+
+
+@scenario(
+    tool="move_joints", name="arrives", situation="Two postures one after the other: how far are the true joints from the last?", world=bare, changes=True
+)
+def arrives(desk: Desk) -> Measured:
+    desk.call("move_joints", {"joints": [named(desk, joints) for joints in POSTURES]})
+    return Measured(float(np.abs(real(desk) - POSTURES[-1]).max()), "rad off", at_most=0.02)
+
+
+@scenario(
+    tool="move_joints",
+    name="refuses_what_touches",
+    situation="A posture with the hand in the table: is it refused before anything moves?",
+    world=bare,
+    changes=True,
+)
+def refuses_what_touches(desk: Desk) -> Measured:
+    before = real(desk)
+    result = desk.result("move_joints", {"joints": [named(desk, [0.0, 1.2, 0.6, 0.0, 0.3, 0.0])]})
+    moved = float(np.abs(real(desk) - before).max())
+    return Measured(moved if not result.ok else float("nan"), "rad moved", at_most=0.005)
+
+
+@scenario(tool="hold_still", name="drift", situation="Two seconds: the drift that is told against the true one.", world=bare)
+def drift(desk: Desk) -> Measured:
+    before = real(desk)
+    told = desk.call("hold_still", {"seconds": 2.0})
+    true = float(np.abs(real(desk) - before).max())
+    return Measured(abs(told["drift"] - true) if told["still"] else float("nan"), "rad off", at_most=0.003)
+
+
+@scenario(tool="hold_still", name="duration", situation="1.5 s are asked for: how long did it wait by the clock?", world=bare)
+def duration(desk: Desk) -> Measured:
+    begun = desk.simulation.time
+    desk.call("hold_still", {"seconds": 1.5})
+    return Measured(abs(desk.simulation.time - begun - 1.5), "s off", at_most=0.1)
+
+
+@scenario(tool="execute_plan", name="arrives_where_planned", situation="To a point over the desk: how far is the true hand from it?", changes=True)
+def arrives_where_planned(desk: Desk) -> Measured:
+    desk.look()
+    point = [0.05, 0.0, 0.2]
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": point})["plan_id"]})
+    return Measured(1000 * float(np.linalg.norm(desk.simulation.data.xpos[desk.simulation.model.body(desk.robot.arm.tcp).id] - point)), "mm off", at_most=8.0)
+
+
+@scenario(tool="navigate_to_goal_pose", name="no_base", situation="The arm stands on a desk: is driving refused with a reason, and nothing moved?", world=bare)
+def no_base(desk: Desk) -> Measured:
+    before = real(desk)
+    result = desk.result("navigate_to_goal_pose", {"x": 1.0, "y": 0.5})
+    return Measured(
+        float(np.abs(real(desk) - before).max()) if result.code == "impossible" and "base" in result.message else float("nan"), "rad moved", at_most=0.005
+    )

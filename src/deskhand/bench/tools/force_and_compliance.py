@@ -1,0 +1,84 @@
+"""Scenarios of the unit force_and_compliance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import bare
+
+
+@scenario(tool="grip_force", name="by_the_formula", situation="Forty masses, frictions and accelerations against m (g + a) / (2 mu).", world=bare)
+def by_the_formula(desk: Desk) -> Measured:
+    random, worst, most = np.random.default_rng(0), 0.0, desk.robot.arm.gripper.force_max
+    for _ in range(40):
+        mass, friction, acceleration = (float(value) for value in random.uniform((0.02, 0.1, 0.0), (0.6, 1.2, 5.0)))
+        given = desk.call("grip_force", {"mass": mass, "friction": friction, "acceleration": acceleration, "safety": 1.5})
+        needed = mass * (9.81 + acceleration) / (2 * friction)
+        worst = max(worst, abs(given["needed"] - needed), float(given["feasible"] != (needed <= most)), abs(given["force"] - min(1.5 * needed, most)))
+    return Measured(worst, "N off at most", at_most=0.01)
+
+
+@scenario(
+    tool="grip_force",
+    name="holds_what_it_says",
+    situation="A block is picked and held with the force for its true mass and half the friction of the pads: does it slip in 2 s?",
+    changes=True,
+)
+def holds_what_it_says(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["green"]})
+    body = desk.simulation.built.object_bodies[desk.names.index("green")]
+    given = desk.call("grip_force", {"mass": float(desk.simulation.model.body_mass[body]), "friction": 0.4})
+    desk.call("close_gripper", {"force": max(given["force"], 0.3)})
+    before = float(desk.truth("green").pose[2, 3])
+    desk.robot.sleep(2.0)
+    return Measured(1000 * abs(before - float(desk.truth("green").pose[2, 3])), "mm that it slipped", at_most=3.0)
+
+
+@scenario(tool="touch_down", name="height_of_two_things", situation="The tops of a box and of a block are felt: how far off are the heights?", changes=True)
+def height_of_two_things(desk: Desk) -> Measured:
+    ids = desk.look()
+    worst = 0.0
+    for name in ("box", "green"):
+        given = desk.call("touch_down", {"object_id": ids[name]})
+        truth = desk.truth(name)
+        worst = max(worst, abs(given["height"] - float(truth.pose[2, 3]) - truth.size[2] / 2) if given["touched"] else 1.0)
+    return Measured(1000 * worst, "mm off at most", at_most=5.0)
+
+
+@scenario(tool="touch_down", name="moves_nothing_away", situation="A block is touched with 2 N: how far was it moved?", changes=True)
+def moves_nothing_away(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("green").pose[:3, 3].copy()
+    desk.call("touch_down", {"object_id": ids["green"]})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm moved", at_most=5.0)
+
+
+@scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare, changes=True)
+def wide(desk: Desk) -> Measured:
+    desk.call("close_gripper")
+    desk.call("open_gripper")
+    gripper = desk.robot.arm.gripper
+    return Measured(1000 * abs(gripper.width_of(desk.simulation.finger_position()) - gripper.width_max), "mm off", at_most=1.0)
+
+
+@scenario(
+    tool="close_gripper",
+    name="width_is_measured",
+    situation="Closed on nothing: does the width that it tells agree with the fingers?",
+    world=bare,
+    changes=True,
+)
+def width_is_measured(desk: Desk) -> Measured:
+    told = desk.call("close_gripper")["width"]
+    return Measured(1000 * abs(told - desk.robot.arm.gripper.width_of(desk.simulation.finger_position())), "mm off", at_most=0.5)
+
+
+@scenario(tool="push", name="as_far_as_asked", situation="A block is pushed 6 cm to the robot's right: how far is it from where it should be?", changes=True)
+def as_far_as_asked(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("blue").pose[:2, 3].copy()
+    desk.call("push", {"object_id": ids["blue"], "direction": -1.5708, "distance": 0.06})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before - [0.0, -0.06])), "mm off", at_most=15.0)

@@ -1,0 +1,91 @@
+"""Scenarios of the unit motion_planning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.motions import Reference, named, random_joints
+
+CLEAR = 0.003  # [m] beside which neither side is asked to be right
+
+
+@scenario(
+    tool="plan_motion", name="nothing_is_touched", situation="To three points low between the things: how far is anything moved on the way?", changes=True
+)
+def nothing_is_touched(desk: Desk) -> Measured:
+    desk.look()
+    before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
+    for position in ([0.04, 0.02, 0.06], [0.0, -0.06, 0.06], [0.05, 0.13, 0.08]):
+        desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": position})["plan_id"]})
+    moved = max(float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) for name in desk.names)
+    return Measured(1000 * moved, "mm that a thing moved at most", at_most=1.0)
+
+
+@scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and things.")
+def known_paths(desk: Desk) -> Measured:
+    desk.look()
+    can = desk.truth("can").pose[:2, 3]
+    through = [[float(can[0]), float(can[1]) - 0.09, 0.05], [float(can[0]), float(can[1]) + 0.09, 0.05]]
+    rows = [
+        ([[0.0, -0.1, 0.2], [0.0, 0.1, 0.2]], True),
+        ([[0.05, 0.0, 0.15]], True),
+        ([[0.0, 0.0, 0.2], [0.08, 0.0, 0.2], [0.08, 0.08, 0.2]], True),
+        ([[-0.02, -0.2, 0.15], [-0.02, -0.2, 0.06]], True),
+        (through, False),
+        ([[0.6, 0.0, 0.2]], False),
+        ([[0.0, -0.2, 0.1], [0.0, -0.2, -0.02]], False),
+        ([[0.1, 0.0, 0.15], [0.55, 0.0, 0.15]], False),
+    ]
+    right = [desk.call("path_feasibility", {"waypoints": points})["feasible"] == good for points, good in rows]
+    return Measured(sum(right) / len(right), "share of the verdicts that are right", equal=1.0)
+
+
+@scenario(
+    tool="path_feasibility",
+    name="contacts_of_postures",
+    situation="60 random postures: does it see the contacts that the simulator sees, deeper than 3 mm, and none where that has none?",
+)
+def contacts_of_postures(desk: Desk) -> Measured:
+    desk.look()
+    reference, agree, count = Reference(desk), 0, 0
+    for joints in random_joints(desk, 3, 60):
+        depth = reference.depth(joints)
+        verdict = desk.call("path_feasibility", {"joints": [named(desk, joints)]})
+        if depth > CLEAR or verdict["feasible"]:  # the checker's bodies are a little larger than the simulator's: a touch more is no error
+            count, agree = count + 1, agree + (verdict["feasible"] == (depth <= CLEAR))
+    return Measured(agree / count, "share of the postures judged alike", at_least=1.0)
+
+
+@scenario(
+    tool="motion_repair",
+    name="blocked_and_too_low",
+    situation="A path through a can, a point in the table, one inside a box: is each repaired within 6 cm, so that path_feasibility agrees?",
+)
+def blocked_and_too_low(desk: Desk) -> Measured:
+    desk.look()
+    can, box = desk.truth("can").pose[:3, 3], desk.truth("box").pose[:3, 3]
+    cases = [
+        [[float(can[0]), float(can[1]) - 0.09, 0.05], [float(can[0]), float(can[1]) + 0.09, 0.05]],
+        [[0.0, -0.2, -0.02]],
+        [[float(box[0]), float(box[1]), 0.02]],
+    ]
+    good = 0
+    for points in cases:
+        fixed = desk.call("motion_repair", {"waypoints": points})
+        if fixed["repaired"] and fixed["offset"] <= 0.06:
+            again = {"waypoints": fixed["waypoints"], "approach": fixed["approach"], "yaw": fixed["yaw"]}
+            good += desk.call("path_feasibility", again)["feasible"]
+    return Measured(good / len(cases), "share that is repaired", equal=1.0)
+
+
+@scenario(
+    tool="plan_manipulation", name="as_it_turns_out", situation="A block into the bin, and one out of reach: does it work out as it was told?", changes=True
+)
+def as_it_turns_out(desk: Desk) -> Measured:
+    ids = desk.look()
+    told = desk.call("plan_manipulation", {"object_id": ids["red"], "target_id": ids["bin"]})["feasible"]
+    away = desk.call("plan_manipulation", {"object_id": ids["green"], "position": [0.44, -0.5]})["feasible"]
+    picked = desk.result("pick", {"object_id": ids["red"]}).ok and desk.result("place_in", {"container_id": ids["bin"]}).ok
+    return Measured((float(told == picked) + float(not away)) / 2, "share of the predictions that hold", equal=1.0)

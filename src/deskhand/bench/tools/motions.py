@@ -1,0 +1,93 @@
+"""What MuJoCo says of the arm, as a reference for kinematics and contacts, on data of its own: the desk does not move."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.bench.tools.desk import Desk
+from deskhand.geometry import Array
+
+
+class Reference:
+    """The desk's model with data of its own."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._built, self._model = desk.simulation.built, desk.simulation.model
+        self._data = mujoco.MjData(self._model)
+        with desk.simulation.lock:
+            self._data.qpos[:] = desk.simulation.data.qpos
+        self.joints = desk.robot.arm.joints
+        self._index = [self._built.qpos[name] for name in self.joints]
+        self._tcp = self._model.body(desk.robot.arm.tcp).id
+        free = set(self._built.object_bodies)
+        self._kinds = {body: "thing" if body in free else "arm" if body else "table" for body in range(self._model.nbody)}
+
+    def tcp(self, joints: npt.ArrayLike) -> Array:
+        """world_T_tcp (4, 4)."""
+        self._place(joints)
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = self._data.xmat[self._tcp].reshape(3, 3), self._data.xpos[self._tcp]
+        return pose
+
+    def depth(self, joints: npt.ArrayLike) -> float:
+        """How deep [m] the arm is in the table, in things or in itself at most, 0 when it is free."""
+        self._place(joints)
+        worst = 0.0
+        for contact in self._data.contact:
+            bodies = [int(self._model.geom_bodyid[geom]) for geom in (contact.geom1, contact.geom2)]
+            if "arm" in {self._kinds[body] for body in bodies}:
+                worst = max(worst, -float(contact.dist))
+        return worst
+
+    def _place(self, joints: npt.ArrayLike) -> None:
+        self._data.qpos[self._index] = joints
+        mujoco.mj_forward(self._model, self._data)
+
+
+def random_joints(desk: Desk, seed: int, count: int) -> Array:
+    """(count, n) [rad] within the joint limits."""
+    limits = np.array([desk.simulation.built.robot.limits[name][:2] for name in desk.robot.arm.joints])
+    limits = np.clip(limits, -np.pi, np.pi)
+    return np.asarray(np.random.default_rng(seed).uniform(limits[:, 0], limits[:, 1], (count, len(limits))))
+
+
+def named(desk: Desk, joints: npt.ArrayLike) -> dict[str, float]:
+    """Joint name to angle."""
+    return dict(zip(desk.robot.arm.joints, map(float, np.asarray(joints)), strict=True))
+
+
+def seen_share(desk: Desk, name: str, eye: Array, count: int = 400) -> float:
+    """Share of the points on the sides and top of a thing's true box that nothing stands before, as seen from ``eye`` (3,)."""
+    truth = desk.truth(name)
+    random = np.random.default_rng(0)
+    points = random.uniform(-0.5, 0.5, (count, 3))
+    face = random.integers(0, 5, count)  # not the underside
+    points[np.arange(count), np.where(face == 4, 2, face // 2)] = np.where(face == 4, 0.5, face % 2 - 0.5)
+    world = points * np.asarray(truth.size) @ truth.pose[:3, :3].T + truth.pose[:3, 3]
+    simulation = desk.simulation
+    own = simulation.built.object_bodies[desk.names.index(name)]
+    geom = np.zeros(1, np.int32)
+    hits = 0
+    with simulation.lock:
+        for point in world:
+            way = point - eye
+            length = float(np.linalg.norm(way))
+            distance = mujoco.mj_ray(simulation.model, simulation.data, eye, way / length, None, 1, -1, geom)
+            hits += int(geom[0] >= 0 and simulation.model.geom_bodyid[geom[0]] == own and abs(distance - length) < 0.004)
+    return hits / count
+
+
+def table_seen(desk: Desk, points: Array, eye: Array) -> Array:
+    """Whether points (N, 3) just above the table can be seen from ``eye`` (3,): nothing stands between."""
+    simulation = desk.simulation
+    geom = np.zeros(1, np.int32)
+    seen = np.zeros(len(points), dtype=bool)
+    with simulation.lock:
+        for index, point in enumerate(points):
+            way = eye - point
+            length = float(np.linalg.norm(way))
+            distance = mujoco.mj_ray(simulation.model, simulation.data, point, way / length, None, 1, -1, geom)
+            seen[index] = distance < 0 or distance > length
+    return seen

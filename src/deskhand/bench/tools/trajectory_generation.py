@@ -1,0 +1,153 @@
+"""Scenarios of the unit trajectory_generation: what the simulated arm really does."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.bench.tools.base import Measured, scenario
+from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.motions import named
+from deskhand.bench.tools.worlds import YELLOW, bare, bin_at, block, upright
+from deskhand.geometry import Array
+from deskhand.safety.settings import load_safety
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
+
+
+def driven(desk: Desk, plan_id: str) -> Array:
+    """(N, 3) [m] where the hand truly was while a plan ran."""
+    points: list[Array] = []
+    body = desk.simulation.model.body(desk.robot.arm.tcp).id
+
+    def watch(fraction: float, text: str) -> None:
+        points.append(desk.simulation.data.xpos[body].copy())
+
+    result = desk.session.invoke("execute_plan", {"plan_id": plan_id}, feedback=watch)
+    assert result.ok, result
+    return np.array(points)
+
+
+@scenario(
+    tool="plan_shape",
+    name="circle_as_driven",
+    situation="A level circle of 5 cm: how far is the hand of the moving arm from it at most?",
+    world=bare,
+    changes=True,
+)
+def circle_as_driven(desk: Desk) -> Measured:
+    centre = np.array([0.02, 0.0, 0.2])
+    plan = desk.call("plan_shape", {"shape": "circle", "center": centre.tolist(), "radius": 0.05})
+    driven(desk, plan["approach_plan_id"])
+    off = driven(desk, plan["plan_id"]) - centre
+    away = np.hypot(np.linalg.norm(off[:, :2], axis=1) - 0.05, off[:, 2])
+    return Measured(1000 * float(away.max()), "mm off the circle", at_most=6.0)
+
+
+@scenario(
+    tool="plan_shape",
+    name="polyline_as_driven",
+    situation="Three corners: how near does the hand come to each, and how far from the lines at most?",
+    world=bare,
+    changes=True,
+)
+def polyline_as_driven(desk: Desk) -> Measured:
+    corners = np.array([[0.0, -0.08, 0.18], [0.08, 0.0, 0.22], [0.0, 0.08, 0.18]])
+    plan = desk.call("plan_shape", {"shape": "polyline", "points": corners.tolist()})
+    driven(desk, plan["approach_plan_id"])
+    path = driven(desk, plan["plan_id"])
+    dense = np.concatenate([np.linspace(a, b, 200) for a, b in pairwise(corners)])
+    off = max(float(np.linalg.norm(dense - point, axis=1).min()) for point in path)
+    near = max(float(np.linalg.norm(path - corner, axis=1).min()) for corner in corners)
+    return Measured(1000 * max(off, near), "mm off", at_most=8.0)
+
+
+@scenario(
+    tool="retime_path",
+    name="limits_are_kept",
+    situation="Five random paths at several speeds: the greatest share of a limit by differences of what comes out.",
+    world=bare,
+)
+def limits_are_kept(desk: Desk) -> Measured:
+    arm, random, worst = desk.robot.arm, np.random.default_rng(4), 0.0
+    for speed in (1.0, 0.7, 0.5, 0.3, 1.0):
+        path = np.cumsum(random.uniform(-0.5, 0.5, (5, len(arm.joints))), axis=0)
+        given = desk.call("retime_path", {"joints": [named(desk, point) for point in path], "speed_scale": speed})
+        data = desk.session.resources.get(given["trajectory"]["uri"]).json()
+        rate = np.diff(data["positions"], axis=0) / np.diff(data["times"])[:, None]
+        change = np.diff(rate, axis=0) * 100.0
+        most = arm.max_velocity * load_safety().max_joint_speed * speed
+        worst = max(worst, float((np.abs(rate) / most).max()), float((np.abs(change) / (arm.max_acceleration * speed)).max()))
+    return Measured(worst, "share of the limit", at_most=1.02)
+
+
+@scenario(
+    tool="retime_path", name="not_slow", situation="One joint moves by 1 rad: the time against the least that a trapezoid of the limits takes.", world=bare
+)
+def not_slow(desk: Desk) -> Measured:
+    arm = desk.robot.arm
+    start = np.zeros(len(arm.joints))
+    end = start.copy()
+    end[0] = 1.0
+    given = desk.call("retime_path", {"joints": [named(desk, start), named(desk, end)]})
+    velocity, acceleration = float(arm.max_velocity[0]) * load_safety().max_joint_speed, float(arm.max_acceleration[0])
+    least = 2 * np.sqrt(1.0 / acceleration) if velocity**2 / acceleration > 1.0 else 1.0 / velocity + velocity / acceleration
+    return Measured(given["duration"] / least, "times the least", at_most=1.35)
+
+
+@scenario(tool="move_home", name="at_home", situation="From a posture over the desk: how far are the true joints from home?", changes=True)
+def at_home(desk: Desk) -> Measured:
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]})
+    desk.call("move_home")
+    arm = desk.robot.arm
+    real = [desk.simulation.data.qpos[desk.simulation.built.qpos[name]] for name in arm.joints]
+    return Measured(float(np.abs(np.subtract(real, arm.named_poses["home"])).max()), "rad off", at_most=0.03)
+
+
+def for_handing() -> WorldSpec:
+    """A block, a can and a bin. Names: block, can, bin."""
+    return WorldSpec((block("block", 0.02, 0.02, (0.8, 0.1, 0.1)), upright("can", "can", (0.05, 0.05, 0.08), 0.05, -0.2, YELLOW), bin_at(0.03, 0.30)))
+
+
+@scenario(
+    tool="handover", name="held_out", situation="A block is picked and held out: how far from the robot's base is it really?", world=for_handing, changes=True
+)
+def held_out(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["block"]})
+    desk.call("handover")
+    away = float(np.linalg.norm(desk.truth("block").pose[:2, 3] - desk.robot.arm.world_T_base[:2, 3]))
+    return Measured(away if "block" in desk.simulation.truth().in_hand else float("nan"), "m from the base", at_least=0.3)
+
+
+def with_sponge() -> WorldSpec:
+    """A sponge beside free desk. Names: sponge."""
+    size = (0.075, 0.04, 0.025)
+    return WorldSpec((ObjectSpec("sponge", "sponge", size, (0.9, 0.75, 0.1), 0.01, pose_at(0.02, 0.16, size[2] / 2)),))
+
+
+@scenario(
+    tool="wipe",
+    name="area_gone_over",
+    situation="10 by 12 cm with the closed fingers: how much of it comes within half a finger of the way of the hand?",
+    world=with_sponge,
+    changes=True,
+)
+def area_gone_over(desk: Desk) -> Measured:
+    desk.look()
+    points: list[Array] = []
+    body = desk.simulation.model.body(desk.robot.arm.tcp).id
+    follow = desk.simulation.step
+
+    def step(seconds: float) -> None:
+        follow(seconds)
+        points.append(desk.simulation.data.xpos[body].copy())
+
+    desk.simulation.step = step  # type: ignore[method-assign]
+    desk.call("wipe", {"x": 0.02, "y": -0.05, "length": 0.10, "width": 0.12})
+    path = np.array(points)
+    low = path[path[:, 2] < RobotModel.load(desk.robot.arm).arm.gripper.finger_depth + 0.012][:, :2]
+    spots = np.stack(np.meshgrid(np.linspace(-0.03, 0.07, 21), np.linspace(-0.11, 0.01, 25)), axis=-1).reshape(-1, 2)
+    near = [float(np.linalg.norm(low - spot, axis=1).min()) < 0.016 for spot in spots] if len(low) else [False]
+    return Measured(float(np.mean(near)), "share of the area", at_least=0.9)

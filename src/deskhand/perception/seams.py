@@ -1,0 +1,101 @@
+"""Seams of blocks of one colour that are laid flush: thin lines across the faces of the box that they make together."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.quantiles import median
+from deskhand.perception.sides import Prior
+from deskhand.perception.solid import Solid
+from deskhand.perception.view import Mask, View
+
+_STEP = 0.0008  # [m] along a face
+_COLUMNS = 24
+_BESIDE = 4  # steps to either side that a seam is compared with
+_INSET = 0.9  # of a face's breadth is looked at
+_LINE = 5.0  # [of 255] lighter or darker than its surroundings at least
+_SPREAD = 3.5  # times the picture's noise
+_NEAR = 0.0035  # [m] from where an even division puts it
+_SLIGHT = 0.07  # share of a seam's length that must show, more than elsewhere, where blocks explain the size
+_SEEN = 0.2  # the same where another thing explains it as well
+_CLEAR = 0.5  # the same where nothing tells how large the parts are
+_END = 0.012  # [m]
+_MOST = 6
+_EVEN = 0.07  # of a block's edge that its sides may differ
+_LIKELIER = 1.5  # times as usual as the whole
+
+
+def parts_at_seams(view: View, solid: Solid, points: Array, prior: Prior, poor: bool) -> list[Mask]:
+    """Which of points (N, 3) belong to which block, [] when the box is one thing; ``poor``: it does not explain them well."""
+    if solid.shape != "box" or abs(solid.pose[2, 2]) < 0.99:
+        return []
+    for axis in np.argsort(-solid.size):
+        places = _even(view, solid, int(axis), prior) or (_clear(view, solid, int(axis)) if poor else [])
+        if places:
+            along = (points - solid.pose[:3, 3]) @ solid.pose[:3, axis]
+            number = np.searchsorted(np.array(places), along)
+            return [number == k for k in range(len(places) + 1)]
+    return []
+
+
+def _even(view: View, solid: Solid, axis: int, prior: Prior) -> list[float]:
+    """Places [m] along ``axis`` where cubes in a row meet, when the box is as large as some and something shows at the seams."""
+    edge = float(np.delete(solid.size, axis).mean())
+    count = round(float(solid.size[axis]) / edge)
+    block = float(solid.size[axis]) / max(1, count)
+    seen = np.delete(solid.size, axis)
+    if not 2 <= count <= _MOST or abs(block - edge) > _EVEN * edge or abs(float(np.ptp(seen))) > 2 * _EVEN * edge:
+        return []
+    likelier = prior("box", np.full(3, edge)) > _LIKELIER * prior("box", solid.size)
+    steps, shares = _lines(view, solid, axis)
+    if not len(steps):
+        return []
+    places = [block * (k - count / 2) for k in range(1, count)]
+    usual = float(np.mean(shares[np.abs(steps) < solid.size[axis] / 2 - 0.004]))
+    there = [float(shares[np.abs(steps - place) < _NEAR].max()) for place in places]
+    return places if float(np.mean(there)) > usual + (_SLIGHT if likelier else _SEEN) and min(there) > usual else []
+
+
+def _clear(view: View, solid: Solid, axis: int) -> list[float]:
+    """The one place where a line goes across the whole face."""
+    if solid.size[axis] < 2 * _END:
+        return []
+    steps, shares = _lines(view, solid, axis)
+    inner = np.abs(steps) < solid.size[axis] / 2 - _END
+    if inner.sum() < 3 or shares[inner].max() < _CLEAR + median(shares[inner]):
+        return []
+    return [float(steps[inner][np.argmax(shares[inner])])]
+
+
+def _lines(view: View, solid: Solid, axis: int) -> tuple[Array, Array]:
+    """Places (N,) [m] along ``axis``, and the share (N,) of the faces' breadth where the picture shows a line there: the larger one of both faces."""
+    half = solid.size / 2
+    toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
+    steps = np.arange(-half[axis] + 0.002, half[axis] - 0.002, _STEP)
+    gray = view.frame.color.astype(np.float32).sum(axis=2) / 3
+    best = np.zeros(len(steps))
+    for normal in (0, 1, 2):
+        if normal == axis or abs(toward[normal]) < half[normal] + 0.25 * float(np.linalg.norm(toward)):
+            continue
+        other = 3 - axis - normal
+        face = np.zeros((len(steps), _COLUMNS, 3))
+        face[..., axis] = steps[:, None]
+        face[..., normal] = np.sign(toward[normal]) * half[normal]
+        face[..., other] = np.linspace(-_INSET, _INSET, _COLUMNS) * half[other]
+        pixels = view.frame.project(face.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]).reshape(*face.shape[:2], 2)
+        if not np.isfinite(pixels).all():
+            continue
+        texture = cv2.remap(gray, pixels[..., 0].astype(np.float32), pixels[..., 1].astype(np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        best = np.maximum(best, _shares(texture))
+    return steps, best
+
+
+def _shares(texture: Array) -> Array:
+    """For each row of a face (N, M) the share of its columns that are lighter or darker than the rows on both sides."""
+    ends = np.pad(texture, ((_BESIDE, _BESIDE), (0, 0)), mode="edge")
+    above, below = ends[: -2 * _BESIDE], ends[2 * _BESIDE :]
+    stands_out = np.maximum(texture - np.maximum(above, below), np.minimum(above, below) - texture)
+    least = max(_LINE, _SPREAD * median(np.abs(texture - (above + below) / 2).reshape(-1)))
+    return np.asarray((stands_out > least).mean(axis=1))
