@@ -174,7 +174,7 @@ def _wanted(rule: Rule) -> list[list[Step]]:
         if bare:
             blocks.append([Step(bare)])
         elif act == "pick":
-            blocks.append([Step("pick", {"object_id": thing}), Step("place_at", {"object_id": thing})])
+            blocks.append([Step("pick", {"object_id": thing}), Step("put_aside")])
         elif act in ("place_in", "place_on") and target:
             blocks.append([Step("pick", {"object_id": thing}), Step(act, {PLACES[act][1]: target})])
     return blocks

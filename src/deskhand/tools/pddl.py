@@ -105,7 +105,7 @@ def _step(action: upf.ActionInstance) -> Step:
     if name.startswith("pick"):
         return Step("pick", {"object_id": rest[0]})
     if name == "place_at":
-        return Step("place_at", {"object_id": rest[0]})  # the place is chosen by the caller
+        return Step("put_aside")
     return Step(name, {"container_id" if name == "place_in" else "target_id": rest[1]})
 
 

@@ -17,7 +17,11 @@ from deskhand.types import SceneObject
 MOST_THINGS = 40
 ROLLS = frozenset(("ball", "pen", "marker"))
 """Labels of what nothing stays on; so does whatever is a sphere."""
-PLACES: dict[str, tuple[str, str]] = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", "")}
+PLACES: dict[str, tuple[str, str]] = {
+    "place_in": ("in", "container_id"),
+    "place_on": ("on", "target_id"),
+    **dict.fromkeys(("place_at", "place_beside", "put_aside"), ("on", "")),
+}
 """Tools that put down what is held: the relation, and the argument that names the target (none: the table, or what ``on`` lists)."""
 MOVES = frozenset(("pick", *PLACES, "push", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
-from deskhand.agent.planner import free_spot
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, make_transform
 from deskhand.tools.correction import Task
 from deskhand.tools.looking import last_look
-from deskhand.tools.objects import ObjectId, number_or_none, objects_data
+from deskhand.tools.objects import ObjectId, number_or_none
 from deskhand.tools.poses import hand_poses
 from deskhand.tools.reasoning.verification import Rules, Steps, read_rules, start_of
 from deskhand.tools.spatial import TABLE
-from deskhand.tools.symbolic import Goal, Step, StepData, plan, state_of, steps_of
+from deskhand.tools.symbolic import Goal, StepData, plan, state_of, steps_of
 from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, SceneObject
 
 LIFT = 0.08  # [m]
@@ -87,30 +85,6 @@ def goals_of(data: Sequence[GoalData]) -> list[Goal]:
     return [Goal(item["object_id"], item["relation"], "" if item["relation"] == "held" else item.get("target_id", TABLE) or TABLE) for item in data]
 
 
-def with_places(ctx: ToolContext, steps: Sequence[Step]) -> list[Step]:
-    """Steps that put something on the table somewhere, with a free place each.
-
-    Raises:
-        DeskhandError: ``no_free_space``.
-    """
-    objects = objects_data(last_look(ctx))
-    taken: list[tuple[float, float]] = []
-    result: list[Step] = []
-    sizes = {str(item["id"]): item["size"] for item in objects}
-    if ctx.belief.held is not None:
-        sizes[ctx.belief.held.object.id] = [float(edge) for edge in ctx.belief.held.object.size]
-    for step in steps:
-        if step.tool == "place_at" and "x" not in step.arguments:
-            name = str(step.arguments["object_id"])
-            spot = free_spot(objects, sizes.get(name, [0.05, 0.05, 0.05]), taken)
-            if spot is None:
-                raise DeskhandError("no_free_space", f"there is no free place on the desk for {name}.", hint="Clear a part of the desk first.")
-            taken.append(spot)
-            step = replace(step, arguments={"x": spot[0], "y": spot[1]})
-        result.append(step)
-    return result
-
-
 @tool(
     group="reasoning",
     unit="task_and_motion_knowledge",
@@ -133,6 +107,7 @@ def with_places(ctx: ToolContext, steps: Sequence[Step]) -> list[Step]:
             },
         ),
     ],
+    failures=[("A thing that is not there", {"goals": [{"object_id": "cup_99", "relation": "in", "target_id": "bin_1"}]}, "unknown_object")],
 )
 def plan_task(
     ctx: ToolContext,
@@ -141,8 +116,7 @@ def plan_task(
 ) -> TaskPlan:
     """Plan a task symbolically: the sequence of pick and place calls that reaches all goals, with what is in the way cleared first."""
     steps = plan(state_of(ctx.belief), goals_of(goals), kept=keep or ())
-    placed = with_places(ctx, steps)
-    return TaskPlan(steps=[step.to_json() for step in placed], note="" if steps else "All goals hold already.")
+    return TaskPlan(steps=[step.to_json() for step in steps], note="" if steps else "All goals hold already.")
 
 
 @tool(
@@ -164,6 +138,7 @@ def plan_task(
             },
         )
     ],
+    failures=[("A rule that nobody understands", {"steps": [{"tool": "move_home", "arguments": {}}], "rules": ["be nice to the desk"]}, "not_understood")],
 )
 def refine_plan(
     ctx: ToolContext,
@@ -177,7 +152,7 @@ def refine_plan(
     better, left = task.corrected(steps_of(steps), rounds)
     return RefinedPlan(
         satisfied=not left,
-        steps=[step.to_json() for step in with_places(ctx, better)],
+        steps=[step.to_json() for step in better],
         rounds=[Correction(diagnosis=item.diagnosis, correction=item.correction) for item in task.rounds],
         left=[item.text for item in left],
     )
@@ -201,6 +176,7 @@ def refine_plan(
         ("Is there a collision-free way to bring the block into the bin?", {"object_id": "block_1", "target_id": "bin_1"}),
         ("Plan a full pick and place of the can to a spot on the table", {"object_id": "can_1", "position": [0.05, -0.1]}),
     ],
+    failures=[("A thing that is not there", {"object_id": "cup_99", "target_id": "bin_1"}, "unknown_object")],
 )
 def plan_manipulation(
     ctx: ToolContext,
