@@ -17,6 +17,7 @@ from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.generator import GraspGenerator
+from deskhand.grasping.planar import start_of
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grippers.base import Gripper, GripperMotion
 from deskhand.motion.executor import Executor
@@ -66,7 +67,7 @@ class LocalRobot:
         self.arm = model.arm
         self._model, self._devices, self._motion, self._executor, self._stop = model, devices, motion, executor, stop
         self._views = Views(perception, model)
-        self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve))
+        self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve, start_of(model)))
         # Cameras and renderers may belong to the thread that opened them.
         self._eyes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="camera")
         self._hands = threading.Lock()

@@ -30,7 +30,7 @@ class Brain:
         self._instruction: Instruction = parse(text)
         self._tools = frozenset(tools)
         self._notes: list[str] = []
-        self._pursuit = Pursuit()
+        self._pursuit = Pursuit(self._tools)
         self._answers: list[str] = []
         self._building: Building | None = None
 
@@ -129,11 +129,13 @@ class Brain:
             if not ref.rest
             for item in resolve(ref, self._pursuit.objects, "any").objects
         )
-        made = make_goals([task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)], self._pursuit.objects, kept)
+        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
+        made = make_goals(tasks, self._pursuit.objects, kept)
         self._notes += made.notes
         self._pursuit.problems += made.problems
         goals = yield from self._submit(made)
         self._pursuit.begin(goals, made.free)
+        self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
         yield from self._come_to_light(group, kept)
 

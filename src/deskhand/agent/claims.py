@@ -55,7 +55,7 @@ class Claims:
 
     def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult, moves: bool) -> None:
         """A tool was called."""
-        if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "find_objects", "describe_scene"} and "objects" in result.data:
+        if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "look", "find_objects", "describe_scene"} and "objects" in result.data:
             self._looked = True
             if name != "find_objects":
                 self._objects = list(result.data["objects"])

@@ -15,6 +15,8 @@ EXACT = 0.010
 """A thing may be so far [m] from the position that a goal names."""
 BESIDE = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0), "near": (0.0, 0.0)}
 """Relations of things side by side, and their directions (x, y), as seen from the robot; ``near`` is any of them."""
+USED = 0.5
+"""Share of the room in a container that things fill when they are put in one by one."""
 CLOSE = 0.1
 """So far [m] off a thing is beside another one; farther off it still has to be brought there."""
 NEVER = {"under": "under", "between": "between"}
@@ -204,11 +206,11 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
     if things and not containers:
         out.problems.append(("impossible", f"there is no container on the desk to tidy things into. I see {listing(objects)}."))
         return
-    load = {item["id"]: sum(measure(thing, "volume") for thing in objects if thing.get("support") == item["id"]) for item in containers}
+    room = {item["id"]: USED * float(item.get("free_volume", measure(item, "volume"))) for item in containers}
     for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
         near = order_near(containers, item)
-        best = next((c for c in near if load[c["id"]] + measure(item, "volume") <= 0.5 * measure(c, "volume")), near[0])
-        load[best["id"]] += measure(item, "volume")
+        best = next((c for c in near if measure(item, "volume") <= room[c["id"]]), near[0])
+        room[best["id"]] -= measure(item, "volume")
         named[item["id"]] = Goal(item["id"], "in", best["id"])
         out.free.add(item["id"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,21 +53,31 @@ class Work:
     """What a place has verified; things deep in a container are not seen again."""
     renamed: dict[str, Goal] = field(default_factory=dict)
     """Lost id -> the goal of the thing under its new id."""
+    taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Kind and colour that each thing had when its goal was made, of those that others lay on then: uncovered they may turn out to be something else."""
 
 
 class Pursuit:
     """The last look, the sub-goals of the present group and what came of them. Methods that act are generators of calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, tools: Collection[str] = ()) -> None:
+        """``tools``: names of those that may be called."""
+        self._tools = frozenset(tools)
         self.objects: list[Seen] = []
         self.problems: list[tuple[str, str]] = []
         self.done = 0
         self.work = Work()
+        self.again: Callable[[], list[Goal]] = list
+        """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
     def begin(self, goals: Sequence[Goal], free: set[str]) -> None:
         """Take up a new group; what failed in the one before stays a problem."""
         self.problems += self.failures()
         self.work = Work({goal.object_id: goal for goal in goals}, free)
+        covered = {str(item.get("support")) for item in self.objects if item.get("relation") in ("on", "leaning")}
+        self.work.taken_for = {
+            str(item["id"]): (kind(item), str(item.get("color"))) for item in self.objects if item["id"] in covered and item["id"] in self.work.goals
+        }
 
     def is_new(self, goal: Goal) -> bool:
         """Whether nobody has had a goal for this thing yet, and it is not there already."""
@@ -87,10 +97,14 @@ class Pursuit:
         return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if self._is_open(name)]
 
     def look(self, thought: str = "") -> Yes:
-        """A fresh look, tried twice; False when there was none."""
+        """A fresh look, tried twice, and from where more is seen when it may be incomplete; False when there was none."""
         heard = yield Call("detect_objects", {}, thought)
         if not heard.ok:
             heard = yield Call("detect_objects", {}, f"The look failed ({heard.message}); once more.")
+        note = str(heard.data.get("note", "")) if heard.ok else heard.message
+        if "look" in self._tools and (note if heard.ok else heard.code == "no_table"):
+            around = yield Call("look", {}, f"The look may be incomplete ({note})")
+            heard = around if around.ok else heard
         if heard.ok:
             self.objects = list(heard.data["objects"])
         else:
@@ -113,12 +127,26 @@ class Pursuit:
                 continue
             if work.tries[goal.object_id] and not (yield from self.look(f"I look again before I retry {goal.object_id}.")):
                 return
+            yield from self._reconsider(goal.object_id)
             goal = work.goals.get(goal.object_id, goal)
             if goal.object_id in work.done or satisfied(goal, self.objects):
                 continue
             work.tries[goal.object_id] += 1
             if not (yield from self.fulfil(goal)):
                 queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
+
+    def _reconsider(self, name: str) -> Script:
+        """Look once more at a thing that was covered when its goal was made; where it turns out to be of another kind or colour, its goal is made anew."""
+        before = self.work.taken_for.pop(name, None)
+        if before is None or not (yield from self.look(f"What lay on {name} is gone; what is it?")):
+            return
+        item = next((item for item in self.objects if item["id"] == name), None)
+        new = next((goal for goal in self.again() if goal.object_id == name), None)
+        if item is None or new is None or (kind(item), str(item.get("color"))) == before or new == self.work.goals.get(name):
+            return
+        heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{name} is a {item.get('color')} {kind(item)}, not a {before[1]} {before[0]}.")
+        if heard.ok:
+            self.work.goals[name] = new
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}

@@ -106,6 +106,7 @@ def grasp(
     objects: Annotated[int, typer.Option(min=1, max=30, help="Things on a cluttered desk.")] = 10,
     stacked: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of them that stands on others.")] = 0.0,
     explore: Annotated[int, typer.Option(min=0, help="Single objects of which random grasps are tried, five each: for the calibration, and for --fit.")] = 0,
+    hard: Annotated[bool, typer.Option(help="Single and explored objects thin or wide, heavy and slippery, seen with more noise: picks that fail.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the first scene; the others follow.")] = 1000,
     shape: Annotated[list[str] | None, typer.Option(help="Only these single objects; may be given more than once.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
@@ -136,9 +137,9 @@ def grasp(
     everything: list[dict[str, Any]] = []
     for name in arm or list_arms():
         subjects = [shape[number % len(shape)] if shape else "" for number in range(max(trials, explore))]
-        jobs = [Job("single", name, seed + number, subjects[number]) for number in range(trials)]
+        jobs = [Job("single", name, seed + number, subjects[number], hard=hard) for number in range(trials)]
         jobs += [Job("clutter", name, seed + number, count=objects, stacked=stacked) for number in range(desks)]
-        jobs += [Job("explore", name, seed + number, subjects[number], count=5) for number in range(explore)]
+        jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=hard) for number in range(explore)]
         columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[last]}"))
         with interruptible(), Progress(*columns, console=console) as bar:
             task = bar.add_task(name, total=len(jobs), last="")

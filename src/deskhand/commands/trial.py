@@ -22,7 +22,9 @@ def trial(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first.")] = 0,
     arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
     brain: Annotated[str, typer.Option(help="Language model; offline needs none.")] = "offline",
-    mode: Annotated[str, typer.Option(help="How the model acts: tools (it calls them) or code (it writes Python that does; not for the offline brain).")] = "tools",
+    mode: Annotated[
+        str, typer.Option(help="How the model acts: tools (it calls them) or code (it writes Python that does; not for the offline brain).")
+    ] = "tools",
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")] = False,
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
     timeout: Annotated[float, typer.Option(help="Wall clock for one trial [s].")] = 900.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it 
 BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
 Planes = tuple[npt.NDArray[np.float32], ...]
+EDGE = 0.008  # [m] around an object within which a point of the cloud is its
 SIBLING = 0.005  # [m] between things of one colour that may be parts of one
 
 
@@ -165,18 +167,20 @@ def container_points(item: SceneObject, spacing: float, floor: bool = True) -> A
     return transform_points(item.pose, np.vstack(parts))
 
 
-def obstacle_points(scene: Scene, target: SceneObject, surfaces: Surfaces, radius: float = 0.16) -> Array:
-    """Samples (K, 3) of all that is not ``target``, within ``radius`` [m] of it: completed neighbours, containers, and unnamed points of the cloud."""
-    parts = [np.zeros((0, 3))]
-    siblings = {item.id for item in siblings_of(scene, target)}
+def obstacle_points(scene: Scene, target: SceneObject, siblings: Sequence[SceneObject], surfaces: Surfaces, unnamed: Array, radius: float = 0.16) -> Array:
+    """Samples (K, 3) of all that is not ``target`` or one of its ``siblings``, within ``radius`` [m] of it.
+
+    Completed neighbours, containers, and the points of :func:`unnamed_points`.
+    """
+    parts = [unnamed[np.linalg.norm(unnamed - target.position, axis=1) < radius]]
+    own = {target.id, *(item.id for item in siblings)}
     for item in scene.objects:
-        if item.id == target.id or item.id in siblings:
+        if item.id in own:
             continue
         if item.is_container:
             parts.append(container_points(item, OBSTACLE_SPACING, floor=target.support != item.id))
         elif np.linalg.norm(item.position - target.position) < radius + np.linalg.norm(item.size) / 2:
             parts.append(surfaces.of(item).body)
-    parts.append(_unnamed(scene, target, radius))
     points = np.vstack(parts)
     return thin(_in_the_way(points, target), OBSTACLE_SPACING).astype(float)
 
@@ -198,6 +202,7 @@ def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
         and item.color == target.color
         and not (item.is_container or target.is_container)
         and min(len(item.points), len(target.points)) > 0
+        and np.linalg.norm(item.position - target.position) < (np.linalg.norm(item.size) + np.linalg.norm(target.size)) / 2 + 2 * SIBLING
     ]
     if not near:
         return []
@@ -205,15 +210,16 @@ def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
     return [item for item in near if float(np.min(tree.query(np.asarray(item.points, dtype=float))[0])) < SIBLING]
 
 
-def _unnamed(scene: Scene, target: SceneObject, radius: float) -> Array:
-    """Points of the cloud near ``target`` that belong to no object; edges of objects are noisy, so a margin around each is left out."""
+def unnamed_points(scene: Scene) -> Array:
+    """Points (N, 3) of the cloud that belong to no object; edges of objects are noisy, so a margin around each is left out."""
     cloud = np.asarray(scene.cloud, dtype=float)
-    cloud = cloud[np.linalg.norm(cloud - target.position, axis=1) < radius]
     for item in scene.objects:
-        if len(cloud):
-            local = transform_points(inverse(item.pose), cloud)
-            cloud = cloud[box_distance(local, np.zeros(3), np.asarray(item.size) / 2) > 0.008]
-    return np.asarray(cloud)
+        half = np.asarray(item.size, dtype=float) / 2
+        near = np.linalg.norm(cloud - item.position, axis=1) < np.linalg.norm(half) + 2 * EDGE
+        free = ~near
+        free[near] = box_distance(transform_points(inverse(item.pose), cloud[near]), np.zeros(3), half) > EDGE
+        cloud = cloud[free]
+    return cloud
 
 
 def _to_hand(poses: Array, points: Array) -> Planes:

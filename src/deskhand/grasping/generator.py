@@ -11,7 +11,7 @@ from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowest_point, obstacle_points, opening, siblings_of
+from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowest_point, obstacle_points, opening, siblings_of, unnamed_points
 from deskhand.grasping.features import judge
 from deskhand.grasping.sampling import Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
 from deskhand.grasping.success import load_success_model
@@ -49,7 +49,7 @@ class GraspGenerator:
         self._tilts_about = arm_axis(RobotModel.load(arm)) if arm.free_roll else None
         self._wrist = WristReach(RobotModel.load(arm))
         self._scene: Scene | None = None
-        self._surfaces = Surfaces()
+        self._surfaces, self._unnamed = Surfaces(), np.zeros((0, 3))
 
     def generate(self, scene: Scene, object_id: str, max_grasps: int = 20) -> list[Grasp]:
         """Best first, at most ``max_grasps``.
@@ -60,10 +60,10 @@ class GraspGenerator:
         item = scene.get(object_id)
         if max_grasps < 1:
             raise DeskhandError("invalid_input", f"max_grasps must be at least 1, got {max_grasps}.")
-        surface, parts = self._surface(scene, item)
-        own = self._own(surface, parts)
+        surface, own, parts = self._surface(scene, item)
         candidates = self._candidates(scene, item, surface)
-        candidates, clearance = self._free(scene, item, own, candidates, enough=max(TRIES + 4 * max_grasps, 2 * max_grasps))
+        others = obstacle_points(scene, item, parts, self._surfaces, self._unnamed)
+        candidates, clearance = self._free(scene, item, own, others, candidates, enough=max(TRIES + 4 * max_grasps, 2 * max_grasps))
         closed = closing(candidates.poses, candidates.opened, self._gripper, own)
         judged = judge(candidates, clearance, closed, item, surface, self._gripper)
         scores = self._success.probability(judged.features)
@@ -74,25 +74,24 @@ class GraspGenerator:
     def features(self, scene: Scene, grasp: Grasp) -> Array:
         """What the success model was asked with for a grasp of this generator, see features.py."""
         item = scene.get(grasp.object_id)
-        surface, parts = self._surface(scene, item)
+        surface, own, _ = self._surface(scene, item)
         apart = abs(float((grasp.contacts[1] - grasp.contacts[0]) @ grasp.pose[:3, 1]))  # grasp.width may be more: of all that is between the pads
         one = Candidates(grasp.pose[None], grasp.contacts[None], np.array([apart]), np.array([grasp.friction_margin]), np.array([grasp.opening]))
-        closed = closing(one.poses, one.opened, self._gripper, self._own(surface, parts))
+        closed = closing(one.poses, one.opened, self._gripper, own)
         features: Array = judge(one, np.array([grasp.clearance]), closed, item, surface, self._gripper).features[0]
         return features
 
-    def _surface(self, scene: Scene, item: SceneObject) -> tuple[Surface, Sequence[SceneObject]]:
-        """The surface of ``item``, and other seen things that may be one with it. Where solids do not explain all of them, columns of all do."""
-        if self._scene is not scene:
-            self._scene, self._surfaces = scene, Surfaces()
-        parts = siblings_of(scene, item)
-        surface = self._surfaces.of(item)
-        if parts and not (surface.simple and all(self._surfaces.of(part).simple for part in parts)):
-            return column_surface(item, parts), ()
-        return surface, parts
+    def _surface(self, scene: Scene, item: SceneObject) -> tuple[Surface, Array, Sequence[SceneObject]]:
+        """The surface of ``item``, samples (N, 3) of it and of other seen things that may be one with it, and these.
 
-    def _own(self, surface: Surface, parts: Sequence[SceneObject]) -> Array:
-        return np.vstack([surface.body, *(self._surfaces.of(part).body for part in parts)])
+        Where solids do not explain all of them, columns of all do.
+        """
+        if self._scene is not scene:
+            self._scene, self._surfaces, self._unnamed = scene, Surfaces(), unnamed_points(scene)
+        surface, parts = self._surfaces.of(item), siblings_of(scene, item)
+        if parts and not (surface.simple and all(self._surfaces.of(part).simple for part in parts)):
+            return (whole := column_surface(item, parts)), whole.body, parts
+        return surface, np.vstack([surface.body, *(self._surfaces.of(part).body for part in parts)]), parts
 
     def _candidates(self, scene: Scene, item: SceneObject, surface: Surface) -> Candidates:
         narrowest, widest = self._gripper.width_min + MIN_WIDTH_ABOVE, self._gripper.width_max - SPARE_WIDTH
@@ -108,12 +107,12 @@ class GraspGenerator:
             raise DeskhandError("no_grasp", f"{item.id} cannot be gripped from above: it is too flat or its sides lean too much.")
         return candidates if surface.simple else retracted(candidates, self._gripper)
 
-    def _free(self, scene: Scene, item: SceneObject, own: Array, candidates: Candidates, enough: int) -> tuple[Candidates, Array]:
+    def _free(self, scene: Scene, item: SceneObject, own: Array, others: Array, candidates: Candidates, enough: int) -> tuple[Candidates, Array]:
         """The candidates whose hand, open and closing, touches nothing but the object, and their clearance [m].
 
         The promising ones are looked at first, until there are ``enough``. The hand opens wide where there is room, else less.
         """
-        others, floor = obstacle_points(scene, item, self._surfaces), support_height(scene, item)
+        floor = support_height(scene, item)
         promising = np.argsort(-_promise(candidates, item), kind="stable")[:MOST]
         found: list[Candidates] = []
         clearances: list[Array] = []

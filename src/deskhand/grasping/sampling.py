@@ -58,9 +58,7 @@ def antipodal_pairs(surface: Surface, narrowest: float, widest: float) -> tuple[
     other the one with the larger margin.
     """
     points, normals = surface.points, surface.normals
-    first, second = np.triu_indices(len(points), 1)
-    facing = np.einsum("ij,ij->i", normals[first], normals[second]) < -0.7
-    first, second = first[facing], second[facing]
+    first, second = np.nonzero(np.triu(normals @ normals.T < -0.7, 1))
     apart = points[second] - points[first]
     distance = np.linalg.norm(apart, axis=1)
     near = (distance >= narrowest) & (distance <= widest)
@@ -181,17 +179,16 @@ def joined(parts: list[Candidates]) -> Candidates:
 
 def diverse_order(poses: Array, scores: Array, limit: int, apart: float = 0.009, turned: float = 0.3) -> list[int]:
     """Rows by falling score, near repeats (within ``apart`` [m] and ``turned`` [rad]) put behind all others; at most ``limit``."""
-    order = [int(row) for row in np.argsort(-scores, kind="stable")[: 4 * limit]]
+    order = np.argsort(-scores, kind="stable")[: 4 * limit]
+    places, axes = poses[order, :3, 3], poses[order, :3, :3]
+    near = np.square(places[:, None] - places[None]).sum(axis=-1) < apart**2
+    # the trace of the turn between two hands, and between one and the other turned by half a turn about its approach
+    x, y, z = (axes[:, :, k] @ axes[:, :, k].T for k in range(3))
+    alike = near & (np.abs(x + y) + z > 1 + 2 * np.cos(turned))
     chosen: list[int] = []
     repeats: list[int] = []
-    cosine = 1 + 2 * np.cos(turned)
-    for row in order:
+    for row in range(len(order)):
         if len(chosen) >= limit:
             break
-        taken = poses[chosen] if chosen else np.zeros((0, 4, 4))
-        close = np.linalg.norm(taken[:, :3, 3] - poses[row, :3, 3], axis=1) < apart
-        straight = np.einsum("kij,ij->k", taken[:, :3, :3], poses[row, :3, :3])
-        flip = np.array([-1.0, -1.0, 1.0])
-        alike = np.maximum(straight, np.einsum("kij,ij->k", taken[:, :3, :3] * flip, poses[row, :3, :3])) > cosine
-        (repeats if np.any(close & alike) else chosen).append(row)
-    return (chosen + repeats)[:limit]
+        (repeats if alike[row, chosen].any() else chosen).append(row)
+    return [int(order[row]) for row in (chosen + repeats)[:limit]]

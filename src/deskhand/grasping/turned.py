@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.geometry import Array
 
@@ -57,10 +58,7 @@ def turned(points: Array, centre: Array, floor: float) -> Turned | None:
         rows = (points[:, 2] >= low) & (points[:, 2] < high)
         if rows.sum() < MIN_SIDE:
             continue
-        most = np.full(BINS, np.nan)
-        for number in np.unique(bins[rows]):
-            most[number] = np.quantile(radius[rows & (bins == number)], 0.9)
-        seen = most[np.isfinite(most)]
+        seen = _outermost(bins[rows], radius[rows])
         if len(seen) < BINS // 4:
             continue
         outer.append(float(np.quantile(seen, 0.75)))
@@ -73,3 +71,14 @@ def turned(points: Array, centre: Array, floor: float) -> Turned | None:
         return None
     z, smooth = np.array([floor, *heights]), np.array([outer[0], *outer])
     return Turned(np.asarray(centre, dtype=float), z, np.convolve(np.pad(smooth, 1, mode="edge"), [0.25, 0.5, 0.25], "valid"))
+
+
+def _outermost(bins: npt.NDArray[np.int64], radius: Array, share: float = 0.9) -> Array:
+    """The quantile ``share`` of the ``radius`` (N,) of each bin that has any."""
+    order = np.lexsort((radius, bins))
+    _, first, count = np.unique(bins[order], return_index=True, return_counts=True)
+    at = share * (count - 1)
+    low = np.floor(at).astype(int)
+    ranked = radius[order]
+    below, above = ranked[first + low], ranked[first + np.minimum(low + 1, count - 1)]
+    return np.asarray(below + (at - low) * (above - below))

@@ -1,4 +1,5 @@
 """What an arm certainly does not reach, told without inverse kinematics: its wrist would have to be farther from its shoulder than the arm is long.
+For arms with five joints it is told exactly (planar.py).
 
 Inverse kinematics finds a reachable pose in a millisecond, but gives an unreachable one up only after its whole time.
 """
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, inverse, make_transform
+from deskhand.grasping.planar import PlanarReach, is_planar
 from deskhand.motion.roll import roll_joint
 
 SAMPLES = 600
@@ -27,6 +29,7 @@ class WristReach:
 
     def __init__(self, model: RobotModel) -> None:
         names = model.arm.joints
+        self._planar = PlanarReach(model) if is_planar(model) else None
         rolls = roll_joint(model) is not None
         self.turns_fully = rolls and bool(np.ptp(model.limits[names[-1]][:2]) >= FULL_TURN)
         wrist, shoulder = model.joints[names[-2 if rolls else -1]].child, model.joints[names[1]].child
@@ -53,6 +56,9 @@ class WristReach:
         """Which of world_T_tcp (M, 4, 4), and of the starts of their approaches, may be reached."""
         good = np.ones(len(poses), bool)
         for back in (0.0, BACK):
+            if self._planar is not None:
+                good &= self._planar.within(poses @ make_transform(translation=[0.0, 0.0, -back]))
+                continue
             start = poses @ make_transform(translation=[0.0, 0.0, self._behind - back])
             good &= np.linalg.norm(start[:, :3, 3] - self._shoulder, axis=1) <= self._farthest
         return good

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
+from deskhand.grasping.planar import start_of
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.remote import make_generator
 from deskhand.nodes import conversions
@@ -44,7 +46,8 @@ class GraspingNode(DeskhandNode):
             raise DeskhandError("config_error", f"max_grasps must be at least 1, got {self.parameters.max_grasps}.")
         arm = load_arm(self.parameters.arm)
         self._names = arm.joints
-        self._generator = make_generator(arm, reach_by_ik(self._solve) if self.parameters.check_reach else None, self.parameters.predictor)
+        reach = reach_by_ik(self._solve, start_of(RobotModel.load(arm))) if self.parameters.check_reach else None
+        self._generator = make_generator(arm, reach, self.parameters.predictor)
         self._one = threading.Lock()
         self._ik = self.create_client(SolveIK, "motion/solve_ik", callback_group=self.reentrant)
         self.create_service(GenerateGrasps, "grasping/generate_grasps", self._generate, callback_group=self.reentrant)

@@ -8,6 +8,7 @@ from deskhand.errors import DeskhandError
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.follower import Follower
 from deskhand.sim.hand import HandCommand
+from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CameraSpec
 from deskhand.types import Frame, GripperReport, JointState, Trajectory
@@ -104,9 +105,9 @@ class SimGripper:
 class SimCamera:
     """A simulated camera, default: the world's. It renders in the thread that first asks it; others are refused (OpenGL contexts are per thread)."""
 
-    def __init__(self, simulation: Simulation, camera: CameraSpec | None = None) -> None:
+    def __init__(self, simulation: Simulation, camera: CameraSpec | None = None, sensor: DepthSensor | None = None) -> None:
         self._simulation = simulation
-        self._renderer = RgbdRenderer(simulation, camera=camera)
+        self._renderer = RgbdRenderer(simulation, sensor, camera)
         self._thread: int | None = None
 
     def capture(self, newer_than: float | None = None) -> Frame:

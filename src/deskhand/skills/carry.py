@@ -162,4 +162,9 @@ def release(ctx: SkillContext, held: Held) -> None:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
     ctx.belief.released()
     ctx.detach()
-    ctx.rise(RISE, (("gripper", held.object.id),), least=0.2)
+    try:
+        ctx.rise(RISE, (("gripper", held.object.id),), least=0.2)
+    except DeskhandError as error:
+        if error.code not in UNREACHED:
+            raise
+        log.info("no way straight up from %s: %s: %s", held.object.id, error.code, error)  # the next free motion finds another way

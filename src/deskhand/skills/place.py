@@ -11,14 +11,18 @@ from deskhand.errors import DeskhandError
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, lean_axis, ready, release
+from deskhand.skills.room import room_in
 from deskhand.skills.second_look import disturbed, inside_container, same_object
 from deskhand.skills.spots import Spot, spots_in
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 
+FULL = 0.05  # share of a container's room that must be free
+
 
 @skill
 def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
-    """Let the held object down into a container. ``data``: ``object_id``, ``seen_as``, ``position``, ``seen``, ``disturbed``, ``times``.
+    """Let the held object down into a container. ``data``: ``object_id``, ``seen_as``, ``position``, ``seen``, ``disturbed``,
+    ``free_volume`` [m3] and ``free_share``: the room that is left in the container, ``times``.
 
     The look after it must show the object inside, or, when the walls or the contents hide it, nowhere else.
     Codes: ``not_holding``, ``object_lost``, ``unknown_object``, ``invalid_input`` (not a container), ``no_free_space``,
@@ -28,6 +32,9 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
     container = scene.get(container_id)
     if not container.is_container:
         raise DeskhandError("invalid_input", f"{container_id} is a {container.label}, not a container.", hint="Use place_on, or the id of a container.")
+    room = room_in(ctx.belief.everything(), container)
+    if room.share < FULL:
+        raise DeskhandError("no_free_space", f"{container_id} is full: {100 * room.share:.0f} % of it is free.", hint="Use another container.")
     spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
     release(ctx, held)
     return _verify_in(ctx, held, scene, container, spot)
@@ -74,5 +81,7 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
         rest = spot.release @ held.tcp_T_object
         rest[2, 3] -= spot.fall
         ctx.belief.hide(replace(moved(held.object, rest), support=now.id, relation="in"))
+    room = room_in(ctx.belief.everything(), now)
+    data.update(free_volume=round(room.volume, 7), free_share=round(room.share, 3))
     seen = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
-    return SkillResult("", f"{name} is in {container.id}: {seen}", data)
+    return SkillResult("", f"{name} is in {container.id}: {seen}; {100 * room.share:.0f} % of {container.id} is free", data)

@@ -159,7 +159,7 @@ def clear_pose(arm: ArmConfig, frame: Frame, joints: JointState) -> tuple[str, d
     hand = dict(zip(joints.names, map(float, joints.positions), strict=True))
     best: tuple[float, str, dict[str, float]] | None = None
     for name, pose in candidates.items():
-        if ((pose < limits[:, 0]) | (pose > limits[:, 1])).any():
+        if name != "home" and ((pose < limits[:, 0]) | (pose > limits[:, 1])).any():
             continue
         stands = dict(zip(arm.joints, map(float, pose), strict=True))
         share = hidden_by_arm(model, {**hand, **stands}, frame)

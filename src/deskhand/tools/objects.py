@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
+from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
 
 ObjectId = Annotated[str, Field(min_length=1, max_length=64, description="id of an object as detect_objects gave it, for example block_1")]
@@ -30,6 +33,8 @@ class ObjectData(TypedDict):
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
+    free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
+    free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
 
 
 def object_data(item: SceneObject) -> ObjectData:
@@ -49,9 +54,18 @@ def object_data(item: SceneObject) -> ObjectData:
     )
 
 
-def objects_data(scene: Scene) -> list[ObjectData]:
-    """All objects of a scene, containers last."""
-    return [object_data(item) for item in sorted(scene.objects, key=lambda item: (item.is_container, item.id))]
+def objects_data(scene: Scene, hidden: Sequence[SceneObject] = ()) -> list[ObjectData]:
+    """All objects of a scene, containers last and with the room in them; ``hidden``: what is known to lie where it is not seen."""
+    whole = replace(scene, objects=(*scene.objects, *hidden))
+    return [
+        {**object_data(item), **_room(whole, item)} if item.is_container else object_data(item)  # type: ignore[typeddict-item]
+        for item in sorted(scene.objects, key=lambda item: (item.is_container, item.id))
+    ]
+
+
+def _room(scene: Scene, container: SceneObject) -> dict[str, float]:
+    room = room_in(scene, container)
+    return {"free_volume": round(room.volume, 7), "free_share": round(room.share, 3)}
 
 
 def yaw_of(item: SceneObject) -> float:

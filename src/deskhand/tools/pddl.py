@@ -78,7 +78,7 @@ def _goal(goal: Goal, fluent: dict[str, upf.Fluent], objects: dict[str, upf.Obje
 
 def _actions(problem: upf.Problem, thing: upf.Type, fluent: dict[str, upf.Fluent]) -> None:
     """Pick from the table, from another thing, from a container; place on the table, on another thing, into a container."""
-    for name, relation in (("pick_table", ""), ("pick_on", "on"), ("pick_in", "in"), ("place_at", ""), ("place_on", "on"), ("place_in", "in")):
+    for name, relation in (("pick_table", ""), ("pick_on", "on"), ("pick_in", "in"), ("put_aside", ""), ("place_on", "on"), ("place_in", "in")):
         action = upf.InstantaneousAction(name, **dict.fromkeys(("x", "y") if relation else ("x",), thing))
         x = action.parameter("x")
         y = action.parameter("y") if relation else None
@@ -104,7 +104,7 @@ def _step(action: upf.ActionInstance) -> Step:
     name, *rest = action.action.name, *(str(parameter) for parameter in action.actual_parameters)
     if name.startswith("pick"):
         return Step("pick", {"object_id": rest[0]})
-    if name == "place_at":
+    if name == "put_aside":
         return Step("put_aside")
     return Step(name, {"container_id" if name == "place_in" else "target_id": rest[1]})
 

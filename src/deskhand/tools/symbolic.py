@@ -20,7 +20,9 @@ ROLLS = frozenset(("ball", "pen", "marker"))
 PLACES: dict[str, tuple[str, str]] = {
     "place_in": ("in", "container_id"),
     "place_on": ("on", "target_id"),
-    **dict.fromkeys(("place_at", "place_beside", "put_aside"), ("on", "")),
+    "place_at": ("on", ""),
+    "place_beside": ("on", ""),
+    "put_aside": ("on", ""),
 }
 """Tools that put down what is held: the relation, and the argument that names the target (none: the table, or what ``on`` lists)."""
 MOVES = frozenset(("pick", *PLACES, "push", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))

@@ -46,6 +46,7 @@ def schema(**properties: Any) -> dict[str, Any]:
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "detect_objects": ("none", schema()),
+    "look": ("motion", schema()),
     "describe_scene": ("none", schema()),
     "find_objects": ("none", schema(label={"type": "string", "default": ""}, color={"type": "string", "default": ""})),
     "query_relation": ("none", schema(object_id=TEXT, relation=TEXT, target_id=TEXT)),
@@ -76,6 +77,8 @@ class SymbolicDesk:
         self.before = before
         self.holding = ""
         self.stopped = ""
+        self.narrow: set[str] = set()
+        """What a look without a motion does not show."""
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.lies: set[str] = set()
         """Tools that answer success without doing anything."""
@@ -115,7 +118,11 @@ class SymbolicDesk:
         return copy.deepcopy([item for item in self.objects.values() if not item.get("hidden")])
 
     def _detect_objects(self) -> ToolResult:
-        return ToolResult("", "", {"objects": self._visible(), "stamp": 1.0})
+        seen = [item for item in self._visible() if item["id"] not in self.narrow]
+        return ToolResult("", "", {"objects": seen, "stamp": 1.0, "note": "only a part of the desk is seen from here." if self.narrow else ""})
+
+    def _look(self) -> ToolResult:
+        return ToolResult("", "", {"objects": self._visible(), "stamp": 1.0, "message": "", "camera": "arm", "views": 3, "unseen": 0.2})
 
     def _describe_scene(self) -> ToolResult:
         return ToolResult("", "", {"text": "a desk", "objects": self._visible()})

@@ -181,6 +181,29 @@ def test_what_lies_on_top_is_cleared_first() -> None:
     assert sum(name == "pick" for name, _ in robot.calls) == 3
 
 
+def test_what_turns_out_to_be_of_another_kind_once_uncovered_goes_where_that_belongs() -> None:
+    def uncover(robot: SymbolicDesk, name: str) -> None:
+        if robot.objects["cup_1"]["support"] != "block_1":
+            robot.objects["block_1"]["label"] = "block"
+
+    robot = desk(before=uncover)
+    robot.objects["cup_1"] |= {"support": "block_1", "relation": "on"}
+    robot.objects["block_1"]["label"] = "box"
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+
+
+def test_a_look_that_may_be_incomplete_is_made_from_where_more_is_seen() -> None:
+    robot = desk()
+    robot.narrow = {"cup_1", "tray_1"}
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+    plain = desk()
+    assert run(plain).success and "look" not in [name for name, _ in plain.calls]
+
+
 def test_a_tower_grows_from_the_bottom_also_after_a_failure() -> None:
     robot = desk(faults={"pick:block_2": fail("grasp_failed")})
     outcome = run(robot, "put the blue block on the cup and the red block on the blue block")

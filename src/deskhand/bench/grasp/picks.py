@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import load_arm
+from deskhand.bench.grasp.subjects import Hardship
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.skills.base import SkillContext
@@ -199,10 +201,13 @@ def nearest(truth: Truth, item: SceneObject) -> str:
 
 
 @contextmanager
-def bench(world: WorldSpec) -> Iterator[Bench]:
+def bench(world: WorldSpec, hardship: Hardship | None = None) -> Iterator[Bench]:
     """A robot at a desk, in this process."""
+    hardship = hardship or Hardship()
     simulation = Simulation(world)
-    camera = SimCamera(simulation)
+    bodies = [*simulation.built.object_bodies, *simulation.built.finger_bodies]
+    simulation.model.geom_friction[np.isin(simulation.model.geom_bodyid, bodies), 0] *= hardship.friction
+    camera = SimCamera(simulation, sensor=DepthSensor(noise=hardship.noise * DepthSensor.noise))
     robot = make_local_robot(load_arm(world.arm), Devices(SimArm(simulation), SimGripper(simulation), camera, SimClock(simulation)))
     try:
         yield Bench(simulation, robot, world.seed)

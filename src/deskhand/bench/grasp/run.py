@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.bench.grasp.picks import Bench, PickRecord, bench
-from deskhand.bench.grasp.subjects import single_world
+from deskhand.bench.grasp.subjects import hard_world, single_world
 from deskhand.errors import DeskhandError
 from deskhand.types import Scene, SceneObject
 
@@ -30,6 +30,7 @@ class Job:
     """One scene: ``kind`` is ``single`` (``subject`` "" for the next one by seed), ``clutter`` (``count`` things) or ``explore``.
 
     Exploring takes random grasps instead of the best, ``count`` of them on one scene of a single subject; the success model is fitted on it.
+    ``hard``: heavier, slippery, thin and wide things, and more noise (subjects.py), so that there are failures to learn from.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Job:
     subject: str = ""
     count: int = 10
     stacked: float = 0.0
+    hard: bool = False
 
     @property
     def key(self) -> str:
@@ -57,7 +59,8 @@ def run_job(job: Job) -> dict[str, Any]:
             picks, cleared, times = clear(desk, job.count)
         result.update(objects=job.count, all_ms=times, cleared=cleared)
     else:
-        with bench(single_world(job.arm, job.seed, job.subject)) as desk:
+        world, hardship = hard_world(job.arm, job.seed, job.subject) if job.hard else (single_world(job.arm, job.seed, job.subject), None)
+        with bench(world, hardship) as desk:
             picks = explore(desk, job.count) if job.kind == "explore" else [single(desk)]
         result["cleared"] = int(any(pick.success for pick in picks))
     return {**result, "picks": [pick.to_json() for pick in picks], "wall_s": round(time.perf_counter() - began, 2)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,8 @@ LYING = {"pen": 1.0, "marker": 1.0, "can": 0.3, "bottle": 0.3, "cone": 0.2, "pip
 """Share that lies on its side; the rest stands as it is drawn."""
 SCALES = {"ball": (0.75, 1.0), "can": (0.75, 1.05), "cup": (0.9, 1.0), "pen": (0.9, 1.15), "cup_tapered": (0.85, 1.0), "sponge": (0.85, 1.05)}
 USUAL_SCALE = (0.85, 1.05)
-HEAVIEST = 0.12  # [kg]
+HEAVIEST, TOO_HEAVY = 0.12, 0.4  # [kg]
+STRETCH = (0.7, 1.2)
 TURN = np.deg2rad(50.0)  # to either side of straight ahead
 COLOURS = tuple(name for name in COLORS if name not in ("gray", "beige", "brown", "white", "black"))
 
@@ -54,6 +55,25 @@ def single_world(arm_name: str, seed: int, name: str = "") -> WorldSpec:
     arm = load_arm(arm_name)
     subject = draw(name or SUBJECTS[seed % len(SUBJECTS)], rng)
     return WorldSpec((placed(subject, arm, rng),), arm=arm_name, seed=seed)
+
+
+@dataclass(frozen=True)
+class Hardship:
+    """What makes a scene harder than the default: factors of the ``friction`` of pads and things and of the depth sensor's ``noise``."""
+
+    friction: float = 1.0
+    noise: float = 1.0
+
+
+def hard_world(arm_name: str, seed: int, name: str = "") -> tuple[WorldSpec, Hardship]:
+    """As :func:`single_world` with a thing that is thinner or wider, up to six times as heavy, on slippery pads, seen with up to three times the noise."""
+    rng = np.random.default_rng([seed, 78])
+    arm = load_arm(arm_name)
+    subject = draw(name or SUBJECTS[seed % len(SUBJECTS)], rng)
+    x, y, z = np.asarray(subject.size) * rng.uniform(*STRETCH)
+    thing = placed(replace(subject, size=(float(x), float(y), float(z))), arm, rng)
+    thing = replace(thing, mass=min(TOO_HEAVY, thing.mass * float(np.exp(rng.uniform(0.0, np.log(6.0))))))
+    return WorldSpec((thing,), arm=arm_name, seed=seed), Hardship(float(np.exp(rng.uniform(np.log(0.15), 0.0))), float(rng.uniform(1.0, 3.0)))
 
 
 def placed(subject: Subject, arm: ArmConfig, rng: np.random.Generator) -> ObjectSpec:

@@ -150,11 +150,11 @@ def place_at(
     preconditions=_HELD,
     postconditions=_HOLDS_NOW,
     timeout=240.0,
-    when_to_use="To set the held object down next to another one: to its left or right, in front of it or behind it; pick it first.",
-    limits="On the table only; within reach. Where the very place is taken it goes up to 24 mm farther off or to the side; fails with no_free_space otherwise.",
+    when_to_use="To set the held object down next to another one, on the side that is wanted and with a gap; pick it first.",
+    limits="On the table only; within reach. Where the very place is taken it goes up to 24 mm farther off; fails with no_free_space otherwise.",
     examples=[
-        ("Put the held cup to the left of the box", {"target_id": "box_1", "side": "left_of"}),
-        ("Set the held block down behind the can, 5 cm off", {"target_id": "can_1", "side": "behind", "gap": 0.05}),
+        ("Put it down next to the can, leaving a gap of 5 cm", {"target_id": "can_1", "side": "behind", "gap": 0.05}),
+        ("Place it beside the box", {"target_id": "box_1", "side": "left_of"}),
     ],
     failures=[("The hand is empty", {"target_id": "block_1", "side": "left_of"}, "precondition_failed")],
 )
