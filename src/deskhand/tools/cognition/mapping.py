@@ -75,7 +75,7 @@ def build_occupancy_map(
     view = desk_view(ctx)
     rows = slice(STRIDE // 2, None, STRIDE)
     kept = view.valid[rows, rows]
-    tree.integrate(view.points[rows, rows][kept], view.eye, REACH, ~view.robot[rows, rows][kept])
+    tree.integrate(view.points[rows, rows][kept].astype(float), view.eye, REACH, ~view.robot[rows, rows][kept])
     return _map(ctx, tree)
 
 
@@ -203,7 +203,7 @@ def build_semantic_map(
     ctx: ToolContext, map_uri: Annotated[str, Field(max_length=200, description="uri of the map to go on with; empty: a new one")] = ""
 ) -> SemanticMap:
     """Take a look and fuse it into a 3-D semantic map of voxels that vote for the object they show."""
-    data = _semantic(ctx.resources.get(map_uri).json()) if map_uri else {"looks": 0, "things": {}, "voxels": {}}
+    data = _semantic(ctx.resources.get(map_uri).json() if map_uri else {"looks": 0, "things": {}, "voxels": {}})
     scene, _ = look(ctx)
     view = desk_view(ctx)
     own = owners(view, scene)

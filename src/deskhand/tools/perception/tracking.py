@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
@@ -29,6 +29,7 @@ WINDOW = (21, 21)  # [px] of Lucas and Kanade
 BACK = 1.5  # [px] that a point followed forth and back may miss its start by
 ALIKE = 0.55  # correlation of a point's surroundings with those at the start, below which something hides it
 PATCH = 10  # [px] half the side of these surroundings
+OTHER = 0.75  # distance of colour histograms from which it is not the target any more
 VOXEL = 0.004  # [m]
 NEVER = 1e6
 
@@ -124,10 +125,11 @@ def track_points(
 
 def _followed(before: Image, after: Image, point: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
     """Where a point (2,) is in the next picture; None when going back misses it."""
-    settings = {"winSize": WINDOW, "maxLevel": 3, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
+    settings: dict[str, Any] = {"winSize": WINDOW, "maxLevel": 3, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
+    nothing: Any = None
     start = point.reshape(1, 1, 2)
-    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, None, **settings)
-    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, there, None, **settings)
+    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, nothing, **settings)
+    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, there, nothing, **settings)
     inside = 0 <= there[0, 0, 0] <= after.shape[1] - 1 and 0 <= there[0, 0, 1] <= after.shape[0] - 1
     good = bool(found[0, 0] and returned[0, 0]) and inside and float(np.linalg.norm(back - start)) < BACK
     return np.asarray(there[0, 0]) if good else None
@@ -176,20 +178,31 @@ def segment_video(
         current = _refined(images[0], start, start, 0)
     else:
         current = stored_mask(ctx.resources, mask, images[0].shape)
-    size = int(current.sum())
-    flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+    size, colors = int(current.sum()), _colors(images[0], current)
+    flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
     result, lost = [_masked(ctx, current, 0, size == 0)], size == 0
     for number in range(1, len(images)):
         before, after = (cv2.cvtColor(image, cv2.COLOR_RGB2GRAY) for image in images[number - 1 : number + 1])
         if not lost:
             carried = _carried(flow, before, after, current)
             current = _refined(images[number], carried, carried, 6)
-            lost = int(current.sum()) < 0.1 * size
+            lost = int(current.sum()) < 0.1 * size or _unlike(colors, _colors(images[number], current)) > OTHER
         if lost:
             current = np.zeros_like(current)
         result.append(_masked(ctx, current, number, lost))
         ctx.progress(number / len(images), f"picture {number + 1} of {len(images)}")
     return SegmentedVideo(pictures=result)
+
+
+def _colors(image: Image, mask: Mask) -> npt.NDArray[np.float32]:
+    """Histogram of the colours under a mask."""
+    histogram = cv2.calcHist([image], [0, 1, 2], mask.astype(np.uint8), [8, 8, 8], [0, 256, 0, 256, 0, 256])
+    return np.asarray(cv2.GaussianBlur(histogram.reshape(64, 8), (3, 3), 0) / max(1.0, float(histogram.sum())), np.float32)
+
+
+def _unlike(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> float:
+    """Bhattacharyya distance of two histograms, 0 to 1."""
+    return float(cv2.compareHist(a, b, cv2.HISTCMP_BHATTACHARYYA))
 
 
 def _masked(ctx: ToolContext, mask: Mask, number: int, lost: bool) -> MaskedPicture:
@@ -315,10 +328,10 @@ def _continued(tracks: list[_Track], boxes: list[Box3d], reach: float) -> list[B
         if j in matched:
             track = tracks[matched[j]]
             track.step = np.array(box["center"]) - track.box["center"]
-            box = Box3d(**{**box, "track_id": track.number, "velocity": rounded(track.step)})  # type: ignore[typeddict-item]
+            box = Box3d(**{**box, "track_id": track.number, "velocity": rounded(track.step)})
             track.box = box
         else:
-            box = Box3d(**{**box, "track_id": len(tracks) + 1})  # type: ignore[typeddict-item]
+            box = Box3d(**{**box, "track_id": len(tracks) + 1})
             tracks.append(_Track(len(tracks) + 1, box))
         result.append(box)
     return result
