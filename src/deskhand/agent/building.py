@@ -15,6 +15,8 @@ from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes
 
 TRIES = 4
 """How often one block is put to its place."""
+HAND_FULL = frozenset({"already_holding", "precondition_failed"})
+"""Codes of calls that need an empty hand."""
 SPARE_ACTS = 6
 """Acts beyond one a block that a structure may take before it is given up, for each block one more."""
 
@@ -51,6 +53,11 @@ class Building:
         named = {"structure_name": wish.structure, "count": wish.count, "colors": list(wish.colors)} if wish.structure else {}
         other = {"plan": wish.plan} if wish.plan is not None else {"file": wish.file}
         heard = yield Call("plan_structure", named or other, "Which blocks, and where?")
+        if heard.code in HAND_FULL:  # of a task that was cut short
+            yield from self._put_aside()
+            if not (yield from self._pursuit.look()):
+                return
+            heard = yield Call("plan_structure", named or other, "Once more, with the hand empty.")
         if not heard.ok:
             self._fail(heard)
             return
@@ -140,7 +147,7 @@ class Building:
     def _pick(self, name: str, why: str) -> One:
         """A block into the hand; what is in it already is put aside, unless it is that block."""
         picked = yield Call("pick", {"object_id": name}, why)
-        if picked.code in {"already_holding", "precondition_failed"}:
+        if picked.code in HAND_FULL:
             state = yield Call("get_robot_state", {}, "What is in the hand?")
             if state.ok and state.data.get("holding") == name:
                 return state

@@ -89,7 +89,7 @@ class Perception:
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
             # A lid finds its can, and a thing what carries it, only when that stands alone.
-            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings), tcp)
+            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings, cut=True), tcp)
         detections = [self._detection(view, item) for item in placed]
         if self.detectors:
             names = rename([item.item for item in detections], [view.in_picture(item.segment.pixels) for item in placed], frame, self.detectors)

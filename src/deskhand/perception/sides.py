@@ -136,7 +136,7 @@ def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
     seen = np.delete(size, axis)
     if np.ptp(seen) < _ALIKE * seen.max() and size[axis] - 0.003 < seen.mean() < most + 0.004:
         return float(max(seen.mean(), size[axis]))  # two sides alike: a cube
-    values = np.linspace(max(size[axis], 0.008), most + 0.002, 14)
+    values = np.linspace(max(size[axis], 0.008), most + 0.002, 11)
     weights = np.empty(len(values))
     for number, value in enumerate(values):
         trial = size.copy()
