@@ -29,7 +29,7 @@ from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResou
 SERVER = "tool_server"
 POLL = 0.02  # [s]
 AFTER_CANCEL = 20.0  # [s] wall time that a cancelled call may take to come to its end
-QUICK, QUICK_MARGIN = 10.0, 10.0  # [s] time limit of a tool that is called by a service, and what waiting for a device may add
+QUICK, QUICK_MARGIN = 10.0, 110.0  # [s] time limit of a tool that is called by a service, and what waiting for a device and the operator may add
 LOST = 5.0  # [s] that the server may be undiscovered during a call
 
 
@@ -78,14 +78,14 @@ class RosToolClient:
     ) -> ToolResult:
         """See ToolClient. A cancel is passed on, and the truth about what became of the call is waited for.
 
-        A tool that moves nothing and is done within seconds is called by a service, without feedback and cancel, which is many times faster.
+        A tool that moves nothing and is done within seconds is called by a service, without feedback, many times faster; a cancel ends the wait for it.
         """
         problem = unreadable(dict(arguments)) if isinstance(arguments, Mapping) else Problem("", repr(arguments)[:60], "the arguments are not an object", "{}")
         if problem:
             return failure(InvalidArguments(name, [problem]), name, 0.0)
         text = json.dumps(dict(arguments), allow_nan=False)
-        if self._is_quick(name) and not (cancelled and cancelled()):
-            return self._call_quickly(CallTool.Request(tool=name, arguments_json=text, caller=caller))
+        if self._is_quick(name):
+            return self._call_quickly(CallTool.Request(tool=name, arguments_json=text, caller=caller), cancelled or (lambda: False))
         goal = InvokeTool.Goal(tool=name, arguments_json=text, caller=caller)
         end = time.monotonic() + self._wait_for
         while not self._invoke.server_is_ready():
@@ -123,14 +123,17 @@ class RosToolClient:
                 raise DeskhandError("node_unavailable", f"{name} was cancelled, but the tool server does not say what became of it.")
         return future.result()
 
-    def _call_quickly(self, request: CallTool.Request) -> ToolResult:
+    def _call_quickly(self, request: CallTool.Request, cancelled: Callable[[], bool]) -> ToolResult:
         if not self._call.service_is_ready() and not self._call.wait_for_service(timeout_sec=self._wait_for):
             raise self._gone("nobody serves tools/call.")
         try:
-            answer = wait_future(self._call.call_async(request), QUICK + QUICK_MARGIN, request.tool, lambda: self._peers.dead(SERVER))
+            future = self._call.call_async(request)
+            answer = wait_future(future, QUICK + QUICK_MARGIN, request.tool, lambda: self._peers.dead(SERVER) or cancelled())
         except DeskhandError as error:
-            if error.code == "cancelled":
+            if self._peers.dead(SERVER):
                 raise self._gone(f"the tool server vanished during {request.tool}.") from error
+            if error.code == "cancelled":  # it moves nothing, and its end is near
+                return failure(error, request.tool, 0.0)
             raise
         return result_from_text(answer.result_json)
 
