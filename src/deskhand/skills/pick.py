@@ -129,7 +129,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     if at_place == "there" or (gave and at_place != "gone"):
         what = "is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
         raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
-    if wrong := _more_than(item, along, parts, closed.width > grasp.width + WIDER):
+    if wrong := _more_than(item, along, parts, closed.width - grasp.width, float(grasp.pose[2, 3] + gripper.finger_depth * grasp.pose[2, 2])):
         raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
     trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
@@ -213,12 +213,16 @@ def _came_along(frame: Frame, scene: Scene, item: SceneObject, lifted: float) ->
     ]
 
 
-def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wider: bool) -> list[str]:
-    """Of what came ``along``, the ids that say that not ``item`` alone is between the fingers: what it stood on, or with fingers ``wider`` apart a neighbour.
+def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wider: float, tips: float) -> list[str]:
+    """Of what came ``along``, the ids that say that not ``item`` alone is between the fingers, which are ``wider`` [m] apart than expected.
 
-    What stands on it comes along, and what is a part of it.
+    What stands on it comes along, and what is a part of it: so is what it seems to stand on, when the finger ``tips`` (height [m]) were above that.
     """
-    return [other.id for other in along if (other.id == item.support and other.id not in parts) or (wider and other.support != item.id)]
+    return [
+        other.id
+        for other in along
+        if (other.id == item.support and other.id not in parts and (tips < other.top or abs(wider) > WIDER)) or (wider > WIDER and other.support != item.id)
+    ]
 
 
 def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:
