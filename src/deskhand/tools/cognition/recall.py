@@ -180,7 +180,8 @@ def scene_changes(
 @tool(
     group="cognition",
     unit="queryable_memory",
-    when_to_use="To answer a question about the past in plain words, when the other memory tools would need several calls.",
+    when_to_use="To answer a question about the past in plain words (which can was left of the block before, where was it, what was moved last), in one "
+    "call: better than several calls of the other memory tools.",
     limits="A small grammar: where, which, what was on or in what, what happened, when; not_understood says which questions it takes.",
     examples=[
         ("A question about the past from a person", {"question": "which cup was left of the box before?"}),
