@@ -106,4 +106,6 @@ def fit_round(points: Array, slack: float) -> tuple[Array, float, Array, npt.NDA
         away = points - centre
         error = np.abs(np.sqrt(np.einsum("ij,ij->i", away, away)) - radius)
         keep = error <= max(slack, 2.5 * median(error))
+        if keep.all():
+            break
     return centre, radius, error, keep

@@ -40,7 +40,7 @@ class Placed:
 
 
 def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Placed]:
-    """Things in containers, on and against other things, each fitted again between what carries it and what it carries."""
+    """Things in containers, on and against other things, each fitted again between what carries it and what it carries, as far as it is seen."""
     result = list(placed)
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
     floors = dict.fromkeys(range(len(placed)), 0.0)
@@ -76,11 +76,17 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
         result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
         if below and result[i].relation == "in":
             result[i] = replace(result[i], relation="on")
-    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, result))) for i, item in enumerate(result)]
-    for i in lows:
-        if _leans(result[i].solid) and result[i].relation == "on":
+    return result
+
+
+def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
+    """Things with what is hidden of them, and what those lean against that neither stand nor lie."""
+    containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
+    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, placed))) for i, item in enumerate(placed)]
+    for i, item in enumerate(result):
+        if i not in containers and _leans(item.solid) and item.relation == "on":
             against = _leans_against(i, result, containers)
-            result[i] = replace(result[i], support=against, relation="leaning") if against is not None else result[i]
+            result[i] = replace(item, support=against, relation="leaning") if against is not None else item
     return result
 
 
