@@ -17,6 +17,8 @@ from deskhand.tools.spatial import DIRECTIONS, NEAR_GAP, relation_holds
 from deskhand.types import Scene
 
 MOST_WORDS = 40
+ALIKE = {"volume": 0.25, "height": 0.08, "length": 0.08}
+"""Shares by which things may differ that a camera cannot tell apart by size."""
 _RELATIONS = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **lex.BESIDE}
 _KNOWN = sorted({*lex.KIND_WORDS, *lex.COLORS, *lex.SHAPES, *lex.SIZES})
 
@@ -67,14 +69,25 @@ def _read(text: str, words: Sequence[str]) -> Reading:
 
 def fitting(reading: Reading, objects: Sequence[Seen], scene: Scene) -> list[Seen]:
     """All things that fit, superlatives and relations applied, nearest to the robot first where nothing says otherwise."""
-    several = replace(reading.ref, count=0) if not (reading.ref.size or reading.ref.place) else reading.ref
     if reading.where is None:
-        return list(resolve(several, objects, "any").objects)
+        return _described(reading.ref, objects)
     relation, anchor = reading.where
     known = {item.id: item for item in scene.objects}
     anchors = [None] if anchor.ref.table else [known[str(item["id"])] for item in fitting(anchor, objects, scene) if item["id"] in known]
     beside = [item for item in objects if item["id"] in known and any(relation_holds(scene, known[str(item["id"])], relation, other)[0] for other in anchors)]
-    return list(resolve(several, beside, "any").objects)
+    return _described(reading.ref, beside)
+
+
+def _described(ref: Ref, objects: Sequence[Seen]) -> list[Seen]:
+    """What a description fits; of "the biggest one" also what is as big as far as a camera can tell."""
+    if ref.size is None or not ref.count:
+        return list(resolve(ref if ref.place else replace(ref, count=0), objects, "any").objects)
+    what, sign, _ = ref.size
+    found = sorted(resolve(replace(ref, count=0, size=None), objects, "any").objects, key=lambda item: -sign * measure(item, what))
+    if len(found) <= ref.count:
+        return found
+    last = measure(found[ref.count - 1], what)
+    return [item for item in found if sign * (measure(item, what) - last) >= -ALIKE[what] * last]
 
 
 def chosen(reading: Reading, candidates: Sequence[Seen]) -> tuple[list[Seen], bool, str]:

@@ -185,6 +185,8 @@ def test_phrases_are_resolved_and_ambiguity_is_told(thinking):
     assert len(ok(thinking, "resolve_reference", phrase="a red block")["object_ids"]) == 1
     assert ok(thinking, "resolve_reference", phrase="the block that is on block_1")["object_ids"] == ["block_2"]
     assert ok(thinking, "resolve_reference", phrase="the leftmost block")["object_ids"]
+    assert ok(thinking, "resolve_reference", phrase="the biggest red block")["ambiguous"]  # they are of one size
+    assert ok(thinking, "resolve_reference", phrase="the biggest thing")["object_ids"] == ["bin_1"]
     assert thinking.invoke("resolve_reference", {"phrase": "the block above the moon"}).code == "not_understood"
 
 
