@@ -29,9 +29,6 @@ QUERIES = {
     "wipe the table with a sponge": "wipe",
     "hand it to a person": "handover",
     "set it down on the table at a given position": "place_at",
-    "put it next to the cup": "place_beside",
-    "get rid of what the hand holds": "put_aside",
-    "look behind the box from another side": "look",
     "bring the arm back to its rest pose": "move_home",
     "let go of everything": "open_gripper",
     "squeeze the fingers": "close_gripper",
@@ -53,6 +50,14 @@ def registry():
 
 @pytest.mark.parametrize(("query", "tool"), QUERIES.items())
 def test_the_right_tool_is_among_the_first_three(registry, query, tool):
+    assert tool in [hit.name for hit in registry.search(query, limit=3)]
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [("put it next to the cup", "place_beside"), ("get rid of what the hand holds", "put_aside"), ("look behind the box from another side", "look")],
+)
+def test_tools_that_have_near_relatives_are_among_the_first_three(registry, query, tool):
     assert tool in [hit.name for hit in registry.search(query, limit=3)]
 
 
