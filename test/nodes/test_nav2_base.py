@@ -18,11 +18,12 @@ from rclpy.signals import SignalHandlerOptions
 from deskhand.arms.config import load_arm
 from deskhand.nodes.node import DeskhandNode
 from deskhand.nodes.ros_robot import RosRobot
-from deskhand.tools.base import make_session
+from deskhand.tools.base import load_tools, make_session
 from deskhand.types import SafetyStatus
 
 DOMAIN = 84
 TICK = 0.02  # [s]
+REGISTRY = load_tools(others=False)[0]
 
 
 class Navigator:
@@ -90,14 +91,14 @@ def navigator(robot):
 
 
 def test_without_nav2_it_says_that_there_is_no_base(robot):
-    with make_session(robot) as session:
+    with make_session(robot, registry=REGISTRY) as session:
         result = session.invoke("navigate_to_goal_pose", {"x": 1.0, "y": 0.0})
     assert result.code == "impossible" and "navigate_to_pose" in result.message
 
 
 def test_the_base_drives_to_the_pose_and_says_where_it_is(robot, navigator):
     told = []
-    with make_session(robot) as session:
+    with make_session(robot, registry=REGISTRY) as session:
         result = session.invoke("navigate_to_goal_pose", {"x": 1.0, "y": -0.5, "yaw": 1.57}, feedback=lambda fraction, text: told.append(fraction))
         assert result.ok, result
         lost = session.invoke("navigate_to_goal_pose", {"x": 100.0, "y": 0.0})
@@ -116,7 +117,7 @@ def test_a_cancel_and_a_stop_of_the_robot_end_the_drive(robot, navigator, why):
         if fraction > 0.0:
             stop.set() if why == "cancel" else setattr(robot, "status", SafetyStatus(True, "safety_stop", "test"))
 
-    with make_session(robot) as session:
+    with make_session(robot, registry=REGISTRY) as session:
         result = session.invoke("navigate_to_goal_pose", {"x": 3.0, "y": 0.0}, feedback=watch, cancelled=stop.is_set)
     assert result.code == "cancelled" and navigator.x < 2.5
     before = navigator.x

@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
@@ -22,12 +23,13 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from deskhand.errors import DeskhandError
+from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.memory.reader import MemoryReader
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import THREADS, ToolServerNode
 from deskhand.safety.audit import verify
+from deskhand_interfaces.srv import CallTool
 
 DOMAIN = 71
 
@@ -53,9 +55,10 @@ class SlowRobot(DeskRobot):
 class Graph:
     """A tool server on a robot of the test, a client, and what was said on tools/events."""
 
-    def __init__(self, folder, approval="never"):
+    def __init__(self, folder, approval="never", mounts=""):
         self.robot = SlowRobot([item for item in one_of_each() if item.id in ("block_1", "pen_1", "bin_1")])
         overrides = [Parameter("episode", value=str(folder)), Parameter("approval", value=approval), Parameter("lock_wait", value=0.2)]
+        overrides.append(Parameter("mounts", value=mounts))
         self.server = ToolServerNode(self.robot, parameter_overrides=overrides)
         self.node = DeskhandNode("test_client")
         self.client = RosToolClient(self.node)
@@ -149,6 +152,39 @@ def test_tools_are_found_described_and_called_over_ros(graph, tmp_path):
     assert "block_1 was picked up" in graph.ok("ask_memory", question="what did you pick up last?")["answer"]
     with MemoryReader(tmp_path / "memory.sqlite") as memory:  # while the server writes it
         assert [event.kind for event in memory.events(["block_1"])] == ["added", "held", "released", "placed"]
+
+
+def test_quick_tools_by_a_service_large_things_by_reference_and_motion_only_by_the_action(graph):
+    assert graph.ok("list_watches") == {"watches": []}
+    assert graph.event(event="end", tool="list_watches")["caller"] == "test"
+    picture = np.random.default_rng(0).integers(0, 256, (480, 640, 3), np.uint8)
+    ref = graph.server.session.resources.put(picture, text="noise")
+    fetched = graph.client.resource(ref["uri"])
+    assert np.array_equal(fetched.array(), picture) and fetched.ref == ref
+    with pytest.raises(DeskhandError) as caught:
+        graph.client.resource("deskhand://nothing")
+    assert caught.value.code == "unknown_resource"
+    client = graph.node.create_client(CallTool, "tools/call", callback_group=graph.node.reentrant)
+    answer = call_service(client, CallTool.Request(tool="move_home", arguments_json="{}"))
+    assert answer.error_code == ERROR_NUMBERS["invalid_input"] and "tools/invoke" in answer.error_message
+    assert graph.robot.executed == []
+    answer = call_service(client, CallTool.Request(tool="list_watches", arguments_json='{"a": NaN}'))
+    assert answer.error_code == ERROR_NUMBERS["invalid_arguments"]
+
+
+def test_tools_of_another_namespace_are_mounted_when_somebody_serves_them(tmp_path):
+    graph = Graph(tmp_path, mounts="twin=/")
+    try:
+        end = time.monotonic() + 60
+        while "twin_where_is" not in [hit.name for hit in graph.server.session.search()]:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert graph.client.describe("twin_pick")["source"] == "ros:/"
+        graph.ok("detect_objects")
+        assert graph.ok("twin_find_objects")["objects"]
+        assert graph.client.invoke("twin_pick", {"object_id": "block_9"}).code == "unknown_object"
+    finally:
+        graph.close()
 
 
 def test_what_is_wrong_with_a_call_is_told_and_nothing_moves(graph):

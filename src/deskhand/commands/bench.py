@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     bench.command("motion")(motion)
     bench.command("perception")(perception)
     bench.command("grasp")(grasp)
+    bench.command("tools")(tools)
     app.add_typer(bench, name="bench")
 
 
@@ -106,7 +107,7 @@ def grasp(
     objects: Annotated[int, typer.Option(min=1, max=30, help="Things on a cluttered desk.")] = 10,
     stacked: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of them that stands on others.")] = 0.0,
     explore: Annotated[int, typer.Option(min=0, help="Single objects of which random grasps are tried, five each: for the calibration, and for --fit.")] = 0,
-    hard: Annotated[bool, typer.Option(help="Single and explored objects thin or wide, heavy and slippery, seen with more noise: picks that fail.")] = False,
+    hard: Annotated[bool, typer.Option(help="Explore each object once more: thin or wide, heavy, slippery, seen with more noise.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the first scene; the others follow.")] = 1000,
     shape: Annotated[list[str] | None, typer.Option(help="Only these single objects; may be given more than once.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
@@ -137,9 +138,9 @@ def grasp(
     everything: list[dict[str, Any]] = []
     for name in arm or list_arms():
         subjects = [shape[number % len(shape)] if shape else "" for number in range(max(trials, explore))]
-        jobs = [Job("single", name, seed + number, subjects[number], hard=hard) for number in range(trials)]
+        jobs = [Job("single", name, seed + number, subjects[number]) for number in range(trials)]
         jobs += [Job("clutter", name, seed + number, count=objects, stacked=stacked) for number in range(desks)]
-        jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=hard) for number in range(explore)]
+        jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=harder) for number in range(explore) for harder in sorted({False, hard})]
         columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[last]}"))
         with interruptible(), Progress(*columns, console=console) as bar:
             task = bar.add_task(name, total=len(jobs), last="")
@@ -160,9 +161,56 @@ def grasp(
     if plot_file:
         plot(summaries, plot_file)
     if fit_file:
-        features, outcomes = fitting.samples([result for result in everything if result["job"]["kind"] == "explore"])
+        features, outcomes, harder = fitting.samples([result for result in everything if result["job"]["kind"] == "explore"])
         arms = ", ".join(arm or list_arms())
-        fitting.write(fitting.fit(features, outcomes), fit_file, f"{len(outcomes)} picks of random grasps, {arms}, seeds {seed} to {seed + explore - 1}")
+        fitting.write(
+            fitting.fit(features, outcomes, harder), fit_file, f"{len(outcomes)} picks of random grasps, {arms}, seeds {seed} to {seed + explore - 1}"
+        )
         console.print(f"success model of {len(outcomes)} picks written to {fit_file}")
     if any(summary["false_successes"] for summary in summaries):
+        raise typer.Exit(1)
+
+
+def tools(
+    calls: Annotated[int, typer.Option(min=10, help="Calls on each way to a tool.")] = 200,
+    ros: Annotated[bool, typer.Option("--ros/--no-ros", help="Also over ROS, through a real tool server.")] = True,
+    missed: Annotated[bool, typer.Option("--missed", help="Show the queries of the half `dev` whose tool did not come first.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {calls: [...], discovery: [...], good}; see docs/tools.md.")] = None,
+) -> None:
+    """What the call of a tool costs beyond the plain function, and how often a search finds the right tool.
+
+    Exit code 1 when something is beyond its bar.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from deskhand.bench.calls.run import measure as measure_calls
+    from deskhand.bench.discovery.run import AMONG_FIVE, FIRST, HALVES, load_queries
+    from deskhand.bench.discovery.run import measure as measure_discovery
+    from deskhand.tools.base import load_tools
+
+    console = Console(highlight=False)
+    with console.status("tools") as status:
+        rows = list(measure_calls(calls, ros, lambda text: status.update(f"tools: {text}")))
+        status.update("tools: discovery")
+        registry = load_tools(others=False)[0]
+        found = [measure_discovery(registry, load_queries(), half) for half in HALVES]
+    table = Table("way to a tool", "calls", "median [ms]", "p95 [ms]", "over the plain one", "bar")
+    for row in rows:
+        over = f"[{'green' if row.good else 'red'}]{row.over:.2f} {row.unit}[/]"
+        table.add_row(row.way, str(row.calls), f"{row.median:.3f}", f"{row.p95:.3f}", over, f"{row.bar:g} {row.unit}")
+    console.print(table)
+    table = Table("queries", "number", "first", "among five")
+    for each in found:
+        table.add_row(each.half, str(each.queries), f"{each.first:.3f}", f"{each.among_five:.3f}")
+    console.print(table, f"{len(registry)} tools; bars for the half `test`, which nothing was tuned on: first {FIRST}, among five {AMONG_FIVE}.")
+    if missed:
+        for text, tool, hits in found[0].missed:
+            console.print(f"  {text!r}: {tool}, found {', '.join(hits) or 'nothing'}")
+    good = all(row.good for row in rows) and found[-1].good
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        data = {"calls": [row.to_json() for row in rows], "discovery": [each.to_json() for each in found], "tools": len(registry), "good": good}
+        json_file.write_text(json.dumps(data, indent=1))
+    if not good:
         raise typer.Exit(1)

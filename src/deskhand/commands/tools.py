@@ -85,7 +85,7 @@ def call(
 
 @tools.command()
 def validate(
-    names: Annotated[list[str] | None, typer.Argument(help="Tools or units. Default: all tools.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Tools, units or groups. Default: all tools.")] = None,
     cards: Annotated[bool, typer.Option("--cards", help="Only check the cards, run no scenario.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Keep what was measured with the cards.")] = False,
     json_file: Json = None,
@@ -101,8 +101,8 @@ def validate(
     from deskhand.tools.checks import card_problems
 
     registry, refused = load_tools()
-    chosen = [card for card in registry.cards() if not names or card.name in names or card.unit in names]
-    if missing := [name for name in names or () if not any(name in (card.name, card.unit) for card in chosen)]:
+    chosen = [card for card in registry.cards() if not names or {card.name, card.unit, card.group} & set(names)]
+    if missing := [name for name in names or () if not any(name in (card.name, card.unit, card.group) for card in chosen)]:
         registry.get(missing[0])  # says which tool it may mean
     rows: list[bench.Row] = []
     if not cards:

@@ -17,6 +17,7 @@ from deskhand.errors import DeskhandError
 MAX_DEPTH = 16
 MAX_VALUES = 20_000
 MAX_TEXT = 200_000
+MAX_KEY = 1000  # characters of the name of a field
 MAX_INTEGER = 2**53  # beyond it JSON readers disagree
 MAX_PROBLEMS = 10
 
@@ -75,7 +76,7 @@ class Schema:
         properties = schema.get("properties", {})
         if error.validator == "additionalProperties":
             for key in sorted(set(instance) - set(properties)):
-                near = difflib.get_close_matches(key, list(properties), n=1, cutoff=0.5)
+                near = difflib.get_close_matches(key[:80], list(properties), n=1, cutoff=0.5)
                 advice = f"did you mean {near[0]!r}? " if near else ""
                 yield Problem(_join(path, key), shown(instance[key]), "there is no such field", f"{advice}the fields are {_names(properties)}")
         elif error.validator == "required":
@@ -166,6 +167,9 @@ def unreadable(value: Any) -> Problem | None:
             wrong = next((key for key in item if not isinstance(key, str)), None)
             if wrong is not None:
                 return Problem(path, shown(wrong), f"the key {shown(wrong)} is not text", "text as keys")
+            long = next((key for key in item if len(key) > MAX_KEY), None)
+            if long is not None:
+                return Problem(_join(path, long), f"{len(long)} characters", "the name of the field is too long", f"at most {MAX_KEY} characters")
             stack.extend((entry, _join(path, key), depth + 1) for key, entry in reversed(item.items()))
         elif isinstance(item, list | tuple):
             stack.extend((item[index], f"{path}[{index}]", depth + 1) for index in range(min(len(item), MAX_VALUES + 1) - 1, -1, -1))

@@ -194,7 +194,7 @@ def _in_the_way(points: Array, target: SceneObject) -> Array:
 
 
 def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
-    """Things of the target's colour that touch it: a look may take one thing of several parts for several."""
+    """Things of the target's colour that touch it, or lie on each other: a look may take one thing of several parts for several."""
     near = [
         item
         for item in scene.objects
@@ -207,7 +207,12 @@ def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
     if not near:
         return []
     tree = cKDTree(np.asarray(target.points, dtype=float))
-    return [item for item in near if float(np.min(tree.query(np.asarray(item.points, dtype=float))[0])) < SIBLING]
+
+    def touches(item: SceneObject) -> bool:
+        on_other = target.support == item.id or item.support == target.id
+        return on_other or float(np.min(tree.query(np.asarray(item.points, dtype=float))[0])) < SIBLING
+
+    return [item for item in near if touches(item)]
 
 
 def unnamed_points(scene: Scene) -> Array:

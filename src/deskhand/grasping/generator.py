@@ -186,12 +186,12 @@ def _hand_side(arm: ArmConfig) -> float:
 
 
 def support_height(scene: Scene, item: SceneObject) -> float:
-    """Height [m] that finger tips must stay above at ``item``: the table, the floor of the container that it lies in, or the top of the thing it stands on."""
+    """Height [m] that finger tips must stay above at ``item``: the table, the floor of the container it lies in, or the top of another thing it stands on."""
     table = float(scene.table.pose[2, 3])
     for other in scene.objects:
         if other.id == item.support and other.is_container:
             return max(table, other.bottom + other.wall)
-        if other.id == item.support and item.relation == "on":
+        if other.id == item.support and item.relation == "on" and other.id not in {part.id for part in siblings_of(scene, item)}:
             return max(table, min(other.top, item.bottom))
     return table
 

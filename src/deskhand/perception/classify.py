@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,7 @@ class Classifier:
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
 
 
+@lru_cache(maxsize=256)
 def _vagueness(form: Form) -> float:
     """How much a form allows: the product of its ranges' widths on a log scale."""
     spans = [*form.sides]

@@ -103,6 +103,9 @@ def fit_round(points: Array, slack: float) -> tuple[Array, float, Array, npt.NDA
         solution = np.linalg.solve(system.T @ system + 1e-12 * np.eye(size + 1), system.T @ (p**2).sum(axis=1))
         centre = solution[:size]
         radius = float(np.sqrt(max(float(solution[size] + centre @ centre), 1e-9)))
-        error = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
+        away = points - centre
+        error = np.abs(np.sqrt(np.einsum("ij,ij->i", away, away)) - radius)
         keep = error <= max(slack, 2.5 * median(error))
+        if keep.all():
+            break
     return centre, radius, error, keep

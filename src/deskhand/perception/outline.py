@@ -15,6 +15,7 @@ _DEPTH = 3.0  # [px] that a corner lies within the convex outline at least
 _DEEP = 0.05  # the same as a share of the root of the area
 _BEHIND = 0.005  # [m]
 _MOST = 4
+_CUTS = 4
 _ROUND = np.ones((3, 3), np.uint8)
 
 
@@ -63,12 +64,12 @@ def _is_open(view: View, item: Segment, corner: Array) -> bool:
 
 
 def cuts_at(corners: list[Array], pixels: Indices, width: int) -> list[Mask]:
-    """Straight cuts of pixels (N,) in the picture: from corner to corner, then along the edges that end at one."""
+    """Straight cuts of pixels (N,) in the picture, the shortest ones: from corner to corner, or along the edges that end at one."""
     points = np.stack(np.divmod(pixels, width), axis=1).astype(float)
     lines = [(a[1], b[1] - a[1]) for a, b in combinations(corners, 2)]
     lines += [(corner[1], corner[1] - corner[end]) for corner in corners for end in (0, 2)]
-    sides = []
+    found = []
     for place, along in lines:
-        offset = points - place
-        sides.append(offset[:, 0] * along[1] - offset[:, 1] * along[0] > 0)
-    return sides
+        offset = (points - place) @ np.array([along[1], -along[0]]) / max(1e-6, float(np.linalg.norm(along)))
+        found.append((int((np.abs(offset) < 1.0).sum()), offset > 0))
+    return [side for _, side in sorted(found, key=lambda cut: cut[0])[:_CUTS]]

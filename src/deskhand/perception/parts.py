@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.probes import HIDDEN, free_share, states
+from deskhand.perception.probes import FREE, HIDDEN, free_share, states
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.settings import PerceptionSettings
@@ -25,25 +25,30 @@ _ONE = 0.0015  # [m] rms of one solid through two pieces
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
-def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings) -> list[Segment]:
-    """Join lids, tips and stickers to the things they belong to, then drop segments that are too small to be things."""
+def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:
+    """Join lids, tips and stickers to the things they belong to, then drop segments that are too small to be things.
+
+    ``cut``: things that touch were cut apart, so that pieces beside each other stay so.
+    """
     pieces = sorted(segments, key=len, reverse=True)
-    beside = _neighbours(pieces)
+    beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
     trees: dict[int, cKDTree] = {}
     owner = list(range(len(pieces)))
     for i in range(len(pieces) - 1, -1, -1):
         for j in map(int, np.flatnonzero(beside[i])):
-            if owner[j] != j or not (_may_be_lid(pieces[i], pieces[j]) or _may_be_part(pieces[i], pieces[j])):
+            lid, part = _may_be_lid(levels[i], levels[j]), _may_be_part(pieces[i], pieces[j])
+            if owner[j] != j or not (lid or part):
                 continue
             if j not in trees:
                 trees[j] = cKDTree(pieces[j].points, balanced_tree=False)
             if not _touch(trees[j], pieces[i]):
                 continue
-            if _is_lid(pieces[i], pieces[j], view, fits) or (_may_be_part(pieces[i], pieces[j]) and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
+            if (lid and _is_lid(pieces[i], pieces[j], view, fits)) or (part and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
                 owner[i] = j
                 break
     _join_cut_through(pieces, owner)
-    _join_behind(view, fits, pieces, owner)
+    if not cut:
+        _join_behind(view, fits, pieces, owner)
     result = []
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
@@ -86,14 +91,18 @@ def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list
 
 
 def _hidden_between(view: View, one: Segment, other: Segment) -> bool:
-    """True when the way from one piece to the other, where they are nearest, is behind something."""
+    """True when the way from one piece to the other is behind something."""
     a, b = one.points[:: 1 + len(one) // 60], other.points[:: 1 + len(other) // 60]
     distance = np.linalg.norm(a[:, None] - b[None], axis=2)
     i, j = np.unravel_index(int(distance.argmin()), distance.shape)
-    if not _TOUCH < distance[i, j] < _WIDEST / 2:
+    if distance[i, j] > _WIDEST / 2:
         return False
-    between = states(view, a[i] + np.linspace(0.25, 0.75, 5)[:, None] * (b[j] - a[i]), 0.003)
-    return bool((between == HIDDEN).sum() >= 4)
+    if distance[i, j] > _TOUCH:
+        begin, end = a[i], b[j]
+    else:  # what stands on a thing may leave two pieces of it that nearly meet at a corner
+        begin, end = a.mean(axis=0), b.mean(axis=0)
+    between = states(view, begin + np.linspace(0.25, 0.75, 5)[:, None] * (end - begin), 0.003)
+    return bool((between == HIDDEN).sum() >= 3 and not (between == FREE).any())
 
 
 @dataclass(frozen=True)
@@ -106,10 +115,12 @@ class _Line:
 
 def _line(item: Segment) -> _Line | None:
     """Where a thin piece runs, None for pieces that are not thin."""
-    middle = item.points.mean(axis=0)
-    values, vectors = np.linalg.eigh(np.cov((item.points - middle).T))
+    points = item.points[:: 1 + len(item) // 400]
+    middle = points.mean(axis=0)
+    near = points - middle
+    values, vectors = np.linalg.eigh(near.T @ near / max(1, len(points) - 1))
     axis = vectors[:, int(np.argmax(values))]
-    along, across = (item.points - middle) @ axis, np.sqrt(max(1e-12, float(values[1])))
+    along, across = near @ axis, np.sqrt(max(1e-12, float(values[1])))
     length = float(np.ptp(spread(along, 0.03, 0.97)))
     return _Line(middle, axis, length, 4 * float(across)) if across < 0.006 and length > 0.012 else None
 
@@ -147,21 +158,32 @@ def _touch(tree: cKDTree, part: Segment) -> bool:
     return bool(np.isfinite(distance).sum() >= 3)
 
 
-def _may_be_lid(part: Segment, main: Segment) -> bool:
+@dataclass(frozen=True)
+class _Levels:
+    """Heights [m] of a piece: where most of it begins and ends, its top, and the share of it that is at the top."""
+
+    low: float
+    high: float
+    top: float
+    flat: float
+
+
+def _levels(item: Segment) -> _Levels:
+    z = item.points[:: 1 + len(item) // 600, 2]
+    low, high = spread(z, 0.05, 0.95)
+    top = quantile(z, 0.97)
+    return _Levels(low, high, top, float((np.abs(z - top) < 0.003).mean()))
+
+
+def _may_be_lid(part: _Levels, main: _Levels) -> bool:
     """A level piece at the height where ``main`` ends, which itself shows no top."""
-    low, high = spread(part.points[:, 2], 0.05, 0.95)
-    if high - low > _LID_DEPTH or low < 0.012:
+    if part.high - part.low > _LID_DEPTH or part.low < 0.012:
         return False
-    bottom, top = spread(main.points[:, 2], 0.05, 0.97)
-    if abs(top - (low + high) / 2) > 0.007 or bottom > low - 0.012:
-        return False
-    return bool((np.abs(main.points[:, 2] - top) < 0.003).mean() <= 0.2)
+    return abs(main.top - (part.low + part.high) / 2) <= 0.007 and main.low <= part.low - 0.012 and main.flat <= 0.2
 
 
 def _is_lid(part: Segment, main: Segment, view: View, fits: SolidFits) -> bool:
     """One that makes a whole with it."""
-    if not _may_be_lid(part, main):
-        return False
     union = _union(main, [part])
     whole = fits.of(union)
     return whole.shape in ("cylinder", "box") and whole.error < max(0.0022, 1.5 * view.noise)

@@ -28,7 +28,7 @@ from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.split import split_touching
-from deskhand.perception.support import Placed, find_supports
+from deskhand.perception.support import Placed, complete, find_supports
 from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -89,7 +89,8 @@ class Perception:
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
             # A lid finds its can, and a thing what carries it, only when that stands alone.
-            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings), tcp)
+            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings, cut=True), tcp)
+        placed = complete(fits, placed)
         detections = [self._detection(view, item) for item in placed]
         if self.detectors:
             names = rename([item.item for item in detections], [view.in_picture(item.segment.pixels) for item in placed], frame, self.detectors)

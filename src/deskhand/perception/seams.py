@@ -23,7 +23,7 @@ _SEEN = 0.2  # the same where another thing explains it as well
 _CLEAR = 0.5  # the same where nothing tells how large the parts are
 _END = 0.012  # [m]
 _MOST = 6
-_EVEN = 0.07  # of a block's edge that its sides may differ
+_EVEN = 0.10  # of a block's edge that its sides may differ
 _LIKELIER = 1.5  # times as usual as the whole
 
 
@@ -74,7 +74,7 @@ def _lines(view: View, solid: Solid, axis: int) -> tuple[Array, Array]:
     half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
     steps = np.arange(-half[axis] + 0.002, half[axis] - 0.002, _STEP)
-    gray = view.frame.color.astype(np.float32).sum(axis=2) / 3
+    gray = cv2.cvtColor(np.ascontiguousarray(view.frame.color), cv2.COLOR_RGB2GRAY)
     best = np.zeros(len(steps))
     for normal in (0, 1, 2):
         if normal == axis or abs(toward[normal]) < half[normal] + 0.25 * float(np.linalg.norm(toward)):
@@ -88,7 +88,7 @@ def _lines(view: View, solid: Solid, axis: int) -> tuple[Array, Array]:
         if not np.isfinite(pixels).all():
             continue
         texture = cv2.remap(gray, pixels[..., 0].astype(np.float32), pixels[..., 1].astype(np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        best = np.maximum(best, _shares(texture))
+        best = np.maximum(best, _shares(texture.astype(float)))
     return steps, best
 
 

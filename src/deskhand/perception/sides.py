@@ -13,7 +13,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import fit_circle
-from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, Taken, states
+from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, States, Taken, states
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.solid import Solid
 from deskhand.perception.standing import upright
@@ -107,28 +107,29 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
 def _beyond(view: View, solid: Solid, axis: int, sign: float, taken: Taken) -> float:
     """How much further [m] than it is seen a box may reach to one side, hidden all the way."""
     half, other = solid.size / 2, 1 - axis
+    steps = np.arange(_STEP, _LARGEST - solid.size[axis], _STEP)
+    if not len(steps):
+        return 0.0
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
     across, heights = np.linspace(-0.8, 0.8, 4) * half[other], np.linspace(-0.5, 0.8, 4) * half[2]
-    reached = 0.0
-    for step in np.arange(_STEP, _LARGEST - solid.size[axis], _STEP):
-        place = sign * (half[axis] + step)
-        top = np.full((4, 3), half[2])
-        top[:, axis], top[:, other] = place, across
-        groups = [top]
-        if abs(toward[other]) > half[other] + GRAZING * np.linalg.norm(toward):  # the face beside is turned to the camera
-            beside = np.empty((4, 3))
-            beside[:, axis], beside[:, other], beside[:, 2] = place, np.sign(toward[other]) * half[other], heights
-            groups.append(beside)
-        found = states(view, np.concatenate(groups) @ solid.pose[:3, :3].T + solid.pose[:3, 3], _HIDES)
-        above, side = found[:4], found[4:]
-        said = above[above != UNKNOWN]
-        if not len(said) or (said == HIDDEN).mean() <= 0.5 or (len(side) and (side == FREE).mean() > 0.4):
-            break
-        slab = top * [1.0, 1.0, 0.0]
-        if taken(slab @ solid.pose[:3, :3].T + solid.pose[:3, 3]).mean() > 0.4:
-            break
-        reached = float(step)
-    return reached
+    top = np.full((len(steps), 4, 3), half[2])
+    top[..., axis], top[..., other] = (sign * (half[axis] + steps))[:, None], across
+    above = _states(view, solid, top)
+    said = (above != UNKNOWN).sum(axis=1)
+    free = (said > 0) & ((above == HIDDEN).sum(axis=1) <= 0.5 * said) | (said == 0)
+    if abs(toward[other]) > half[other] + GRAZING * np.linalg.norm(toward):  # the face beside is turned to the camera
+        beside = top.copy()
+        beside[..., other], beside[..., 2] = np.sign(toward[other]) * half[other], heights
+        free |= (_states(view, solid, beside) == FREE).mean(axis=1) > 0.4
+    slabs = (top * [1.0, 1.0, 0.0]).reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
+    free |= taken(slabs).reshape(len(steps), 4).mean(axis=1) > 0.4
+    last = int(np.argmax(free)) if free.any() else len(steps)
+    return float(steps[last - 1]) if last > 0 else 0.0
+
+
+def _states(view: View, solid: Solid, local: Array) -> States:
+    """States (N, M) of points (N, M, 3) in the axes of a solid."""
+    return states(view, local.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3], _HIDES).reshape(local.shape[:2])
 
 
 def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
@@ -136,7 +137,7 @@ def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
     seen = np.delete(size, axis)
     if np.ptp(seen) < _ALIKE * seen.max() and size[axis] - 0.003 < seen.mean() < most + 0.004:
         return float(max(seen.mean(), size[axis]))  # two sides alike: a cube
-    values = np.linspace(max(size[axis], 0.008), most + 0.002, 14)
+    values = np.linspace(max(size[axis], 0.008), most + 0.002, 11)
     weights = np.empty(len(values))
     for number, value in enumerate(values):
         trial = size.copy()

@@ -43,7 +43,8 @@ def surface_distance(solid: Solid, points: Array) -> Array:
         gap = np.column_stack([np.hypot(local[:, across[0]], local[:, across[1]]) - half[across[0]], np.abs(local[:, axis]) - half[axis]])
     else:
         gap = np.abs(local) - half
-    outside = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
+    beyond = np.maximum(gap, 0.0)
+    outside = np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
     return np.asarray(np.where(outside > 0, outside, gap.max(axis=1)))
 
 

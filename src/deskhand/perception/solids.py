@@ -27,7 +27,7 @@ _LONG = 1.6  # times as long as wide from which it may be a cylinder that lies
 _POOR_TOP = 0.0012  # [m]
 _BROAD = 0.022  # [m] wider than rods are
 _WHOLE_TOP = 0.8
-_GOOD = 0.0009  # [m] rms
+_GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
@@ -85,7 +85,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
         and outline.size[1] > _BROAD
         and standing.shape != "other"
         and standing.flat_top > _WHOLE_TOP
-        and standing.error < max(_GOOD, 1.2 * view.noise)
+        and standing.error < max(_GOOD, 1.4 * view.noise)
     ):
         return standing
     found: list[Solid | None] = []

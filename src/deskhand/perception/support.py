@@ -40,7 +40,7 @@ class Placed:
 
 
 def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Placed]:
-    """Things in containers, on and against other things, each fitted again between what carries it and what it carries."""
+    """Things in containers, on and against other things, each fitted again between what carries it and what it carries, as far as it is seen."""
     result = list(placed)
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
     floors = dict.fromkeys(range(len(placed)), 0.0)
@@ -52,14 +52,15 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
             floors[i] = hollow.floor
             result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor, None)
     lows = {i: quantile(item.segment.points[:, 2], 0.025) for i, item in enumerate(result) if i not in containers}
-    carriers = {i: _carriers(view, fits, i, result, lows, floors) for i in lows if not _leans(result[i].solid)}
+    highs = {i: quantile(result[i].segment.points[:, 2], 0.95) for i in lows}
+    carriers = {i: _carriers(view, fits, i, result, lows, highs, floors) for i in lows if not _leans(result[i].solid)}
     owner = _owners(view, result)
     for i in lows:
         if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
             carriers[i] = _seen_below(view, i, result, lows, owner)
             if not carriers[i] and _ends_there(view, result[i], lows[i]):
                 floors[i] = lows[i]
-                carriers[i] = _hidden_below(i, result, lows)
+                carriers[i] = _hidden_below(i, result, lows, highs)
     carried: dict[int, list[int]] = {}
     for i, below in carriers.items():
         for j in below:
@@ -75,11 +76,17 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
         result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
         if below and result[i].relation == "in":
             result[i] = replace(result[i], relation="on")
-    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, result))) for i, item in enumerate(result)]
-    for i in lows:
-        if _leans(result[i].solid) and result[i].relation == "on":
+    return result
+
+
+def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
+    """Things with what is hidden of them, and what those lean against that neither stand nor lie."""
+    containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
+    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, placed))) for i, item in enumerate(placed)]
+    for i, item in enumerate(result):
+        if i not in containers and _leans(item.solid) and item.relation == "on":
             against = _leans_against(i, result, containers)
-            result[i] = replace(result[i], support=against, relation="leaning") if against is not None else result[i]
+            result[i] = replace(item, support=against, relation="leaning") if against is not None else item
     return result
 
 
@@ -134,7 +141,9 @@ def _is_in(item: Placed, container: Placed) -> bool:
     return bool(within > 0.55 and quantile(points[:, 2], 0.05) < hollow.height + 0.004)
 
 
-def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: dict[int, float], floors: dict[int, float]) -> list[int]:
+def _carriers(
+    view: View, fits: SolidFits, i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float], floors: dict[int, float]
+) -> list[int]:
     """Indices of the things that ``i`` stands on, the one with most of it above first."""
     low, item = lows[i], placed[i]
     if low < floors[i] + _GAP:
@@ -146,7 +155,7 @@ def _carriers(view: View, fits: SolidFits, i: int, placed: list[Placed], lows: d
     for j, other in enumerate(placed):
         if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere":
             continue
-        highest = quantile(other.segment.points[:, 2], 0.95)
+        highest = highs[j]
         if not (highest < low + 0.006 and (unseen or highest > low - _OVERHANG)):
             continue
         if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
@@ -197,13 +206,12 @@ def _ends_there(view: View, item: Placed, low: float) -> bool:
     return bool(len(said) >= 5 and (said == FREE).mean() > 0.6)
 
 
-def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float]) -> list[int]:
+def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float]) -> list[int]:
     """Index of the highest thing below ``i``, of which the top may be hidden by it."""
     found = []
     for j in lows:
-        high = quantile(placed[j].segment.points[:, 2], 0.95)
-        if j != i and not _leans(placed[j].solid) and high < lows[i] + 0.006 and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
-            found.append((high, j))
+        if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + 0.006 and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
+            found.append((highs[j], j))
     return [max(found)[1]] if found else []
 
 

@@ -24,6 +24,7 @@ PREGRASP = 0.06  # [m] back along the approach
 LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is told by a sure second look only
+WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another thing between them
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
 SLIDES = 15  # times 0.2 s to wait for that
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
@@ -128,7 +129,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     if at_place == "there" or (gave and at_place != "gone"):
         what = "is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
         raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
-    if wrong := [other.id for other in along if not (other.id in parts or other.support == item.id)]:
+    if wrong := _more_than(item, along, parts, closed.width > grasp.width + WIDER):
         raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
     trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
@@ -210,6 +211,14 @@ def _came_along(frame: Frame, scene: Scene, item: SceneObject, lifted: float) ->
         and seen_at_place(frame, other, support_height(scene, other)) == "gone"
         and seen_lifted(frame, other, lifted) == "there"
     ]
+
+
+def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wider: bool) -> list[str]:
+    """Of what came ``along``, the ids that say that not ``item`` alone is between the fingers: what it stood on, or with fingers ``wider`` apart a neighbour.
+
+    What stands on it comes along, and what is a part of it.
+    """
+    return [other.id for other in along if (other.id == item.support and other.id not in parts) or (wider and other.support != item.id)]
 
 
 def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:

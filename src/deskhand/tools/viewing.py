@@ -7,7 +7,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
@@ -16,6 +15,7 @@ from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import fit_table
 from deskhand.perception.view import View, fill_edges, make_view
+from deskhand.tools.neighbours import nearest
 from deskhand.types import Frame, Scene
 
 SETTINGS = PerceptionSettings()
@@ -86,10 +86,9 @@ def owners(view: DeskView, scene: Scene) -> npt.NDArray[np.int32]:
     seen = [(number, item.points) for number, item in enumerate(scene.objects) if len(item.points)]
     if not seen or not view.things.any():
         return result
-    tree = cKDTree(np.concatenate([points for _, points in seen]))
     numbers = np.concatenate([np.full(len(points), number, np.int32) for number, points in seen])
-    distance, nearest = tree.query(view.points[view.things], distance_upper_bound=OWN)
+    distance, index = nearest(np.concatenate([points for _, points in seen]), view.points[view.things], OWN)
     found = np.full(len(distance), -1, np.int32)
-    found[np.isfinite(distance)] = numbers[nearest[np.isfinite(distance)]]
+    found[np.isfinite(distance)] = numbers[index[np.isfinite(distance)]]
     result[view.things] = found
     return result

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from deskhand.bench.grasp.run import Job, campaign, finished
+from deskhand.bench.grasp.subjects import hard_world, single_world
 from deskhand.errors import DeskhandError
 
 JOBS = [Job("single", "wx250s", seed, "mug") for seed in (1, 2)]
@@ -27,3 +28,13 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     with pytest.raises(DeskhandError, match="line 1") as caught:
         finished(file)
     assert caught.value.code == "invalid_input" and file.read_text() == "milk\nbread\n"
+
+
+def test_hard_scenes_are_the_same_for_a_seed_and_heavier_than_others():
+    worlds = [hard_world("wx250s", seed) for seed in range(60)]
+    assert [hardship for _, hardship in worlds] == [hard_world("wx250s", seed)[1] for seed in range(60)]
+    assert all(0.15 <= hardship.friction <= 1.0 and 1.0 <= hardship.noise <= 3.0 for _, hardship in worlds)
+    easy = [single_world("wx250s", seed).objects[0] for seed in range(60)]
+    hard = [world.objects[0] for world, _ in worlds]
+    assert sum(item.mass for item in hard) > 1.5 * sum(item.mass for item in easy)
+    assert [(item.kind, item.shape) for item in hard] == [(item.kind, item.shape) for item in easy]

@@ -48,6 +48,21 @@ def test_a_fit_finds_the_weights_that_made_the_outcomes(tmp_path):
     assert all(abs(row["predicted"] - row["success"]) < 0.1 for row in numbers["curve"] if row["picks"] > 200)
 
 
+def test_hard_scenes_tell_the_weights_but_not_how_often_a_usual_pick_succeeds():
+    rng = np.random.default_rng(1)
+    features = rng.uniform(0, 1, (4000, len(NAMES)))
+    true = np.zeros(len(NAMES))
+    true[3] = 3.0
+    hard = (rng.random(4000) < 0.5).astype(float)
+    usual = 1 / (1 + np.exp(-(4.0 - features @ true)))
+    outcomes = (rng.random(4000) < 1 / (1 + np.exp(-(4.0 - 3.0 * hard - features @ true)))).astype(float)
+    model = fit(features, outcomes, hard)
+    assert model.weights[3] == pytest.approx(3.0, abs=0.6)
+    assert np.mean(model.probability(features)) == pytest.approx(usual.mean(), abs=0.03)
+    with pytest.raises(DeskhandError, match="hard scenes"):
+        fit(features, outcomes, np.ones(4000))
+
+
 def test_a_fit_needs_failures_too():
     with pytest.raises(DeskhandError, match="at least 60"):
         fit(np.zeros((100, len(NAMES))), np.ones(100))

@@ -64,3 +64,36 @@ def test_a_full_container_stays_a_container():
 def test_two_things_of_one_colour_in_a_row_are_no_container():
     one = look(thing("ball", "brown", (0.041,) * 3, 0.016, -0.141), thing("block", "brown", CUBE, -0.009, -0.072, 0.6))
     check(one, one.detect())
+
+
+def test_a_tower_of_blocks_of_one_colour_is_as_many_blocks_each_on_the_one_below():
+    one = look(*(thing("block", "red", CUBE, 0.05 + 0.0008 * n, 0.001 * n, 0.8 + 0.03 * n, z=0.0352 * n, name=f"block {n}") for n in range(3)))
+    scene = one.detect()
+    check(one, scene)
+    low, middle, high = (found_at(scene, item, 0.02) for item in one.world.objects)
+    assert (low.support, middle.support, high.support) == ("table", low.id, middle.id)
+
+
+def test_one_tall_box_is_no_tower():
+    one = look(thing("box", "red", (0.035, 0.035, 0.105), 0.05, 0.0))
+    assert len(one.detect().objects) == 1
+
+
+def test_pens_of_one_colour_that_meet_are_two_pens():
+    pens = (thing("pen", "blue", (0.010, 0.010, 0.13), 0.03, 0.0, 1.4, name="a"), thing("pen", "blue", (0.010, 0.010, 0.13), 0.106, 0.02, 0.1, name="b"))
+    one = look(*pens)
+    check(one, one.detect())
+
+
+def test_a_cup_on_a_box_of_its_colour_stands_on_it():
+    one = look(thing("box", "green", (0.07, 0.06, 0.04), 0.05, 0.0), thing("cup", "green", (0.04, 0.04, 0.055), 0.05, 0.0, z=0.0405))
+    scene = one.detect()
+    check(one, scene)
+    box, cup = (found_at(scene, item, 0.02) for item in one.world.objects)
+    assert cup.support == box.id and cup.size[2] == pytest.approx(0.055, abs=0.006)
+
+
+def test_a_sponge_that_hides_what_it_stands_on_is_no_higher_than_it_is_seen():
+    one = look(thing("block", "yellow", CUBE, 0.04, 0.0), thing("sponge", "blue", (0.08, 0.09, 0.025), 0.05, 0.0, z=0.0352))
+    sponge = found_at(one.detect(), one.world.objects[1], 0.02)
+    assert sponge is not None and sponge.size[2] == pytest.approx(0.025, abs=0.006)

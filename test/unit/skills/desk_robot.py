@@ -174,6 +174,8 @@ class DeskRobot:
     def execute(self, plan_id, progress=None, cancelled=None):
         if self.stopped.stopped:
             raise DeskhandError("safety_stop", self.stopped.reason)
+        if plan_id not in self.plans:
+            raise DeskhandError("unknown_plan", f"there is no plan {plan_id!r}.")
         plan = self.plans.pop(plan_id)
         assert np.allclose(plan.trajectory.positions[0], self.joints), "a plan that starts elsewhere"
         if cancelled and cancelled():

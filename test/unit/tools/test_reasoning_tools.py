@@ -1,6 +1,7 @@
 """Reasoning tools on a desk with real geometry and no dynamics."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 from desk_robot import DeskRobot
 from desk_things import thing
 
+from deskhand.bench.tools.run import all_scenarios
 from deskhand.errors import ERROR_NUMBERS
+from deskhand.etp.card import UNITS
 from deskhand.tools.advice import POLICIES
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.symbolic import Goal, State, plan
@@ -92,10 +95,10 @@ def test_plans_can_be_done_step_by_step_and_reach_their_goals(seed):
     assert sum(step.tool == "pick" for step in steps) * 2 == len(steps)
 
 
-def test_what_lies_on_top_goes_first_and_to_a_free_place(session):
+def test_what_lies_on_top_goes_first_and_aside(session):
     steps = ok(session, "plan_task", goals=[IN_BIN])["steps"]
     assert [step["tool"] for step in steps] == ["pick", "put_aside", "pick", "place_in"]
-    assert steps[0]["arguments"] == {"object_id": "block_2"} and steps[1]["arguments"] == {}
+    assert steps[0]["arguments"] == {"object_id": "block_2"}
     for step in steps:
         ok(session, step["tool"], **step["arguments"])
     assert ok(session, "check_goal", conditions=[IN_BIN])["satisfied"]
@@ -267,3 +270,35 @@ def test_the_last_pick_and_the_last_place_are_taken_back(session, robot):
     ok(session, "place_at", x=0.05, y=0.12)
     undone = ok(session, "undo_last_act")
     assert undone["undone"] == "place" and robot.things["block_3"].position[:2] == pytest.approx(before[:2], abs=0.01)
+
+
+# ---------------------------------------------------------------- what the cards say
+
+OURS = [card for card in REGISTRY.cards() if card.group in ("reasoning", "execution")]
+
+
+def test_every_tool_of_reasoning_and_execution_has_an_example_a_failure_and_scenarios():
+    measured = Counter(item.tool for item in all_scenarios())
+    assert min(sum(card.unit == unit for card in OURS) for group in ("reasoning", "execution") for unit in UNITS[group]) >= 2
+    assert [card.name for card in OURS if not card.examples or not card.failures] == []
+    assert [card.name for card in OURS if not 2 <= measured[card.name] <= 4] == []
+
+
+def test_every_failure_example_ends_with_its_code(robot):
+    wrong = []
+    with make_session(robot, registry=REGISTRY) as session:
+        for looked in (False, True):
+            for card in OURS:
+                for failure in card.failures:
+                    blind = failure.code == "precondition_failed" and "scene_known" in card.preconditions
+                    if failure.code in ("safety_stop", "stale_data") or blind == looked:
+                        continue
+                    result = session.invoke(card.name, failure.arguments)
+                    if result.code != failure.code:
+                        wrong.append((card.name, failure.situation, result.code, result.message))
+            session.invoke("detect_objects", {})
+        assert wrong == [] and robot.executed == []
+        robot.stop("test")
+        for card in OURS:
+            if any(failure.code == "safety_stop" for failure in card.failures):
+                assert session.invoke(card.name, {}).code == "safety_stop"

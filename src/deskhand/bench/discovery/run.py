@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -13,6 +14,8 @@ from deskhand.etp.registry import Registry
 
 QUERIES = Path(__file__).with_name("queries.yaml")
 HALVES = ("dev", "test")
+FIRST, AMONG_FIVE = 0.85, 0.97
+"""Bars of the half ``test``."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,16 @@ class Found:
     first: float
     among_five: float
     missed: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+    @property
+    def good(self) -> bool:
+        """Within the bars."""
+        return self.first >= FIRST and self.among_five >= AMONG_FIVE
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data; the missed queries are told of the half ``dev`` only, so that nobody tunes on the other."""
+        told = {"half": self.half, "queries": self.queries, "first": round(self.first, 4), "among_five": round(self.among_five, 4)}
+        return told if self.half == "test" else {**told, "missed": [{"query": text, "tool": tool, "found": hits} for text, tool, hits in self.missed]}
 
 
 def load_queries(file: Path = QUERIES) -> list[Query]:

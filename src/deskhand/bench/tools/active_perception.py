@@ -72,3 +72,28 @@ def area(desk: Desk) -> Measured:
 def culprit(desk: Desk) -> Measured:
     ids = desk.look()
     return Measured(float(desk.call("find_hidden_space")["most_hidden_by"] == ids["tall"]), "1 for the right thing", equal=1.0)
+
+
+@scenario(
+    tool="look", name="all_seen", situation="A block half behind a tall box, a can apart: are all three in the scene of the look?", world=behind, changes=True
+)
+def all_seen(desk: Desk) -> Measured:
+    given = desk.call("look")
+    where = [np.array(item["position"]) for item in given["objects"]]
+    found = [min((float(np.linalg.norm(place[:2] - desk.truth(name).pose[:2, 3])) for place in where), default=1.0) < 0.03 for name in desk.names]
+    return Measured(sum(found) / len(found), "share of the things found", equal=1.0)
+
+
+@scenario(
+    tool="look",
+    name="arm_out_of_the_way",
+    situation="The arm stands over the desk, with the hand above a can: is the arm at home after it, and the can seen?",
+    world=behind,
+    changes=True,
+)
+def arm_out_of_the_way(desk: Desk) -> Measured:
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.0, -0.15, 0.25]})["plan_id"]})
+    given = desk.call("look")
+    can = desk.truth("can").pose[:2, 3]
+    off = min(float(np.linalg.norm(np.array(item["position"])[:2] - can)) for item in given["objects"])
+    return Measured(1000 * off if desk.call("get_robot_state")["at_home"] else float("nan"), "mm between the can and where it is seen", at_most=10.0)

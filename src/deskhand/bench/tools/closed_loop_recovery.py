@@ -99,3 +99,19 @@ def stays_stopped(desk: Desk) -> Measured:
     refused = not desk.result("execute_plan", {"plan_id": plan}).ok and not desk.result("move_home").ok
     desk.simulation.step(0.5)
     return Measured(1000 * float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - before)) if refused else float("nan"), "mm moved", at_most=1.0)
+
+
+@scenario(tool="stop_motion", name="in_the_middle", situation="The arm is stopped in the middle of a motion: how far does it go on?", world=bare, changes=True)
+def in_the_middle(desk: Desk) -> Measured:
+    where: list[np.ndarray] = []
+
+    def watch(fraction: float, text: str) -> None:
+        if fraction > 0.4 and not where:
+            desk.call("stop_motion", {"reason": "scenario"})
+            where.append(desk.robot.tcp_pose()[:3, 3])
+
+    plan = desk.call("plan_motion", {"position": [0.05, 0.1, 0.15], "speed_scale": 0.5})["plan_id"]
+    result = desk.session.invoke("execute_plan", {"plan_id": plan}, feedback=watch)
+    desk.simulation.step(0.5)
+    gone = float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - where[0])) if where else float("nan")
+    return Measured(1000 * gone if result.code == "safety_stop" else float("nan"), "mm after the stop", at_most=60.0)

@@ -83,3 +83,32 @@ def no_base(desk: Desk) -> Measured:
     return Measured(
         float(np.abs(real(desk) - before).max()) if result.code == "impossible" and "base" in result.message else float("nan"), "rad moved", at_most=0.005
     )
+
+
+@scenario(
+    tool="execute_plan",
+    name="only_once",
+    situation="A plan is run, then run again, and one after the scene changed: is each refused, and does the arm stay?",
+    changes=True,
+)
+def only_once(desk: Desk) -> Measured:
+    desk.look()
+    first = desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]
+    desk.call("execute_plan", {"plan_id": first})
+    later = desk.call("plan_motion", {"position": [0.0, 0.1, 0.2]})["plan_id"]
+    desk.call("detect_objects")
+    before = real(desk)
+    codes = [desk.result("execute_plan", {"plan_id": plan}).code for plan in (first, later)]
+    return Measured(float(np.abs(real(desk) - before).max()) if codes == ["plan_used", "plan_expired"] else float("nan"), "rad moved", at_most=0.002)
+
+
+@scenario(
+    tool="navigate_to_goal_pose",
+    name="refuses_wrong_units",
+    situation="A heading in degrees and a place that is no number: are both refused with the field?",
+    world=bare,
+)
+def refuses_wrong_units(desk: Desk) -> Measured:
+    results = [desk.result("navigate_to_goal_pose", arguments) for arguments in ({"x": 1.0, "y": 0.0, "yaw": 90.0}, {"x": float("nan"), "y": 0.0})]
+    fields = [result.details["problems"][0]["field"] for result in results if result.code == "invalid_arguments"]
+    return Measured(float(fields == ["yaw", "x"]), "1 when both are", equal=1.0)

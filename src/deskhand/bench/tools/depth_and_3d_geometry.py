@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from deskhand.bench.tools.base import Measured, scenario
@@ -11,6 +12,7 @@ from deskhand.etp.resources import DEPTH
 from deskhand.geometry import Array, inverse, look_at, transform_points
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks.clutter import cluttered_desk
+from deskhand.types import Depth
 
 
 @scenario(tool="capture_rgbd", name="points_on_things", situation="A point cloud of what stands on the desk: how far is it from the true surfaces?")
@@ -30,7 +32,7 @@ def timing(desk: Desk) -> Measured:
     return Measured(float(np.abs(np.diff(stamps) - 0.2).max()), "s largest error", at_most=0.03)
 
 
-def holed(desk: Desk, share: float) -> tuple[dict[str, str], Array, Array]:
+def holed(desk: Desk, share: float) -> tuple[dict[str, str], Depth, npt.NDArray[np.bool_]]:
     """Arguments with a depth picture that lost patches at random; the true depth, and where the patches are."""
     random = np.random.default_rng(4)
     shot = desk.call("capture_rgbd")["shots"][0]

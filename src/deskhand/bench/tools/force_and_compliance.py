@@ -82,3 +82,33 @@ def as_far_as_asked(desk: Desk) -> Measured:
     before = desk.truth("blue").pose[:2, 3].copy()
     desk.call("push", {"object_id": ids["blue"], "direction": -1.5708, "distance": 0.06})
     return Measured(1000 * float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before - [0.0, -0.06])), "mm off", at_most=15.0)
+
+
+@scenario(tool="open_gripper", name="lets_go", situation="A block in the hand: is it out of the hand after it?", changes=True)
+def lets_go(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["green"]})
+    desk.call("open_gripper")
+    desk.simulation.step(0.5)
+    return Measured(float(len(desk.simulation.truth().in_hand)), "things in the hand", equal=0.0)
+
+
+@scenario(
+    tool="close_gripper",
+    name="stops_at_a_thing",
+    situation="The fingers close on a picked block with 3 N: the width that is told against its true edge.",
+    changes=True,
+)
+def stops_at_a_thing(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["green"]})
+    return Measured(1000 * abs(desk.call("close_gripper", {"force": 3.0})["width"] - desk.truth("green").size[1]), "mm off", at_most=2.0)
+
+
+@scenario(tool="push", name="tells_what_happened", situation="A block is pushed away from the robot by 5 cm: how far is it moved, told and true?", changes=True)
+def tells_what_happened(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("blue").pose[:2, 3].copy()
+    result = desk.result("push", {"object_id": ids["blue"], "direction": 0.0, "distance": 0.05})
+    true = float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before))
+    return Measured(1000 * abs(float(result.data["moved"]) - true), "mm off", at_most=6.0)

@@ -159,3 +159,41 @@ def true_and_false(desk: Desk) -> Measured:
         condition = {"object_id": ids[name], "relation": relation, "target_id": ids.get(target, target)}
         right += desk.call("check_goal", {"conditions": [condition]})["satisfied"] == true
     return Measured(right / len(rows), "share of the verdicts that are true", equal=1.0)
+
+
+@scenario(tool="check_goal", name="exact_places", situation="Three blocks where they stand and 2 cm beside: six conditions with a position, to 10 mm.")
+def exact_places(desk: Desk) -> Measured:
+    ids = desk.look()
+    right = 0
+    for name in ("red", "green", "blue"):
+        for shift in (0.0, 0.02):
+            place = desk.truth(name).pose[:2, 3] + [shift, 0.0]
+            condition = {"object_id": ids[name], "relation": "on", "target_id": "table", "position": place.round(4).tolist()}
+            right += desk.call("check_goal", {"conditions": [condition]})["satisfied"] == (shift == 0.0)
+    return Measured(right / 6, "share of the verdicts that are right", equal=1.0)
+
+
+@scenario(
+    tool="verify_action", name="home_and_fingers", situation="The arm at home and not, the fingers open and closed, without a look.", world=bare, changes=True
+)
+def home_and_fingers(desk: Desk) -> Measured:
+    def done(act: str) -> bool:
+        return bool(desk.call("verify_action", {"act": act})["done"])
+
+    right = [done("move_home"), done("open_gripper"), not done("close_gripper")]
+    desk.call("close_gripper")
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]})
+    right += [not done("move_home"), not done("open_gripper"), done("close_gripper")]
+    return Measured(sum(right) / len(right), "share of the verdicts that are true", equal=1.0)
+
+
+@scenario(tool="refine_plan", name="nothing_to_correct", situation="Three sound plans: is each left as it is?")
+def nothing_to_correct(desk: Desk) -> Measured:
+    ids = desk.look()
+    plans = [[("pick", {"object_id": ids[name]}), ("place_in", {"container_id": ids["bin"]}), ("move_home", {})] for name in ("red", "green", "blue")]
+    changed = 0
+    for plan in plans:
+        steps = [{"tool": tool, "arguments": arguments} for tool, arguments in plan]
+        answer = desk.call("refine_plan", {"steps": steps, "rules": ["end with going home", "never touch the can"]})
+        changed += answer["steps"] != steps or bool(answer["rounds"]) or not answer["satisfied"]
+    return Measured(float(changed), "plans that were changed", equal=0.0)

@@ -101,3 +101,100 @@ def exact_place(desk: Desk) -> Measured:
     desk.call("pick", {"object_id": ids["green"]})
     desk.call("place_at", {"x": 0.04, "y": -0.22, "yaw": 0.0})
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:2, 3] - [0.04, -0.22])), "mm off", at_most=10.0)
+
+
+@scenario(
+    tool="pick",
+    name="the_upper_one",
+    situation="The upper of two stacked blocks is picked: is it held, and how far was the lower one moved?",
+    world=stacked,
+    changes=True,
+)
+def the_upper_one(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("low").pose[:3, 3].copy()
+    desk.call("pick", {"object_id": ids["high"]})
+    moved = float(np.linalg.norm(desk.truth("low").pose[:3, 3] - before))
+    return Measured(1000 * moved if desk.simulation.truth().in_hand == ("high",) else float("nan"), "mm that the lower one moved", at_most=8.0)
+
+
+@scenario(
+    tool="place_in", name="the_second_beside_the_first", situation="Two blocks one after the other: how many lie within the walls of the bin?", changes=True
+)
+def the_second_beside_the_first(desk: Desk) -> Measured:
+    ids = desk.look()
+    box = desk.truth("bin")
+    for name in ("red", "green"):
+        desk.call("pick", {"object_id": ids[name]})
+        desk.call("place_in", {"container_id": ids["bin"]})
+    local = [transform_points(inverse(box.pose), desk.truth(name).pose[:3, 3]) for name in ("red", "green")]
+    return Measured(float(sum(bool(np.all(np.abs(one[:2]) < np.asarray(box.size[:2]) / 2)) for one in local)), "blocks inside", equal=2.0)
+
+
+@scenario(
+    tool="place_on",
+    name="a_tower_again",
+    situation="The third block on the upper of two: how far is its centre from that of the lowest, seen from above?",
+    world=stacked,
+    changes=True,
+)
+def a_tower_again(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["third"]})
+    desk.call("place_on", {"target_id": ids["high"]})
+    off = desk.truth("third").pose[:3, 3] - desk.truth("low").pose[:3, 3]
+    return Measured(1000 * float(np.linalg.norm(off[:2])) if abs(off[2] - 2 * EDGE) < 0.004 else float("nan"), "mm apart", at_most=10.0)
+
+
+@scenario(tool="place_at", name="any_turn", situation="A block is put to a place with any turn: how far is it off?", changes=True)
+def any_turn(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["red"]})
+    desk.call("place_at", {"x": 0.0, "y": -0.22})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("red").pose[:2, 3] - [0.0, -0.22])), "mm off", at_most=30.0)
+
+
+@scenario(
+    tool="place_beside",
+    name="gap",
+    situation="A block is put to the right of another, 3 cm off: how far is the true gap from that?",
+    world=stacked,
+    changes=True,
+)
+def gap(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["high"]})
+    desk.call("place_beside", {"target_id": ids["third"], "side": "right_of", "gap": 0.03})
+    apart = desk.truth("third").pose[1, 3] - desk.truth("high").pose[1, 3] - EDGE
+    return Measured(1000 * abs(float(apart) - 0.03), "mm off", at_most=25.0)
+
+
+@scenario(
+    tool="place_beside", name="on_the_side_asked", situation="A block behind another: by how much is it farther from the robot?", world=stacked, changes=True
+)
+def on_the_side_asked(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["high"]})
+    desk.call("place_beside", {"target_id": ids["third"], "side": "behind"})
+    return Measured(1000 * float(desk.truth("high").pose[0, 3] - desk.truth("third").pose[0, 3]), "mm behind", at_least=35.0)
+
+
+@scenario(tool="put_aside", name="free_place", situation="A block is put aside: how near does it come to the other things?", world=stacked, changes=True)
+def free_place(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["high"]})
+    desk.call("put_aside")
+    here = desk.truth("high").pose[:3, 3]
+    others = [desk.truth(name) for name in desk.names if name != "high"]
+    gaps = [float(np.linalg.norm(other.pose[:2, 3] - here[:2])) - float(np.linalg.norm(other.size[:2])) / 2 - EDGE / 2 for other in others]
+    return Measured(1000 * min(gaps) if abs(here[2] - EDGE / 2) < 0.004 else float("nan"), "mm to the nearest", at_least=0.0)
+
+
+@scenario(
+    tool="put_aside", name="stays_clear", situation="The same, away from the middle of the desk: how far from it is the block?", world=stacked, changes=True
+)
+def stays_clear(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["high"]})
+    desk.call("put_aside", {"keep_clear": [[0.02, 0.0]]})
+    return Measured(1000 * float(np.linalg.norm(desk.truth("high").pose[:2, 3] - [0.02, 0.0])), "mm from there", at_least=60.0)

@@ -162,3 +162,10 @@ def true_and_false(desk: Desk) -> Measured:
     }
     right = [desk.call("final_answer", {"answer": text})["supported"] == true for text, true in rows.items()]
     return Measured(sum(right) / len(rows), "share of the verdicts that are right", equal=1.0)
+
+
+@scenario(tool="final_answer", name="nothing_known", situation="Nobody has looked: an answer about a thing is not borne out, one about nothing seen is.")
+def nothing_known(desk: Desk) -> Measured:
+    about = desk.call("final_answer", {"answer": "block_1 is in bin_1."})["supported"]
+    plain = desk.call("final_answer", {"answer": "I could not do it."})["supported"]
+    return Measured(float(not about and plain), "1 when both are right", equal=1.0)

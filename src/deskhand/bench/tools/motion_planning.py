@@ -89,3 +89,34 @@ def as_it_turns_out(desk: Desk) -> Measured:
     away = desk.call("plan_manipulation", {"object_id": ids["green"], "position": [0.44, -0.5]})["feasible"]
     picked = desk.result("pick", {"object_id": ids["red"]}).ok and desk.result("place_in", {"container_id": ids["bin"]}).ok
     return Measured((float(told == picked) + float(not away)) / 2, "share of the predictions that hold", equal=1.0)
+
+
+@scenario(tool="plan_motion", name="refuses_what_cannot_be", situation="Four goals in the table, in things and out of reach: is there no plan for any?")
+def refuses_what_cannot_be(desk: Desk) -> Measured:
+    desk.look()
+    box = desk.truth("box").pose[:3, 3]
+    goals = ([0.0, -0.2, -0.03], [float(box[0]), float(box[1]), 0.01], [0.62, 0.0, 0.2], [0.0, 0.8, 0.1])
+    refused = [desk.result("plan_motion", {"position": list(goal)}).code in ("no_ik_solution", "goal_in_collision", "planning_failed") for goal in goals]
+    return Measured(sum(refused) / len(goals), "share refused", equal=1.0)
+
+
+@scenario(tool="motion_repair", name="leaves_what_is_possible", situation="Two motions that exist: is nothing changed?")
+def leaves_what_is_possible(desk: Desk) -> Measured:
+    desk.look()
+    fixed = [desk.call("motion_repair", {"waypoints": points}) for points in ([[0.05, 0.0, 0.15]], [[0.0, -0.1, 0.2], [0.0, 0.1, 0.2]])]
+    return Measured(sum(one["offset"] + len(one["changed"]) for one in fixed), "changes", equal=0.0)
+
+
+@scenario(
+    tool="plan_manipulation",
+    name="clearance_is_kept",
+    situation="A block to three places on the table: is each motion feasible, and how near does the way there and over come to anything?",
+)
+def clearance_is_kept(desk: Desk) -> Measured:
+    ids = desk.look()
+    least = 1.0
+    for position in ([0.05, -0.22], [-0.02, 0.2], [0.04, -0.12]):
+        given = desk.call("plan_manipulation", {"object_id": ids["red"], "position": position})
+        over = [leg["clearance"] for leg in given["legs"] if leg["name"] in ("approach", "transfer") and leg["clearance"] is not None]
+        least = min([least, *over]) if given["feasible"] else 0.0
+    return Measured(1000 * least, "mm", at_least=2.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
@@ -12,7 +14,7 @@ from deskhand.sim.spec import pose_at
 @scenario(tool="find_objects", name="kinds", situation="Seven things: blocks, red things, containers, cylinders are looked up; each set against the truth.")
 def kinds(desk: Desk) -> Measured:
     ids = desk.look()
-    asked = [
+    asked: list[tuple[dict[str, Any], set[str]]] = [
         ({"label": "block"}, {"red", "green", "blue"}),
         ({"color": "red"}, {"red"}),
         ({"container": True}, {"bin"}),

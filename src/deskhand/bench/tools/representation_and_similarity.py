@@ -73,4 +73,4 @@ def shift(desk: Desk) -> Measured:
     image = desk.frame().color
     other = cv2.warpAffine(image, np.array([[1, 0, 7.5], [0, 1, -4.25]]), (image.shape[1], image.shape[0]), borderMode=cv2.BORDER_REPLICATE)
     given = desk.call("compare_pictures", {"first": desk.keep(image), "second": desk.keep(np.asarray(other, np.uint8))})
-    return Measured(float(np.abs(np.array(given["shift"]) - [7.5, -4.25]).max()), "px", at_most=0.3)
+    return Measured(float(np.abs(np.array(given["shift"]) - [7.5, -4.25]).max()), "px", at_most=0.5)

@@ -80,7 +80,7 @@ def _measured(item: Scenario, desk: Desk) -> Row:
         problem = f"{type(error).__name__}: {error}" if not isinstance(error, DeskhandError) else f"{error.code}: {error}"
         return Row(item.tool, item.name, item.situation, None, "", "", False, time.process_time() - begun, problem)
     value = float(measured.value)
-    return Row(item.tool, item.name, item.situation, value, measured.unit, measured.bar, measured.passed, time.process_time() - begun)
+    return Row(item.tool, item.name, item.situation, value, measured.unit, measured.bar, bool(measured.passed), time.process_time() - begun)
 
 
 def write(rows: Sequence[Row], registry: Registry) -> None:

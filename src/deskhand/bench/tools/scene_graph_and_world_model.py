@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
@@ -84,7 +86,7 @@ def nearest(desk: Desk) -> Measured:
 )
 def described(desk: Desk) -> Measured:
     ids = desk.look()
-    asked = [
+    asked: list[tuple[dict[str, Any], set[str]]] = [
         ({"what": "all blocks"}, {"red", "green", "blue"}),
         ({"what": "everything red"}, {"red"}),
         ({"order": "highest", "limit": 1}, {"can", "cup"}),

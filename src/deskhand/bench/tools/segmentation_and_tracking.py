@@ -140,7 +140,7 @@ def occlusion(desk: Desk) -> Measured:
     away = desk.truth("can").pose.copy()
     for number in range(6):
         if number == 2:
-            desk.put("can", pose_at(*(place[:2] + 0.055 * toward), 0.04), settle=0.05)
+            desk.put("can", pose_at(float(place[0] + 0.055 * toward[0]), float(place[1] + 0.055 * toward[1]), 0.04), settle=0.05)
         if number == 4:
             desk.put("can", away, settle=0.05)
         uris.append(desk.call("capture_rgbd")["shots"][0]["color"]["uri"])

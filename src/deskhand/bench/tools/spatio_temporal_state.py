@@ -212,7 +212,8 @@ def read_nothing(desk: Desk) -> Measured:
     changes=True,
 )
 def read_each_once(desk: Desk) -> Measured:
-    watch, numbers = watching(desk, "red"), []
+    watch = watching(desk, "red")
+    numbers: list[int] = []
     for step in ((-0.05, 0.05), (0.06, 0.0)):
         desk.shift("red", step, settle=0.0)
         numbers += [event["number"] for event in heard(desk, watch, numbers[-1] if numbers else 0)]

@@ -92,3 +92,11 @@ def near_and_far(desk: Desk) -> Measured:
         away = float(np.linalg.norm(desk.truth(name).pose[:2, 3] - base))
         right.append(desk.call("check_reachable", {"object_id": ids[name]})["reachable"] == (away < reach))
     return Measured(sum(right) / len(right), "share of the answers that are right", equal=1.0)
+
+
+@scenario(tool="check_reachable", name="as_the_pick_goes", situation="A block that is told to be within reach: does the pick lift it?", changes=True)
+def as_the_pick_goes(desk: Desk) -> Measured:
+    ids = desk.look()
+    told = desk.call("check_reachable", {"object_id": ids["blue"]})
+    lifted = desk.result("pick", {"object_id": ids["blue"]}).ok and "blue" in desk.simulation.truth().in_hand
+    return Measured(float(told["reachable"] and told["grasps"] > 0 and lifted), "1 when both hold", equal=1.0)

@@ -151,3 +151,34 @@ def area_gone_over(desk: Desk) -> Measured:
     spots = np.stack(np.meshgrid(np.linspace(-0.03, 0.07, 21), np.linspace(-0.11, 0.01, 25)), axis=-1).reshape(-1, 2)
     near = [float(np.linalg.norm(low - spot, axis=1).min()) < 0.016 for spot in spots] if len(low) else [False]
     return Measured(float(np.mean(near)), "share of the area", at_least=0.9)
+
+
+@scenario(tool="move_home", name="touches_nothing", situation="From low between the things: how far is anything moved on the way home?", changes=True)
+def touches_nothing(desk: Desk) -> Measured:
+    desk.look()
+    before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
+    desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.04, 0.02, 0.06]})["plan_id"]})
+    desk.call("move_home")
+    return Measured(1000 * max(float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) for name in desk.names), "mm", at_most=1.0)
+
+
+@scenario(tool="handover", name="not_without", situation="The hand is empty: is it refused, and does the arm stay?", world=for_handing, changes=True)
+def not_without(desk: Desk) -> Measured:
+    desk.look()
+    before = desk.robot.tcp_pose()[:3, 3]
+    refused = desk.result("handover").code == "precondition_failed"
+    return Measured(1000 * float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - before)) if refused else float("nan"), "mm moved", at_most=1.0)
+
+
+@scenario(
+    tool="wipe",
+    name="refuses_what_is_taken",
+    situation="A sponge lies in the rectangle: is it refused, and the sponge not moved?",
+    world=with_sponge,
+    changes=True,
+)
+def refuses_what_is_taken(desk: Desk) -> Measured:
+    desk.look()
+    before = desk.truth("sponge").pose[:3, 3].copy()
+    refused = desk.result("wipe", {"x": 0.02, "y": 0.14, "length": 0.1, "width": 0.1}).code == "no_free_space"
+    return Measured(1000 * float(np.linalg.norm(desk.truth("sponge").pose[:3, 3] - before)) if refused else float("nan"), "mm moved", at_most=1.0)

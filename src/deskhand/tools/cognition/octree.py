@@ -34,9 +34,14 @@ class Octree:
 
     def key_of(self, points: Array) -> Keys:
         """Morton keys (N,) of points (N, 3); -1 outside of what the tree can hold."""
-        cells = np.floor(np.asarray(points) / self.resolution).astype(np.int64) + HALF
+        packed = self._packed(points)
+        return np.where(packed >= 0, _interleaved(_unpacked(np.maximum(packed, 0))), -1)
+
+    def _packed(self, points: Array) -> Keys:
+        """Cells (N,) of points (N, 3), x, y and z side by side in one number, which is quicker than Morton keys; -1 outside."""
+        cells = np.floor(np.asarray(points) * (1.0 / self.resolution)).astype(np.int64) + HALF
         inside = ((cells >= 0) & (cells < 2 * HALF)).all(axis=1)
-        return np.where(inside, _interleaved(cells), -1)
+        return np.where(inside, (cells[:, 0] << 2 * BITS) | (cells[:, 1] << BITS) | cells[:, 2], -1)
 
     def centres(self, keys: Keys) -> Array:
         """Centres (N, 3) [m] of leaves."""
@@ -55,8 +60,9 @@ class Octree:
         for number in range(steps):
             along = (number + 0.5) * 0.5 * self.resolution
             mine = along < length - self.resolution
-            passed.append(np.unique(self.key_of(eye + along * way[mine])))
-        free = np.setdiff1d(np.unique(np.concatenate(passed)) if passed else np.zeros(0, np.int64), full, assume_unique=True)
+            passed.append(np.unique(self._packed(eye + along * way[mine])))
+        cells = np.unique(np.concatenate(passed)) if passed else np.zeros(0, np.int64)
+        free = np.setdiff1d(_interleaved(_unpacked(cells[cells >= 0])), full, assume_unique=True)
         self._add(free[free >= 0], MISS)
         self._add(full[full >= 0], HIT)
         self.views += 1
@@ -109,6 +115,10 @@ class Octree:
         if array.ndim != 2 or array.shape[1] != 2 or not len(array) or not 0 < array[0, 0] < 1:
             raise DeskhandError("invalid_input", "this resource is no occupancy map.", hint="Give the map that build_occupancy_map made.")
         return cls(float(array[0, 0]), array[1:, 0].astype(np.int64), array[1:, 1].astype(np.float32), int(array[0, 1]))
+
+
+def _unpacked(packed: Keys) -> Keys:
+    return np.stack([packed >> 2 * BITS, (packed >> BITS) & (2 * HALF - 1), packed & (2 * HALF - 1)], axis=1)
 
 
 def _interleaved(cells: Keys) -> Keys:

@@ -8,13 +8,13 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from scipy.spatial import cKDTree
 from typing_extensions import TypedDict
 
 from deskhand.etp.resources import ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse, rotation_about, transform_points
 from deskhand.tools.looking import look
+from deskhand.tools.neighbours import nearest
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.pictures import PictureUri, put_mask, stored_pictures
 from deskhand.tools.viewing import desk_view, owners
@@ -24,6 +24,7 @@ COLOR_SCALE = 25.0  # difference in CIE Lab at which colours are called unlike
 SHAPE_SCALE = 0.006  # [m] mean distance of the surfaces at which shapes are called unlike
 CHANGED = 28  # of 255
 SPECK = 40  # [px]
+LIT = 0.6  # share of the pixels, from the darkest, that do not tell a colour
 
 
 class Likeness(TypedDict):
@@ -86,7 +87,10 @@ def compare_objects(
 
     def seen_color(thing: SceneObject) -> Array:
         pixels = lab[own == places[thing.id]]
-        return np.asarray(np.median(pixels, axis=0) if len(pixels) else np.full(3, np.nan), float)
+        if not len(pixels):
+            return np.full(3, np.nan)
+        lit = pixels[pixels[:, 0] >= np.quantile(pixels[:, 0], LIT)]  # sides in the shade are darker, and how much of them is seen differs
+        return np.asarray(np.median(lit, axis=0), float)
 
     mine = seen_color(item)
     pairs = [(other.id, likeness(item, other, mine, seen_color(other))) for other in chosen]
@@ -120,10 +124,9 @@ def surface_distance(a: SceneObject, b: SceneObject) -> float:
         return 2 * SHAPE_SCALE
     q = q * (np.linalg.norm(a.size) / max(float(np.linalg.norm(b.size)), 1e-6))
     best = np.inf
-    tree = cKDTree(p)
     for angle in np.arange(24) * 2 * np.pi / 24:
         turned = q @ rotation_about([0, 0, 1], float(angle)).T
-        forth, back = tree.query(turned)[0], cKDTree(turned).query(p)[0]
+        forth, back = nearest(p, turned)[0], nearest(turned, p)[0]
         best = min(best, float((forth.mean() + back.mean()) / 2))
     return best
 

@@ -142,7 +142,8 @@ def _contacts(items: Sequence[SceneObject], scene: Scene) -> list[_Contact]:
 
 
 def _outline(item: SceneObject) -> Array:
-    return cv2.convexHull((item.position[:2] + SHRINK * (footprint(item) - item.position[:2])).astype(np.float32)).reshape(-1, 2).astype(float)
+    corners = item.position[:2] + SHRINK * (footprint(item) - item.position[:2])
+    return np.asarray(cv2.convexHull(corners.astype(np.float32)).reshape(-1, 2), float)
 
 
 def _overlap(a: Array, b: Array) -> Array:

@@ -61,7 +61,7 @@ class CloudGrasps(TypedDict):
         ("Grasp pose from the point cloud around a spot that is no known object", {"position": [0.05, 0.1, 0.02], "radius": 0.05}),
         ("Top-down grasp across the main axes of the pen's points", {"object_id": "pen_1"}),
     ],
-    failures=[("There is nothing in the region", {"position": [0.0, 0.0, 0.45], "radius": 0.02}, "no_grasp")],
+    failures=[("There is nothing in the region", {"position": [0.3, -0.4, 0.02], "radius": 0.02}, "no_grasp")],
 )
 def grasp_from_cloud(
     ctx: ToolContext,

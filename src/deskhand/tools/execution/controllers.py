@@ -77,6 +77,7 @@ class Driven(TypedDict):
     when_to_use="To see which controllers drive the robot, what their joints measure (position, speed, effort) and whether they are idle, moving or stopped.",
     limits="The arm's trajectory controller and the gripper's; it reads, and neither loads nor switches controllers.",
     examples=[("List the controllers and their state", {}), ("Is the arm moving at the moment?", {})],
+    failures=[("No joint states arrive", {}, "stale_data")],
 )
 def get_controllers(ctx: ToolContext) -> Controllers:
     """List the controllers of arm and gripper with the measured state of their joints."""
@@ -165,6 +166,7 @@ def move_joints(
     "whether it really stood still.",
     limits="Commands nothing: the controllers hold by themselves between motions. A drift is reported, not corrected.",
     examples=[("Hold still for three seconds", {"seconds": 3.0}), ("Does the arm sag under the load?", {"seconds": 2.0})],
+    failures=[("No time at all", {"seconds": 0.0}, "invalid_arguments")],
 )
 def hold_still(ctx: ToolContext, seconds: Annotated[float, Field(ge=0.1, le=60, description="[s] how long")] = 2.0) -> Held:
     """Hold the arm where it is for a while and measure how still it stands."""

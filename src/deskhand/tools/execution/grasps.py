@@ -39,6 +39,7 @@ class Grasps(TypedDict):
     when_to_use="To compare grasp candidates of an object, or to see how wide it is to the fingers; pick does this for itself.",
     limits="From the last look. Only grasps that the arm reaches without collision are given; nothing moves.",
     examples=[("Propose grasp candidates and their scores for an object", {"object_id": "block_1", "max_grasps": 5})],
+    failures=[("An id that the last look does not have", {"object_id": "cup_99"}, "unknown_object")],
 )
 def generate_grasps(
     ctx: ToolContext,

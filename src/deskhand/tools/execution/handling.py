@@ -61,6 +61,7 @@ class HeldOut(TypedDict):
     when_to_use="To shove something that lies on the table aside or into line without grasping it, for example because it is too wide for the fingers.",
     limits="Only what lies on the table with nothing in the way; round things roll on. Fails with no_free_space, or place_failed when it did not go there.",
     examples=[("Shove the box 5 cm to the robot's left", {"object_id": "box_1", "direction": 1.57, "distance": 0.05})],
+    failures=[("An id that the last look does not have", {"object_id": "cup_99", "direction": 0.0, "distance": 0.05}, "unknown_object")],
 )
 def push(
     ctx: ToolContext,
@@ -82,6 +83,7 @@ def push(
     when_to_use="To wipe or sweep over a free part of the table, with a sponge that is held, or with the closed fingers.",
     limits="The rectangle must be free and within reach. It goes 2 mm over the table, without a force sensor: it cleans only with something soft in the hand.",
     examples=[("Wipe the middle of the desk with the sponge in the hand", {"x": 0.0, "y": 0.0, "length": 0.1, "width": 0.15})],
+    failures=[("The area reaches over the edge of the desk", {"x": 0.5, "y": 0.6, "length": 0.1, "width": 0.1}, "invalid_input")],
 )
 def wipe(
     ctx: ToolContext,
@@ -105,6 +107,7 @@ def wipe(
     when_to_use="To hand what is held to a person: it is held out over the front of the desk until somebody asks to open the gripper.",
     limits="Does not let go by itself and does not see the person: open_gripper when the person has it.",
     examples=[("Hold the cup out so that I can take it", {})],
+    failures=[("The hand is empty", {}, "precondition_failed")],
 )
 def handover(ctx: ToolContext) -> HeldOut:
     """Hold the held object out to a person and keep holding it."""

@@ -41,6 +41,7 @@ class Solutions(TypedDict):
     when_to_use="To compute the joint angles for a hand position, or to test whether a point in space can be reached by the hand.",
     limits="Computes only, nothing moves; a solution does not say that a collision-free way leads there (plan_motion does).",
     examples=[("Which joint angles put the hand 20 cm above the middle of the desk?", {"position": [0.0, 0.0, 0.2]})],
+    failures=[("A point far out of reach", {"position": [1.2, 0.0, 0.2]}, "no_ik_solution")],
 )
 def solve_ik(ctx: ToolContext, position: TargetPosition, approach: Approach = "down", yaw: Yaw = None) -> Solutions:
     """Solve inverse kinematics: joint angles that bring the hand to a position with the fingers down, tilted or forward."""
@@ -146,6 +147,7 @@ class ReachMap(TypedDict):
         ("Which part of the desk is reachable with the fingers down, 10 cm high?", {"height": 0.1}),
         ("Map the workspace for a tilted hand", {"height": 0.15, "approach": "tilted", "cells": 12}),
     ],
+    failures=[("A height that is given in centimetres", {"height": 20.0}, "invalid_arguments")],
 )
 def reachability_map(
     ctx: ToolContext,

@@ -58,6 +58,7 @@ class Stopped(TypedDict):
     when_to_use="To run a trajectory that plan_motion made, by its plan_id.",
     limits="Each plan runs once; it is refused with plan_expired when the joints or the scene changed since. Watched: stops on tracking error or stall.",
     examples=[("Carry out the planned trajectory", {"plan_id": "plan_1"})],
+    failures=[("No such plan was made", {"plan_id": "plan_none"}, "unknown_plan")],
 )
 def execute_plan(ctx: ToolContext, plan_id: Annotated[str, Field(min_length=1, max_length=64, description="as plan_motion gave it")]) -> Executed:
     """Execute a stored plan: the arm moves along it, watched, and the measured outcome is reported."""
@@ -79,6 +80,7 @@ def execute_plan(ctx: ToolContext, plan_id: Annotated[str, Field(min_length=1, m
     when_to_use="To bring the arm back to its rest pose: out of the camera's view before a look, after a failure, and at the end of a task.",
     limits="What is held is carried along.",
     examples=[("Retract the arm out of the camera's view", {})],
+    failures=[("A safety stop is latched", {}, "safety_stop")],
 )
 def move_home(ctx: ToolContext) -> Moved:
     """Move the arm home, free of collision, out of the camera's view of the desk."""
@@ -96,6 +98,7 @@ def move_home(ctx: ToolContext) -> Moved:
     when_to_use="To let go of everything in the hand and open the fingers wide, for example to recover after a failed grasp.",
     limits="What is held falls where it is: use place_in, place_on or place_at to put things down.",
     examples=[("Open the fingers and let go", {})],
+    failures=[("A safety stop is latched", {}, "safety_stop")],
 )
 def open_gripper(ctx: ToolContext) -> Fingers:
     """Open the gripper all the way; whatever it holds is let go."""
@@ -112,6 +115,7 @@ def open_gripper(ctx: ToolContext) -> Fingers:
     when_to_use="To close the fingers with a limited force until something stops them, for example to feel whether something is between them.",
     limits="Does not make sure that an object is held; use pick for that.",
     examples=[("Squeeze the fingers shut gently", {"force": 2.0})],
+    failures=[("A force below zero", {"force": -1.0}, "invalid_arguments")],
 )
 def close_gripper(
     ctx: ToolContext, force: Annotated[float | None, Field(gt=0, le=100, description="[N] at most; null for the gripper's default")] = None
@@ -128,6 +132,7 @@ def close_gripper(
     when_to_use="At once when something goes wrong or somebody is in the way: an emergency stop from software. It works while other tools run.",
     limits="The stop is latched: only the operator can release it. No hardware emergency stop.",
     examples=[("Stop immediately, a hand is in the way", {"reason": "a hand is in the way"})],
+    failures=[("No reason is given", {"reason": ""}, "invalid_arguments")],
 )
 def stop_motion(ctx: ToolContext, reason: Annotated[str, Field(min_length=1, max_length=200, description="why, for the record")]) -> Stopped:
     """Stop the arm immediately and latch the stop until the operator releases it."""

@@ -60,6 +60,7 @@ _HOLDS_NOW = ("not_holding", "scene_known")
     limits="The object needs a side of at most about 43 mm, a rim or a handle for the fingers, and at most 250 g. Containers cannot be picked. "
     "Tries a few grasps, then fails with grasp_failed, no_grasp or object_lost.",
     examples=[("Pick up the red block", {"object_id": "block_1"}), ("Lift the pen off the desk so that it can be put away", {"object_id": "pen_1"})],
+    failures=[("An id that the last look does not have", {"object_id": "cup_99"}, "unknown_object")],
 )
 def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
     """Pick up an object: grasp it, lift it, and verify by finger width and a second look that it is held."""
@@ -82,6 +83,7 @@ def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
     when_to_use="To put the held object into a container such as a bin, tray or box, as in cleaning or sorting; pick it first.",
     limits="Only into containers that the arm can reach over. Fails with no_free_space when the container is full, place_failed when it fell elsewhere.",
     examples=[("Drop what is in the gripper into the bin", {"container_id": "bin_1"})],
+    failures=[("The hand is empty", {"container_id": "bin_1"}, "precondition_failed")],
 )
 def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")]) -> Placed:
     """Put the held object into a container and verify by a look that it is inside."""
@@ -100,6 +102,7 @@ def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, 
     when_to_use="To stack the held object on top of another one, as in building a tower; pick it first.",
     limits="The other object must be flat on top and stand firm; for containers use place_in, for the table place_at.",
     examples=[("Stack the held block on top of another block", {"target_id": "block_2"})],
+    failures=[("The hand is empty", {"target_id": "block_1"}, "precondition_failed")],
 )
 def place_on(ctx: ToolContext, target_id: ObjectId) -> Placed:
     """Place the held object on top of another object, centre over centre, and verify by a look that it stands there."""
@@ -123,6 +126,7 @@ def place_on(ctx: ToolContext, target_id: ObjectId) -> Placed:
         ("Set the held object down on the table at a free spot", {"x": 0.05, "y": -0.12}),
         ("Lay the held beam across two blocks", {"x": 0.0, "y": 0.1, "yaw": 1.57, "on": ["block_1", "block_2"]}),
     ],
+    failures=[("The hand is empty", {"x": 0.05, "y": -0.12}, "precondition_failed")],
 )
 def place_at(
     ctx: ToolContext,
@@ -152,6 +156,7 @@ def place_at(
         ("Put it down next to the can, leaving a gap of 5 cm", {"target_id": "can_1", "side": "behind", "gap": 0.05}),
         ("Place it beside the box", {"target_id": "box_1", "side": "left_of"}),
     ],
+    failures=[("The hand is empty", {"target_id": "block_1", "side": "left_of"}, "precondition_failed")],
 )
 def place_beside(
     ctx: ToolContext,
@@ -181,6 +186,7 @@ def place_beside(
         ("Free the hand: put the held object anywhere on the desk", {}),
         ("Put the block aside, away from where the tower shall stand", {"keep_clear": [[0.05, 0.1]]}),
     ],
+    failures=[("The hand is empty", {}, "precondition_failed")],
 )
 def put_aside(
     ctx: ToolContext,

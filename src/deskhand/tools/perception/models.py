@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from scipy.spatial import ConvexHull, cKDTree
+from scipy.spatial import ConvexHull
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
@@ -16,6 +16,7 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse, make_transform, quaternion_from_matrix, rotation_about, transform_points
 from deskhand.meshes import load_mesh
 from deskhand.tools.looking import look
+from deskhand.tools.neighbours import nearest
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.viewing import desk_view, owners
 
@@ -81,7 +82,7 @@ def estimate_model_pose(
     seen = seen[np.linspace(0, len(seen) - 1, min(len(seen), 900)).astype(int)]
     found = register(surface, normals, seen, item.position, view.eye, float(seen[:, 2].min()))
     best = found[0]
-    distance, _ = cKDTree(transform_points(best[1], surface)).query(seen)
+    distance, _ = nearest(transform_points(best[1], surface), seen)
     return ModelPose(
         position=rounded(best[1][:3, 3], 5),
         quaternion=rounded(quaternion_from_matrix(best[1][:3, :3]), 5),
@@ -181,10 +182,10 @@ def _icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, r
         if facing.sum() < 30:
             return pose
         points, out = transform_points(pose, surface[facing]), normals[facing] @ pose[:3, :3].T
-        distance, nearest = cKDTree(points).query(seen)
+        distance, index = nearest(points, seen)
         limit = max(FAR, np.quantile(distance, TRIM)) if number < rounds // 2 else max(0.004, np.quantile(distance, TRIM))
         kept = distance <= limit
-        p, q, n = points[nearest[kept]], seen[kept], out[nearest[kept]]
+        p, q, n = points[index[kept]], seen[kept], out[index[kept]]
         middle = q.mean(axis=0)
         matrix = np.hstack([np.cross(p - middle, n), n])
         step = np.linalg.lstsq(matrix.T @ matrix + 1e-9 * np.eye(6), matrix.T @ ((q - p) * n).sum(axis=1), rcond=None)[0]
@@ -202,8 +203,8 @@ def _cost(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array) 
     if facing.sum() < 30:
         return float("inf")
     points = transform_points(pose, surface[facing])
-    there = np.minimum(cKDTree(points).query(seen)[0], 2 * FAR)
-    back = np.minimum(cKDTree(seen).query(points)[0], 2 * FAR)
+    there = np.minimum(nearest(points, seen)[0], 2 * FAR)
+    back = np.minimum(nearest(seen, points)[0], 2 * FAR)
     return float(there.mean() + 0.5 * back.mean())
 
 

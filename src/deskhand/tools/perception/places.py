@@ -228,7 +228,7 @@ def _distance(item: SceneObject, field: Array) -> Array:
     away = np.linalg.norm(relative - share[..., None] * edges, axis=-1).min(axis=-1)
     cross = edges[:, 0] * relative[..., 1] - edges[:, 1] * relative[..., 0]
     inside = (cross >= 0).all(axis=-1) | (cross <= 0).all(axis=-1)
-    return np.where(inside, -away, away)
+    return np.asarray(np.where(inside, -away, away), float)
 
 
 def _free(scene: Scene, grid: Grid, room: float, carriers: set[str]) -> npt.NDArray[np.bool_]:

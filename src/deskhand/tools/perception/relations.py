@@ -24,7 +24,7 @@ class RelationAnswer(TypedDict):
     group="perception",
     unit="spatial_grounding",
     preconditions=("scene_known",),
-    when_to_use="To ground a spatial phrase such as 'the block left of the cup' or 'is the pen in the tray': asks about two objects of the last look.",
+    when_to_use="To verify one spatial claim about two known ids, yes or no, with what was measured, for example before it is said to a person.",
     limits="Uses the last look. Directions are as seen from the robot: left_of is +y, behind is farther from the robot (+x), in_front_of is nearer to it. "
     "near means a gap below 50 mm.",
     examples=[
@@ -39,7 +39,7 @@ def query_relation(
     relation: Annotated[Relation, Field(description="the relation of the first object to the second, as seen from the robot")],
     target_id: Annotated[str, Field(min_length=1, max_length=64, description="id of the other object; 'table' with on")],
 ) -> RelationAnswer:
-    """Tell whether one object is on, in, left of, right of, in front of, behind or near another, and why."""
+    """Tell whether a spatial relation holds between two known objects (on, in, left_of, right_of, in_front_of, behind, near), and why."""
     scene = last_look(ctx)
     target = None if target_id == TABLE else scene.get(target_id)
     holds, reason = relation_holds(scene, scene.get(object_id), relation, target)

@@ -1,26 +1,18 @@
-"""Following points, masks and boxes through pictures and clouds over time. Pure: everything comes by reference."""
+"""Following points and masks through pictures over time. Pure: everything comes by reference."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.resources import ResourceRef
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.geometry import Array
-from deskhand.perception.cloud import thin
-from deskhand.perception.footprint import tight_rectangle
 from deskhand.tools.objects import rounded
 from deskhand.tools.pictures import Box2d, Mask, PictureUris, Pixel, box_of, check_box, put_mask, stored_mask, stored_pictures
 from deskhand.types import Image
@@ -29,8 +21,7 @@ WINDOW = (21, 21)  # [px] of Lucas and Kanade
 BACK = 1.5  # [px] that a point followed forth and back may miss its start by
 ALIKE = 0.55  # correlation of a point's surroundings with those at the start, below which something hides it
 PATCH = 10  # [px] half the side of these surroundings
-VOXEL = 0.004  # [m]
-NEVER = 1e6
+OTHER = 0.75  # distance of colour histograms from which it is not the target any more
 
 
 class TrackedPoint(TypedDict):
@@ -59,24 +50,6 @@ class SegmentedVideo(TypedDict):
     """The target in every picture, the first one included."""
 
     pictures: list[MaskedPicture]
-
-
-class Box3d(TypedDict):
-    """An upright box around a cluster of points."""
-
-    track_id: Annotated[int, Field(description="the same for the same thing in all clouds")]
-    center: Annotated[list[float], Field(description="[x, y, z] in world [m]")]
-    size: Annotated[list[float], Field(description="length, width, height [m]")]
-    yaw: Annotated[float, Field(description="turn of its length about world z [rad]")]
-    velocity: Annotated[list[float], Field(description="of its centre since the cloud before [m] along x, y, z; zeros at first")]
-    points: int
-
-
-class Boxes3d(TypedDict):
-    """Boxes of each cloud."""
-
-    clouds: list[list[Box3d]]
-    tracks: Annotated[int, Field(description="how many different things were seen")]
 
 
 @tool(
@@ -124,10 +97,11 @@ def track_points(
 
 def _followed(before: Image, after: Image, point: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
     """Where a point (2,) is in the next picture; None when going back misses it."""
-    settings = {"winSize": WINDOW, "maxLevel": 3, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
+    settings: dict[str, Any] = {"winSize": WINDOW, "maxLevel": 3, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
+    nothing: Any = None
     start = point.reshape(1, 1, 2)
-    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, None, **settings)
-    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, there, None, **settings)
+    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, nothing, **settings)
+    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, there, nothing, **settings)
     inside = 0 <= there[0, 0, 0] <= after.shape[1] - 1 and 0 <= there[0, 0, 1] <= after.shape[0] - 1
     good = bool(found[0, 0] and returned[0, 0]) and inside and float(np.linalg.norm(back - start)) < BACK
     return np.asarray(there[0, 0]) if good else None
@@ -176,20 +150,31 @@ def segment_video(
         current = _refined(images[0], start, start, 0)
     else:
         current = stored_mask(ctx.resources, mask, images[0].shape)
-    size = int(current.sum())
-    flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+    size, colors = int(current.sum()), _colors(images[0], current)
+    flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
     result, lost = [_masked(ctx, current, 0, size == 0)], size == 0
     for number in range(1, len(images)):
         before, after = (cv2.cvtColor(image, cv2.COLOR_RGB2GRAY) for image in images[number - 1 : number + 1])
         if not lost:
             carried = _carried(flow, before, after, current)
             current = _refined(images[number], carried, carried, 6)
-            lost = int(current.sum()) < 0.1 * size
+            lost = int(current.sum()) < 0.1 * size or _unlike(colors, _colors(images[number], current)) > OTHER
         if lost:
             current = np.zeros_like(current)
         result.append(_masked(ctx, current, number, lost))
         ctx.progress(number / len(images), f"picture {number + 1} of {len(images)}")
     return SegmentedVideo(pictures=result)
+
+
+def _colors(image: Image, mask: Mask) -> npt.NDArray[np.float32]:
+    """Histogram of the colours under a mask."""
+    histogram = cv2.calcHist([image], [0, 1, 2], mask.astype(np.uint8), [8, 8, 8], [0, 256, 0, 256, 0, 256])
+    return np.asarray(cv2.GaussianBlur(histogram.reshape(64, 8), (3, 3), 0) / max(1.0, float(histogram.sum())), np.float32)
+
+
+def _unlike(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> float:
+    """Bhattacharyya distance of two histograms, 0 to 1."""
+    return float(cv2.compareHist(a, b, cv2.HISTCMP_BHATTACHARYYA))
 
 
 def _masked(ctx: ToolContext, mask: Mask, number: int, lost: bool) -> MaskedPicture:
@@ -226,99 +211,4 @@ def _refined(image: Image, guess: Mask, within: Mask, band: int) -> Mask:
     cv2.grabCut(colors, part, None, np.zeros((1, 65)), np.zeros((1, 65)), 3, cv2.GC_INIT_WITH_MASK)
     result = np.zeros_like(guess)
     result[window] = (part == cv2.GC_FGD) | (part == cv2.GC_PR_FGD)
-    return result
-
-
-# ---------------------------------------------------------------- boxes in clouds
-
-
-@dataclass
-class _Track:
-    number: int
-    box: Box3d
-    step: Array = field(default_factory=lambda: np.zeros(3))
-    missed: int = 0
-
-
-@tool(
-    group="perception",
-    unit="segmentation_and_tracking",
-    isolated=True,
-    timeout=60.0,
-    when_to_use="To get 3-D boxes with tracking ids from point clouds alone, one or a series over time, also of another sensor: what moves, where, how fast.",
-    limits="Geometry only, no kinds and no colours: things that touch are one box. Boxes are upright and only as large as what is seen. At most 40 clouds.",
-    examples=[("Track boxes through a series of point clouds", {"clouds": ["deskhand://a", "deskhand://b"]})],
-    failures=[("A resource that is no cloud", {"clouds": ["deskhand://gone"]}, "unknown_resource")],
-)
-def track_boxes_3d(
-    ctx: ToolContext,
-    clouds: Annotated[
-        list[Annotated[str, Field(max_length=200)]], Field(min_length=1, max_length=40, description="uris of clouds (N, 3) in world [m], oldest first")
-    ],
-    gap: Annotated[float, Field(ge=0.005, le=0.1, description="[m] that points of one thing are apart at most")] = 0.012,
-    min_points: Annotated[int, Field(ge=4, le=10000, description="smaller clusters are left out")] = 30,
-    reach: Annotated[float, Field(ge=0.01, le=0.5, description="[m] that a thing's centre may be off from where its motion leads")] = 0.08,
-) -> Boxes3d:
-    """Find 3-D boxes in point clouds and follow them through the series: centre, size, yaw, velocity and a tracking id that stays."""
-    tracks: list[_Track] = []
-    result: list[list[Box3d]] = []
-    for uri in clouds:
-        points = ctx.resources.get(uri).array()
-        if points.ndim != 2 or points.shape[1] < 3:
-            raise DeskhandError("invalid_input", f"{uri} is no cloud (N, 3) but {points.shape}.")
-        boxes = [_box(cluster) for cluster in clusters(points[:, :3], gap, min_points)]
-        result.append(_continued(tracks, boxes, reach))
-    return Boxes3d(clouds=result, tracks=len(tracks))
-
-
-def clusters(points: npt.NDArray[np.float32], gap: float, least: int) -> list[npt.NDArray[np.float32]]:
-    """Groups (N, 3) of points that hang together, largest first."""
-    points = thin(points[np.isfinite(points).all(axis=1)], VOXEL)
-    if not len(points):
-        return []
-    pairs = cKDTree(points).query_pairs(gap, output_type="ndarray")
-    graph = coo_matrix((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(len(points), len(points)))
-    _, labels = connected_components(graph, directed=False)
-    groups = [points[labels == number] for number in np.nonzero(np.bincount(labels) >= least)[0]]
-    return sorted(groups, key=len, reverse=True)
-
-
-def _box(points: npt.NDArray[np.float32]) -> Box3d:
-    base = tight_rectangle(points[:, :2].astype(float))
-    low, high = np.quantile(points[:, 2], [0.01, 0.99])
-    size = [*base.size, high - low]
-    return Box3d(
-        track_id=0,
-        center=rounded([*base.centre, (low + high) / 2]),
-        size=rounded(size),
-        yaw=round(float(base.yaw), 4),
-        velocity=[0.0, 0.0, 0.0],
-        points=len(points),
-    )
-
-
-def _continued(tracks: list[_Track], boxes: list[Box3d], reach: float) -> list[Box3d]:
-    """Boxes with the ids of the tracks that they go on, by constant velocity and size; new ones begin tracks."""
-    cost = np.full((len(tracks), len(boxes)), NEVER)
-    for i, track in enumerate(tracks):
-        ahead = np.array(track.box["center"]) + track.step * (1 + track.missed)
-        for j, box in enumerate(boxes):
-            off = float(np.linalg.norm(np.array(box["center"]) - ahead))
-            unlike = float(np.abs(np.array(box["size"]) - track.box["size"]).max())
-            if off <= reach:
-                cost[i, j] = off + 0.5 * unlike
-    matched = {int(j): int(i) for i, j in zip(*linear_sum_assignment(cost), strict=True) if cost[i, j] < NEVER}
-    for number, track in enumerate(tracks):
-        track.missed = 0 if number in matched.values() else track.missed + 1
-    result = []
-    for j, box in enumerate(boxes):
-        if j in matched:
-            track = tracks[matched[j]]
-            track.step = np.array(box["center"]) - track.box["center"]
-            box = Box3d(**{**box, "track_id": track.number, "velocity": rounded(track.step)})  # type: ignore[typeddict-item]
-            track.box = box
-        else:
-            box = Box3d(**{**box, "track_id": len(tracks) + 1})  # type: ignore[typeddict-item]
-            tracks.append(_Track(len(tracks) + 1, box))
-        result.append(box)
     return result

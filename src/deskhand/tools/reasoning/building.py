@@ -53,6 +53,7 @@ class BuildPlan(TypedDict):
         ("Build what a reference picture of a structure shows", {"file": "reference.png"}),
         ("Construct a wall of two blocks with one across", {"plan": {"blocks": [{"at": [0, 0.02]}, {"at": [0, -0.02]}, {"on": [0, 1]}]}}),
     ],
+    failures=[("The file of the plan does not exist", {"file": "no_such_plan.json"}, "invalid_input")],
 )
 def plan_structure(
     ctx: ToolContext,

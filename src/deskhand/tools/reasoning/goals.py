@@ -67,6 +67,7 @@ class GoalCheck(TypedDict):
             },
         ),
     ],
+    failures=[("No conditions are given", {"conditions": []}, "invalid_arguments")],
 )
 def check_goal(
     ctx: ToolContext,

@@ -104,6 +104,7 @@ class Answer(TypedDict):
         ("Parse the instruction of a person into goals", {"instruction": "put the red block and the pen into the bin, but leave the cup"}),
         ("What does the user want: is it a question or a command?", {"instruction": "how many blocks are there?"}),
     ],
+    failures=[("Nothing was said", {"instruction": ""}, "invalid_arguments")],
 )
 def parse_instruction(ctx: ToolContext, instruction: Annotated[str, Field(min_length=1, max_length=2000, description="as it was said")]) -> Understood:
     """Parse an instruction in plain words into intents and goal conditions, with what is unclear, missing or assumed."""
@@ -149,6 +150,7 @@ def _intent(item: Intent) -> dict[str, Any]:
         ("Which object does 'the red block left of the bin' refer to?", {"phrase": "the red block left of the bin"}),
         ("Is 'the cup' ambiguous here?", {"phrase": "the cup"}),
     ],
+    failures=[("A relation that cannot be judged", {"phrase": "the block under the moon"}, "not_understood")],
 )
 def resolve_reference(ctx: ToolContext, phrase: Phrase) -> Resolved:
     """Resolve a referring expression to object ids, and report ambiguity instead of guessing."""
@@ -177,6 +179,7 @@ def resolve_reference(ctx: ToolContext, phrase: Phrase) -> Resolved:
         ("Ask a clarifying question: which of the two blocks is meant?", {"candidates": ["block_1", "block_2"]}),
         ("The user answered: the left one", {"candidates": ["block_1", "block_2"], "answer": "the left one"}),
     ],
+    failures=[("A candidate that is not there", {"candidates": ["cup_99"]}, "unknown_object")],
 )
 def ask_which(
     ctx: ToolContext,
@@ -221,6 +224,7 @@ def _described(answer: str, items: list[Any], ctx: ToolContext) -> list[Any]:
     limits="Proposes, never decides unless one thing is much nearer than all others; ask the person, or say what was assumed. For "
     "ambiguous phrases use ask_which.",
     examples=[("There is no 'orange blok' here: what was meant?", {"phrase": "the orange blok"})],
+    failures=[("Nothing was said", {"phrase": ""}, "invalid_arguments")],
 )
 def grounding_repair(ctx: ToolContext, phrase: Phrase) -> Repaired:
     """Repair the grounding of a phrase that fits nothing: propose things that nearly fit and say what was let go."""
@@ -260,6 +264,7 @@ def _remembered(ctx: ToolContext, phrase: str, seen: set[str]) -> list[str]:
         ("Give the final answer to: how many blocks are on the desk?", {"answer": "There are two blocks. block_1 is on the table."}),
         ("Report that the task is done", {"answer": "Done: pen_1 is in bin_1."}),
     ],
+    failures=[("An empty answer", {"answer": ""}, "invalid_arguments")],
 )
 def final_answer(ctx: ToolContext, answer: Annotated[str, Field(min_length=1, max_length=4000, description="what shall be told to the person")]) -> Answer:
     """Give the final answer, checked: what it says of things is held against the last look, and what is not borne out is named."""

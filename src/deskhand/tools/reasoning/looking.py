@@ -43,6 +43,7 @@ class LookedAround(TypedDict):
         ("Something may stand behind the box: look from where more is seen", {}),
         ("See all sides of the cup before picking it", {"object_id": "cup_1", "views": 2}),
     ],
+    failures=[("More views than it takes", {"views": 9}, "invalid_arguments")],
 )
 def look(
     ctx: ToolContext,

@@ -174,7 +174,7 @@ def _room(scene: Scene, box: SceneObject, moved: set[str]) -> float:
     failures=[
         (
             "Two things that must each come before the other",
-            {"jobs": [{"object_id": "pen_1"}, {"object_id": "can_1"}], "before": [["pen_1", "can_1"], ["can_1", "pen_1"]]},
+            {"jobs": [{"object_id": "block_1"}, {"object_id": "block_3"}], "before": [["block_1", "block_3"], ["block_3", "block_1"]]},
             "impossible",
         )
     ],

@@ -104,6 +104,7 @@ def path_feasibility(
         ("plan_motion failed with goal_in_collision: repair the motion to this point", {"waypoints": [[0.1, 0.0, 0.03]]}),
         ("The straight path is blocked by a box: find a way over it", {"waypoints": [[0.05, -0.15, 0.05], [0.05, 0.15, 0.05]]}),
     ],
+    failures=[("No way-points", {"waypoints": []}, "invalid_arguments")],
 )
 def motion_repair(
     ctx: ToolContext,

@@ -107,6 +107,7 @@ def goals_of(data: Sequence[GoalData]) -> list[Goal]:
             },
         ),
     ],
+    failures=[("A thing that is not there", {"goals": [{"object_id": "cup_99", "relation": "in", "target_id": "bin_1"}]}, "unknown_object")],
 )
 def plan_task(
     ctx: ToolContext,
@@ -137,6 +138,7 @@ def plan_task(
             },
         )
     ],
+    failures=[("A rule that nobody understands", {"steps": [{"tool": "move_home", "arguments": {}}], "rules": ["be nice to the desk"]}, "not_understood")],
 )
 def refine_plan(
     ctx: ToolContext,
@@ -174,6 +176,7 @@ def refine_plan(
         ("Is there a collision-free way to bring the block into the bin?", {"object_id": "block_1", "target_id": "bin_1"}),
         ("Plan a full pick and place of the can to a spot on the table", {"object_id": "can_1", "position": [0.05, -0.1]}),
     ],
+    failures=[("A thing that is not there", {"object_id": "cup_99", "target_id": "bin_1"}, "unknown_object")],
 )
 def plan_manipulation(
     ctx: ToolContext,

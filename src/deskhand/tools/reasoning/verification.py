@@ -111,6 +111,7 @@ def judge(rule: Rule, steps: Sequence[Step], atoms: Sequence[set[str]]) -> RuleD
             },
         ),
     ],
+    failures=[("A formula with an open bracket", {"steps": [{"tool": "pick", "arguments": {"object_id": "block_1"}}], "rules": ["G(pick"]}, "invalid_input")],
 )
 def check_plan_rules(ctx: ToolContext, steps: Steps, rules: Annotated[Rules, Field(min_length=1)]) -> RuleCheck:
     """Check a plan against temporal rules, in words or as LTLf formulas, and name each violation with the step that causes it."""
@@ -135,6 +136,7 @@ def check_plan_rules(ctx: ToolContext, steps: Steps, rules: Annotated[Rules, Fie
         ("Did the pick work, is the block in the hand?", {"act": "pick", "object_id": "block_1"}),
         ("Verify that the placing is completed", {"act": "place_in", "object_id": "block_1", "target_id": "bin_1"}),
     ],
+    failures=[("It is not said what was picked", {"act": "pick"}, "invalid_input")],
 )
 def verify_action(
     ctx: ToolContext,

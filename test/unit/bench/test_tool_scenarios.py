@@ -1,0 +1,81 @@
+import math
+
+import pytest
+
+from deskhand.bench.tools import base, run
+from deskhand.bench.tools.base import Measured, Scenario
+from deskhand.bench.tools.worlds import bare
+from deskhand.errors import DeskhandError
+from deskhand.etp.registry import Registry
+from deskhand.tools import validated
+from deskhand.tools.base import load_tools
+
+MEASURED = ("perception", "cognition")
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return load_tools(others=False)[0]
+
+
+def test_every_card_has_an_example_a_failure_example_and_two_scenarios_that_it_passed(registry: Registry) -> None:
+    scenarios = {(item.tool, item.name) for item in run.all_scenarios()}
+    poor = []
+    for card in registry.cards():
+        if card.group not in MEASURED:
+            continue
+        passed = [item for item in card.validation if item.passed and (card.name, item.name) in scenarios]
+        if not card.examples or not card.failures or len(passed) < 2:
+            poor.append(card.name)
+    assert not poor, "give them examples, failures and scenarios, then `deskhand tools validate --write`"
+
+
+def test_every_scenario_is_of_a_tool_of_its_module_s_unit_and_its_result_is_kept(registry: Registry) -> None:
+    for item in run.all_scenarios():
+        card = registry.get(item.tool).card
+        assert item.run.__module__.endswith(card.unit) and len(item.situation) > 20
+        if card.group in MEASURED:
+            assert item.name in [kept.name for kept in card.validation]
+
+
+def test_a_bar_is_met_on_its_right_side_only_and_never_by_nothing() -> None:
+    assert Measured(1.0, "m", at_most=1.0).passed and not Measured(1.1, "m", at_most=1.0).passed
+    assert Measured(1.0, "m", at_least=1.0).passed and not Measured(0.9, "m", at_least=1.0).passed
+    assert Measured(0.0, "m", equal=0).passed and not Measured(0.1, "m", equal=0).passed
+    assert not any(Measured(math.nan, "m", **{bar: 1.0}).passed for bar in ("at_most", "at_least", "equal"))
+    with pytest.raises(ValueError, match="exactly one"):
+        Measured(1.0, "m")
+
+
+def test_two_scenarios_of_one_tool_cannot_have_one_name() -> None:
+    item = run.all_scenarios()[0]
+    with pytest.raises(ValueError, match="two scenarios"):
+        base.scenario(tool=item.tool, name=item.name, situation="again")(item.run)
+
+
+class NoDesk:
+    """Stands for a desk where nothing is rendered."""
+
+    def begin(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(DeskhandError("object_lost", "it is gone."), "object_lost: it is gone."), (ZeroDivisionError("oh"), "ZeroDivisionError: oh")]
+)
+def test_what_a_scenario_raises_is_a_failed_row_that_says_why(error: Exception, text: str) -> None:
+    def broken(desk: object) -> Measured:
+        raise error
+
+    row = run._measured(Scenario("look", "broken", "nothing works", bare, False, broken), NoDesk())  # type: ignore[arg-type]
+    assert not row.passed and row.value is None and row.problem == text
+
+
+def test_results_are_kept_beside_the_tools_and_old_ones_stay(registry: Registry, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(run, "validation_file", lambda group: tmp_path / f"{group}.json")
+    kept = {"detect_objects": {"position": {"passed": True, "measure": "mm <= 8", "value": 2.0}, "no_more": {"passed": True, "measure": "", "value": 1.0}}}
+    monkeypatch.setattr(run, "kept_results", lambda group: dict(kept))
+    run.write([run.Row("detect_objects", "all_found", "…", 0.5, "share", ">= 1", False, 0.1)], registry)
+    monkeypatch.setattr(validated, "validation_file", lambda group: tmp_path / f"{group}.json")
+    entries = validated.kept_results("perception")["detect_objects"]
+    assert set(entries) == {"position", "all_found"} and entries["all_found"] == {"passed": False, "measure": "share >= 1", "value": 0.5}
