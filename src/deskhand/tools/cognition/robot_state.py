@@ -30,7 +30,7 @@ class RobotState(TypedDict):
     needs=("arm",),
     when_to_use="To check joint angles, where the hand is, how far the gripper is open, what it holds, and whether the robot is stopped.",
     limits="holding is what the robot believes after its own picks and places.",
-    examples=[("Is something in the gripper right now?", {}), ("Why does nothing move: is the robot stopped?", {})],
+    examples=[("How far open is the gripper, and what does it hold?", {}), ("Why does nothing move: is the robot stopped?", {})],
     failures=[("An argument is given although it takes none", {"verbose": True}, "invalid_arguments")],
 )
 def get_robot_state(ctx: ToolContext) -> RobotState:

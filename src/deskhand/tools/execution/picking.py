@@ -180,7 +180,7 @@ def place_beside(
     preconditions=_HELD,
     postconditions=_HOLDS_NOW,
     timeout=240.0,
-    when_to_use="To get rid of what is in the hand when it has no place of its own: on the table, where there is room within reach.",
+    when_to_use="To get rid of what the hand holds when it has no place of its own: it goes on the table, where there is room within reach.",
     limits="Chooses the place itself. Fails with no_free_space when the desk is full.",
     examples=[
         ("Free the hand: put the held object anywhere on the desk", {}),

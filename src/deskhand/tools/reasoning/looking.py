@@ -35,8 +35,8 @@ class LookedAround(TypedDict):
     preconditions=("not_stopped",),
     postconditions=("scene_known",),
     timeout=180.0,
-    when_to_use="To see what one picture does not show: things behind others or beyond the picture of a camera on the arm; when detect_objects says that its "
-    "look may be incomplete; with object_id before grasping in a tight place.",
+    when_to_use="To look behind things or from another side, and to see what one picture does not show: when detect_objects says that its look may be "
+    "incomplete; with object_id before grasping in a tight place.",
     limits="Moves the arm. A camera that stands still cannot go round things: then the arm only makes way, and 'unseen' says what stays hidden. "
     "What the hand holds is carried along.",
     examples=[

@@ -44,7 +44,7 @@ class PlannedMotion(TypedDict):
     timeout=30.0,
     when_to_use="Before planning a task with an object or container at the edge of the desk: is it within reach, can it be grasped or filled there?",
     limits="Tells of the scene of the last look; other objects may be in the way. A grasp that exists may still slip.",
-    examples=[("Is this object within reach, or too far away?", {"object_id": "cup_1"}), ("Can the arm reach over the bin?", {"object_id": "bin_1"})],
+    examples=[("Is this object within reach, or too far away to grab?", {"object_id": "cup_1"}), ("Can the arm reach over the bin?", {"object_id": "bin_1"})],
     failures=[("An id that the last look does not have", {"object_id": "cup_99"}, "unknown_object")],
 )
 def check_reachable(ctx: ToolContext, object_id: ObjectId) -> Reach:
