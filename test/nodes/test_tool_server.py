@@ -176,7 +176,7 @@ def test_tools_of_another_namespace_are_mounted_when_somebody_serves_them(tmp_pa
     graph = Graph(tmp_path, mounts="twin=/")
     try:
         end = time.monotonic() + 60
-        while "twin_where_is" not in [hit.name for hit in graph.server.session.search()]:
+        while "twin_undo_last_act" not in [hit.name for hit in graph.server.session.search()]:  # the last of all
             assert time.monotonic() < end
             time.sleep(0.1)
         assert graph.client.describe("twin_pick")["source"] == "ros:/"
