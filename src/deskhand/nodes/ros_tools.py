@@ -21,15 +21,14 @@ from deskhand.etp.resources import Resource
 from deskhand.etp.validation import InvalidArguments, Problem, unreadable
 from deskhand.etp.wire import result_from_text
 from deskhand.nodes.action_client import ActionClient
-from deskhand.nodes.node import DeskhandNode, call_service, wait_future
+from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.peers import Peers
 from deskhand_interfaces.action import InvokeTool
-from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
+from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
 
 SERVER = "tool_server"
 POLL = 0.02  # [s]
 AFTER_CANCEL = 20.0  # [s] wall time that a cancelled call may take to come to its end
-QUICK, QUICK_MARGIN = 10.0, 110.0  # [s] time limit of a tool that is called by a service, and what waiting for a device and the operator may add
 LOST = 5.0  # [s] that the server may be undiscovered during a call
 
 
@@ -47,8 +46,6 @@ class RosToolClient:
         group = {"callback_group": node.reentrant}
         self._list = node.create_client(ListTools, f"{prefix}tools/list", **group)
         self._describe = node.create_client(DescribeTool, f"{prefix}tools/describe", **group)
-        self._quick: dict[str, bool] = {}
-        self._call = node.create_client(CallTool, f"{prefix}tools/call", **group)
         self._resource = node.create_client(ReadResource, f"{prefix}tools/resource", **group)
         self._invoke = ActionClient(node, InvokeTool, f"{prefix}tools/invoke", **group)
 
@@ -76,16 +73,11 @@ class RosToolClient:
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
     ) -> ToolResult:
-        """See ToolClient. A cancel is passed on, and the truth about what became of the call is waited for.
-
-        A tool that moves nothing and is done within seconds is called by a service, without feedback, many times faster; a cancel ends the wait for it.
-        """
+        """See ToolClient. A cancel is passed on, and the truth about what became of the call is waited for."""
         problem = unreadable(dict(arguments)) if isinstance(arguments, Mapping) else Problem("", repr(arguments)[:60], "the arguments are not an object", "{}")
         if problem:
             return failure(InvalidArguments(name, [problem]), name, 0.0)
         text = json.dumps(dict(arguments), allow_nan=False)
-        if self._is_quick(name):
-            return self._call_quickly(CallTool.Request(tool=name, arguments_json=text, caller=caller), cancelled or (lambda: False))
         goal = InvokeTool.Goal(tool=name, arguments_json=text, caller=caller)
         end = time.monotonic() + self._wait_for
         while not self._invoke.server_is_ready():
@@ -122,32 +114,6 @@ class RosToolClient:
             if now > end:
                 raise DeskhandError("node_unavailable", f"{name} was cancelled, but the tool server does not say what became of it.")
         return future.result()
-
-    def _call_quickly(self, request: CallTool.Request, cancelled: Callable[[], bool]) -> ToolResult:
-        if not self._call.service_is_ready() and not self._call.wait_for_service(timeout_sec=self._wait_for):
-            raise self._gone("nobody serves tools/call.")
-        try:
-            future = self._call.call_async(request)
-            answer = wait_future(future, QUICK + QUICK_MARGIN, request.tool, lambda: self._peers.dead(SERVER) or cancelled())
-        except DeskhandError as error:
-            if self._peers.dead(SERVER):
-                raise self._gone(f"the tool server vanished during {request.tool}.") from error
-            if error.code == "cancelled":  # it moves nothing, and its end is near
-                return failure(error, request.tool, 0.0)
-            raise
-        return result_from_text(answer.result_json)
-
-    def _is_quick(self, name: str) -> bool:
-        """Whether a tool moves nothing and ends within seconds, by its card, which is read once."""
-        if name not in self._quick:
-            try:
-                card = self.describe(name)
-            except DeskhandError as error:
-                if error.code != "unknown_tool":
-                    raise
-                return False  # the call will say so, with the nearest names
-            self._quick[name] = card["effects"] != "motion" and card["timeout"] <= QUICK
-        return self._quick[name]
 
     def _ask(self, client: Any, request: Any) -> Any:
         if self._peers.dead(SERVER):

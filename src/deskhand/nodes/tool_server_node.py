@@ -46,7 +46,7 @@ from deskhand.safety.audit import AuditLog
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
-from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
+from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
 
 if TYPE_CHECKING:
     from deskhand.etp.remote.client import McpConnection
@@ -122,7 +122,6 @@ class ToolServerNode(DeskhandNode):
         group = {"callback_group": self.reentrant}
         self.create_service(ListTools, "tools/list", self._list, **group)
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
-        self.create_service(CallTool, "tools/call", self._call_quickly, **group)
         self.create_service(ReadResource, "tools/resource", self._resource, **group)
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
@@ -223,27 +222,6 @@ class ToolServerNode(DeskhandNode):
                 return False
             self._count += 1
         return True
-
-    def _call_quickly(self, request: CallTool.Request, response: CallTool.Response) -> CallTool.Response:
-        """For tools that move nothing: what may move must be able to be cancelled."""
-        result = self._quick_result(request)
-        response.error_code, response.error_message = error_number(result), f"{result.message} {result.hint}".strip()
-        response.result_json = result_to_text(result)
-        return response
-
-    def _quick_result(self, request: CallTool.Request) -> ToolResult:
-        if not self._admit(request.tool):
-            return failure(DeskhandError("busy", f"{MAX_CALLS} calls are running.", retry=True), request.tool, 0.0)
-        try:
-            arguments = parse_arguments(request.arguments_json, request.tool)
-            if self.session.registry.get(request.tool).card.effects == "motion":
-                raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
-            return self.session.invoke(request.tool, arguments, caller=request.caller)
-        except DeskhandError as error:
-            return failure(error, request.tool, 0.0)
-        finally:
-            with self._counting:
-                self._count -= 1
 
     def _invoke(self, handle: ServerGoalHandle) -> InvokeTool.Result:
         goal = handle.request
