@@ -103,6 +103,7 @@ _CAPABILITIES = (
     "move the arm home",
     "open or close the gripper",
     "stop all motion",
+    "answer a question about the past",
 )
 
 

@@ -115,7 +115,7 @@ def leaves_what_is_possible(desk: Desk) -> Measured:
 def clearance_is_kept(desk: Desk) -> Measured:
     ids = desk.look()
     least = 1.0
-    for position in ([0.05, -0.22], [-0.02, 0.2], [0.04, -0.12]):
+    for position in ([0.05, -0.22], [-0.02, 0.16], [0.04, -0.12]):
         given = desk.call("plan_manipulation", {"object_id": ids["red"], "position": position})
         over = [leg["clearance"] for leg in given["legs"] if leg["name"] in ("approach", "transfer") and leg["clearance"] is not None]
         least = min([least, *over]) if given["feasible"] else 0.0
