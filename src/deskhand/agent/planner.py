@@ -1,4 +1,4 @@
-"""Order of sub-goals: what blocks comes first, towers from the bottom up; and where on the desk there is room, for plans made ahead."""
+"""Order of sub-goals: what blocks comes first, towers from the bottom up."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import BASE, Seen
 from deskhand.errors import DeskhandError
-
-REGION = ((-0.12, 0.18), (-0.28, 0.28))
-"""Where on the desk things may be put down: x and y ranges [m, world]."""
 
 
 def plan(goals: Sequence[Goal], objects: Sequence[Seen]) -> list[Goal]:
@@ -68,27 +65,3 @@ def _needs(goal: Goal, todo: dict[str, Goal], objects: Sequence[Seen]) -> set[st
     if goal.relation == "on" and goal.target_id != TABLE:
         needs |= {above for above in _on_top(goal.target_id, objects) if above in todo and todo[above].target_id != goal.target_id}
     return needs - {goal.object_id}
-
-
-def free_spot(objects: Sequence[Seen], size: Sequence[float], taken: Sequence[tuple[float, float]] = ()) -> tuple[float, float] | None:
-    """A place (x, y) [m] on the desk for something of ``size``, as far from everything as there is, within comfortable reach; None when full."""
-    radius = math.hypot(float(size[0]), float(size[1])) / 2
-    best: tuple[float, tuple[float, float]] | None = None
-    (x0, x1), (y0, y1) = REGION
-    for i in range(11):
-        for j in range(15):
-            x, y = x0 + (x1 - x0) * i / 10, y0 + (y1 - y0) * j / 14
-            gap = min((_gap(x, y, item) for item in objects if item.get("support") in {TABLE, None} and item.get("relation") != "held"), default=1.0)
-            gap = min([gap, *(math.hypot(x - tx, y - ty) - 0.03 for tx, ty in taken)]) - radius
-            score = min(gap, 0.06) - 0.05 * abs(math.hypot(x - BASE[0], y - BASE[1]) - 0.33)
-            if gap > 0.008 and (best is None or score > best[0]):
-                best = score, (round(x, 3), round(y, 3))
-    return best[1] if best else None
-
-
-def _gap(x: float, y: float, item: Seen) -> float:
-    """Distance [m] from a point to an object's upright oriented box."""
-    yaw = float(item.get("yaw", 0.0))
-    dx, dy = x - float(item["position"][0]), y - float(item["position"][1])
-    u, v = abs(math.cos(yaw) * dx + math.sin(yaw) * dy), abs(-math.sin(yaw) * dx + math.cos(yaw) * dy)
-    return math.hypot(max(0.0, u - float(item["size"][0]) / 2), max(0.0, v - float(item["size"][1]) / 2))

@@ -87,8 +87,12 @@ def test_the_real_message_packages_are_used_where_they_are(bootstrap: ModuleType
     (tmp_path / "ros/share/control_msgs").mkdir(parents=True)
     (tmp_path / "ros/share/control_msgs/package.xml").touch()
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "ros"))
-    assert [path.name for path in bootstrap.Setup(python((3, 12)), True).interface_packages()] == ["deskhand_interfaces", "tf2_msgs"]
-    assert [path.name for path in bootstrap.Setup(python((3, 12)), False).interface_packages()] == ["deskhand_interfaces", "control_msgs", "tf2_msgs"]
+
+    def built(ros: bool) -> list[str]:
+        return [path.name for path in bootstrap.Setup(python((3, 12)), ros).interface_packages()]
+
+    assert built(True) == ["deskhand_interfaces", "nav2_msgs", "tf2_msgs"]
+    assert built(False) == ["deskhand_interfaces", "control_msgs", "nav2_msgs", "tf2_msgs"]
 
 
 @pytest.mark.parametrize("numpy", ["numpy/_core", "numpy/core"])

@@ -32,8 +32,11 @@ LIBRARIES = {
     "matplotlib": ("matplotlib", "python3-matplotlib"),
     "typer": ("typer", None),
     "rich": ("rich", "python3-rich"),
+    "mcp": ("mcp", None),
+    "pydantic-monty": ("pydantic_monty", None),
 }
-COMES_ALONG = {"pydantic_core", "click", "launch", "launch_ros", "mujoco"}  # with one of the above; on a robot; extra sim
+COMES_ALONG = {"pydantic_core", "click", "launch", "launch_ros", "mujoco", "anyio", "httpx2", "mcp_types", "uvicorn"}
+"""With one of the above, on a robot, or with the extra sim."""
 
 
 def requirements(name: str) -> dict[str, str]:
@@ -41,8 +44,8 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", *requirements("detectors")}
-"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, detectors beside geometry."""
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "unified_planning", *requirements("detectors")}
+"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, detectors beside geometry, symbolic planning."""
 
 
 @cache
