@@ -24,6 +24,7 @@ class _Peer:
     seen: float
     pidfd: int = -1
     dead: str = ""
+    ended: bool = False
 
 
 class Watchdog:
@@ -85,7 +86,7 @@ class Watchdog:
                 return
             peer = self._peers.get(name)
             if peer is not None and (peer.pid, peer.host) == (pid, host):
-                if peer.dead and peer.pidfd < 0 and host == self._host and not _alive(pid):
+                if peer.ended or (peer.dead and host == self._host and not _alive(pid)):
                     return  # a last message of a process that is gone
                 if peer.dead:
                     log.info("%s is heard again", name)
@@ -136,6 +137,7 @@ class Watchdog:
                 for name, peer in self._peers.items():
                     if peer.pidfd >= 0 and peer.pidfd in ready:
                         self._release(peer)
+                        peer.ended = True
                         peer.dead = f"its process {peer.pid} has ended"
                         news.append((name, peer.dead))
                     elif not peer.dead and now - peer.seen > (self._timeout if peer.pidfd < 0 else self._hang_timeout):

@@ -95,6 +95,23 @@ def test_a_stopped_process_is_dead_too_and_a_restarted_one_lives(child: "subproc
         watchdog.close()
 
 
+def test_a_last_message_that_comes_late_raises_nobody_from_the_dead() -> None:
+    deaths = Deaths()
+    watchdog = Watchdog(["arm"], 5.0, deaths)
+    watchdog.start()
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        watchdog.beat(f"arm {process.pid} {HOST}")
+        process.kill()
+        assert deaths.news.wait(10.0)
+        watchdog.beat(f"arm {process.pid} {HOST}")  # nobody has waited for the process: it is still in the table
+        assert "arm" in watchdog.dead()
+    finally:
+        process.kill()
+        process.wait()
+        watchdog.close()
+
+
 def test_unknown_unseen_and_malformed_are_not_deaths() -> None:
     deaths = Deaths()
     watchdog = Watchdog(["arm", "camera"], 0.2, deaths)
