@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deskhand.errors import DeskhandError
-from deskhand.tools.optimal import assigned, best_tower, ordered, packed, tower_margin
+from deskhand.tools.reasoning.optimal import assigned, best_tower, ordered, packed, tower_margin
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -15,7 +15,7 @@ from deskhand.etp.outcome import ToolError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
 from deskhand.skills.base import HALTED, SkillContext
-from deskhand.tools.kinematics import force_at_tcp
+from deskhand.tools.execution.jacobian import force_at_tcp
 from deskhand.tools.looking import last_look, skill_context
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.poses import hand_poses

@@ -15,7 +15,7 @@ from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
 from deskhand.skills import put as putting
 from deskhand.tools.acting import outcome, remember_placed
-from deskhand.tools.advice import OBJECT, POLICIES
+from deskhand.tools.execution.advice import OBJECT, POLICIES
 from deskhand.tools.looking import look, skill_context
 from deskhand.tools.objects import ObjectId, rounded, yaw_of
 from deskhand.tools.spatial import TABLE

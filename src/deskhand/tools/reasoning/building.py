@@ -14,8 +14,8 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.structures import Blocks, Slot, from_spec, structure
-from deskhand.tools.blocks import blocks_in, chosen, find_site, measures
 from deskhand.tools.looking import last_look
+from deskhand.tools.reasoning.blocks import blocks_in, chosen, find_site, measures
 
 MOST_BYTES = 20_000
 
@@ -91,7 +91,7 @@ def _slots(ctx: ToolContext, sizes: Blocks, name: str, count: int, colors: list[
         return from_spec(plan, sizes), ""
     path = Path(file).expanduser()
     if path.suffix.lower() == ".png":
-        from deskhand.tools.reference import read_reference  # perception is imported when a picture is read: the tool server comes up sooner
+        from deskhand.tools.reasoning.reference import read_reference  # perception is imported when a picture is read: the tool server comes up sooner
 
         return read_reference(path, ctx.robot.observe(), sizes, RobotModel.load(ctx.robot.arm), ctx.robot.joint_state())
     return from_spec(_plan_file(path), sizes), ""

@@ -8,11 +8,11 @@ from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.tools.containers import content_evidence
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId
+from deskhand.tools.reasoning.containers import content_evidence
+from deskhand.tools.reasoning.standing import at_position
 from deskhand.tools.spatial import TABLE, Relation, relation_holds
-from deskhand.tools.standing import at_position
 from deskhand.types import Scene
 
 

@@ -14,10 +14,10 @@ from deskhand.agent.language.parser import parse
 from deskhand.agent.language.resolve import name_of
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.tools.answers import Unsupported, unsupported
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import objects_data
-from deskhand.tools.references import answered, best_question, chosen, fitting, read_phrase, relaxations
+from deskhand.tools.reasoning.answers import Unsupported, unsupported
+from deskhand.tools.reasoning.referring import answered, best_question, chosen, fitting, read_phrase, relaxations
 from deskhand.tools.spatial import where
 
 Phrase = Annotated[str, Field(min_length=1, max_length=200, description="words for a thing, for example 'the small red block left of the bin'")]

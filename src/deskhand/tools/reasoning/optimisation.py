@@ -13,9 +13,9 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, yaw_of
-from deskhand.tools.optimal import assigned, best_tower, ordered, packed
+from deskhand.tools.reasoning.optimal import assigned, best_tower, ordered, packed
+from deskhand.tools.reasoning.symbolic import ROLLS
 from deskhand.tools.spatial import carriers
-from deskhand.tools.symbolic import ROLLS
 from deskhand.types import Scene, SceneObject
 
 FILL = 0.6  # share of a container's volume that loose things can take

@@ -14,7 +14,7 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import Position, rounded
-from deskhand.tools.sight import clear_line, hidden, hides, space_around, views_around
+from deskhand.tools.reasoning.sight import clear_line, hidden, hides, space_around, views_around
 
 CELL = 0.01  # [m]
 LEAST_PATCH = 8  # cells of a hidden patch that is told

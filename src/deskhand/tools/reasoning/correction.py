@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deskhand.errors import DeskhandError
-from deskhand.tools.rules import Rule
-from deskhand.tools.symbolic import PLACES, Goal, State, Step, act_atoms, plan
-from deskhand.tools.temporal import atoms_of, first_break, shown
+from deskhand.tools.reasoning.rules import Rule
+from deskhand.tools.reasoning.symbolic import PLACES, Goal, State, Step, act_atoms, plan
+from deskhand.tools.reasoning.temporal import atoms_of, first_break, shown
 
 MOST_STEPS = 80
 _ACT = re.compile(r"(pick|place_in|place_on|place|touch)\(([a-z0-9_]+)(?:,([a-z0-9_]+))?\)|(move_home|detect_objects|open_gripper|close_gripper)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deskhand.errors import DeskhandError
+from deskhand.tools.reasoning.symbolic import Goal, State, Step
 from deskhand.tools.spatial import TABLE
-from deskhand.tools.symbolic import Goal, State, Step
 
 try:
     import unified_planning as up
@@ -21,7 +21,7 @@ SOLVED = (Status.SOLVED_SATISFICING, Status.SOLVED_OPTIMALLY)
 
 
 def solve(state: State, goals: Sequence[Goal], free: tuple[str, ...], kept: frozenset[str]) -> list[Step]:
-    """See :func:`deskhand.tools.symbolic.plan`."""
+    """See :func:`deskhand.tools.reasoning.symbolic.plan`."""
     up.shortcuts.get_environment().credits_stream = None
     problem = _problem(state, goals, free, kept)
     with upf.OneshotPlanner(name="pyperplan") as planner:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from deskhand.agent.language.phrases import parse_ref
 from deskhand.agent.language.resolve import Seen, resolve
 from deskhand.errors import DeskhandError
-from deskhand.tools.temporal import Formula, parse_formula, shown
+from deskhand.tools.reasoning.temporal import Formula, parse_formula, shown
 
 FORMS = (
     "never E; E before F; do not F until E; after E always F; right after E F; E at most N times; do not E while F; start with E; end with E; at some point E"

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 from deskhand.etp.tool import ToolContext
 from deskhand.skills.base import SkillContext
 from deskhand.skills.second_look import alike
-from deskhand.tools.containers import content_evidence
 from deskhand.tools.looking import look, skill_context
+from deskhand.tools.reasoning.containers import content_evidence
+from deskhand.tools.reasoning.standing import at_position
 from deskhand.tools.spatial import TABLE, relation_holds
-from deskhand.tools.standing import at_position
 from deskhand.types import Scene, SceneObject
 
 HAND_MARGIN = 0.002  # [m] of finger width above closed that counts as something between them

@@ -227,6 +227,6 @@ def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: It
         raise DeskhandError("invalid_input", f"there are {len(names)} things; plans are made for at most {MOST_THINGS}.")
     if all(state.meets(goal) for goal in goals) and not any(state.on_top(name) for name in free):
         return []
-    from deskhand.tools.pddl import solve  # the library takes two seconds to load
+    from deskhand.tools.reasoning.pddl import solve  # the library takes two seconds to load
 
     return solve(state, goals, tuple(free), frozenset(kept))

@@ -11,7 +11,7 @@ from deskhand.agent.language import lexicon as lex
 from deskhand.errors import DeskhandError
 from deskhand.skills.belief import Belief
 from deskhand.tools.objects import objects_data
-from deskhand.tools.references import fitting, read_phrase
+from deskhand.tools.reasoning.referring import fitting, read_phrase
 from deskhand.tools.spatial import DIRECTIONS, relation_holds
 from deskhand.types import Scene
 
