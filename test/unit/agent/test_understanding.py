@@ -6,6 +6,7 @@ import pytest
 from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.goals import is_beside
+from deskhand.agent.language.resolve import beside
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import TaskOutcome
@@ -439,3 +440,9 @@ def test_it_is_what_the_gripper_holds(text: str, where: str) -> None:
     outcome = run(desk, text)
     assert outcome.success, outcome.summary
     assert (desk.holding, desk.where()["cup_1"]) == ("", where)
+
+
+@pytest.mark.parametrize(("relation", "place"), [("left_of", (0.0, 0.1)), ("right_of", (0.0, -0.1)), ("behind", (0.1, 0.0)), ("in_front_of", (-0.1, 0.0))])
+def test_sideways_words_are_as_seen_from_the_robot(relation: str, place: tuple[float, float]) -> None:
+    other, item = {"position": [0.2, 0.0, 0.02]}, {"position": [0.2 + place[0], place[1], 0.02]}
+    assert beside(relation, item, other) and not beside(relation, other, item)

@@ -9,6 +9,7 @@ from typing import Any
 
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ref
+from deskhand.tools.spatial import DIRECTIONS
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -149,14 +150,14 @@ inside = _inside
 
 
 def beside(relation: str, item: Seen, other: Seen) -> bool:
-    """Sideways relations from the robot's view: left is +y, front (away from the robot) is +x; ``near`` is within 12 cm."""
-    dx, dy = item["position"][0] - other["position"][0], item["position"][1] - other["position"][1]
+    """Sideways relations as :mod:`deskhand.tools.spatial` has them, by the centres; ``near`` is within 12 cm."""
+    away = [float(item["position"][axis]) - float(other["position"][axis]) for axis in (0, 1)]
     if relation == "near":
-        return math.hypot(dx, dy) < 0.12
-    ahead, left = abs(dx) >= abs(dy), abs(dy) >= abs(dx)
-    return {"left_of": bool(dy > 0 and left), "right_of": bool(dy < 0 and left), "in_front_of": bool(dx > 0 and ahead), "behind": bool(dx < 0 and ahead)}.get(
-        relation, False
-    )
+        return math.hypot(*away) < 0.12
+    if relation not in DIRECTIONS:
+        return False
+    along = sum(step * part for step, part in zip(away, DIRECTIONS[relation], strict=True))
+    return along > 0 and along >= max(map(abs, away))
 
 
 def measure(item: Seen, what: str) -> float:
