@@ -178,7 +178,7 @@ def _tools_in(loaded: Any) -> list[FunctionTool]:
 
 def _checked(tool: Tool) -> Entry:
     """The entry of a tool whose card is sound."""
-    card = Card.from_json(tool.card.to_json())
+    card = Card.from_json(tool.card.to_json(), derived=isinstance(tool, FunctionTool))
     inputs, outputs = Schema(card.input_schema), Schema(card.output_schema)
     check_predicates(card)
     for example in card.examples:

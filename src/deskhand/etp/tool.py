@@ -196,7 +196,8 @@ def tool(
                 "source": source,
                 "examples": [_example(item) for item in examples],
                 "failures": [{"situation": item[0], "arguments": dict(item[1]), "code": item[2]} for item in failures],
-            }
+            },
+            derived=True,
         )
         setattr(function, ATTRIBUTE, FunctionTool(card, function, model))
         return function

@@ -47,7 +47,7 @@ class DeskhandNode(Node):
         self.reentrant = ReentrantCallbackGroup()
         self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, durability=HEARTBEATS.durability, reliability=HEARTBEATS.reliability))
         self._beat_text = f"{name} {os.getpid()} {socket.gethostname()}"
-        self._send_beat()
+        # the first beat is the executor's: a node that takes its time to start is not one that hangs
         self.create_timer(HEARTBEAT_PERIOD, self._send_beat, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
 
     @property
