@@ -23,7 +23,7 @@ SECRET = "zqx"
 """In the name of every object of the world below, in its file's name, and nowhere else."""
 
 KNOWN_PACKAGES = {"sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "rosgraph_msgs", "rcl_interfaces", "control_msgs", "action_msgs", "deskhand_interfaces"}
-KNOWN_PACKAGES |= {"type_description_interfaces"}
+KNOWN_PACKAGES |= {"type_description_interfaces", "nav2_msgs"}  # the client of a mobile base, which need not be there
 PARAMETER_SERVICES = {f"{verb}_parameters" for verb in ("get", "set", "list", "describe")} | {
     "get_parameter_types",
     "set_parameters_atomically",
