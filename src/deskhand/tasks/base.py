@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -74,7 +75,7 @@ class Seeded(Protocol):
 S = TypeVar("S", bound=Seeded)
 
 
-class SeededTask(Generic[S]):
+class SeededTask(ABC, Generic[S]):
     """A Task whose world and words follow from one setting a seed; what is left to say is how a setting is made, and the score."""
 
     settle = 0.0
@@ -92,8 +93,9 @@ class SeededTask(Generic[S]):
             raise DeskhandError("invalid_input", f"the seed must be 0 or more, got {seed}.")
         return self._make(seed)
 
+    @abstractmethod
     def _make(self, seed: int) -> S:
-        raise NotImplementedError
+        """All that follows from ``seed``."""
 
     def world(self, seed: int) -> WorldSpec:
         """See Task."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +16,6 @@ from deskhand.bench.calls.probe import ARGUMENTS, context, plain, probe_session
 from deskhand.errors import DeskhandError
 
 WARM_UP = 20
-READY_TIMEOUT, CALLS_TIMEOUT = 90.0, 300.0  # [s]
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,11 @@ def measure(calls: int, ros: bool, told: Callable[[str], None] = lambda text: No
     yield _over("MCP, stdio", asyncio.run(_mcp(calls)), floor, 5.0)
     if ros:
         told("ROS")
-        bare, called = _ros(calls)
+        from deskhand.bench.ros_client import measured_by_client
+        from deskhand.bringup import StackOptions
+
+        measured = measured_by_client(("tool_server",), StackOptions(), "deskhand.nodes.call_timer", [str(calls)])
+        bare, called = measured["bare_ms"], measured["tool_ms"]
         yield _row("ROS, bare service", bare, 1.0, "x", 1.0)
         yield _row("ROS, tool", called, float(np.median(called)) / float(np.median(bare)), "x", 3.0)
 
@@ -109,33 +108,6 @@ async def _mcp(calls: int) -> list[float]:
             if result.is_error:
                 raise DeskhandError("tool_failed", f"the probe failed over MCP: {result.content}")
     return times
-
-
-def _ros(calls: int) -> tuple[list[float], list[float]]:
-    """Bare service calls, and calls of a tool that does next to nothing, of one tool server."""
-    from deskhand.bench.domains import free_domain
-    from deskhand.bringup import StackOptions, sim_nodes
-    from deskhand.environment import workstation_defaults
-    from deskhand.supervisor import Supervisor
-
-    with free_domain() as domain, tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(domain), "ROS_HOME": folder}
-        nodes = [node for node in sim_nodes(StackOptions()) if node.name == "tool_server"]
-        supervisor = Supervisor(nodes, log_folder=Path(folder), environment={"ROS_DOMAIN_ID": str(domain), "ROS_HOME": folder})
-        try:
-            supervisor.start()
-            supervisor.wait_ready(READY_TIMEOUT)
-            command = [sys.executable, "-m", "deskhand.nodes.call_timer", str(calls)]
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=CALLS_TIMEOUT, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise DeskhandError("timeout", f"{calls} calls over ROS were not answered within {CALLS_TIMEOUT:g} s.") from error
-        finally:
-            supervisor.stop()
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if not lines:
-        raise DeskhandError("internal_error", f"the client of the tool server ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    told = json.loads(lines[-1])
-    return told["bare_ms"], told["tool_ms"]
 
 
 def _over(way: str, times: list[float], floor: float, bar: float) -> Row:
