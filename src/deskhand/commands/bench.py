@@ -203,7 +203,7 @@ def tools(
     table = Table("queries", "number", "first", "among five")
     for each in found:
         table.add_row(each.half, str(each.queries), f"{each.first:.3f}", f"{each.among_five:.3f}")
-    console.print(table, f"{len(registry)} tools; bars for the half `test`, which nothing was tuned on: first {FIRST}, among five {AMONG_FIVE}.")
+    console.print(table, f"{len(registry)} tools; bars for the half `test`: first {FIRST}, among five {AMONG_FIVE}.")
     if missed:
         for text, tool, hits in found[0].missed:
             console.print(f"  {text!r}: {tool}, found {', '.join(hits) or 'nothing'}")
