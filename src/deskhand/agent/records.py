@@ -21,7 +21,7 @@ _WRONG = frozenset(("precondition_failed", "not_holding", "already_holding", "pe
 
 @dataclass
 class Budgets:
-    """Limits of one run. Time is wall clock [s]; ``tokens`` 0 means unlimited."""
+    """Limits of one run. Time is wall clock [s]; ``tokens`` 0 means unlimited; ``answer_seconds`` is what a question to the user waits."""
 
     tool_calls: int = 150
     replies: int = 200
@@ -30,6 +30,7 @@ class Budgets:
     rejected_claims: int = 4
     invalid_in_a_row: int = 5
     repeats: int = 4
+    answer_seconds: float = 120.0
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Step:
         latency: of the model [s]; ``duration``: of the tool [s].
         failure: one of :data:`FAILURES`, or empty.
         finished: False in the report that is made when the call begins.
+        question, options: what the user is asked now, and the answers to choose from; empty else.
     """
 
     index: int
@@ -62,6 +64,8 @@ class Step:
     completion_tokens: int = 0
     failure: str = ""
     finished: bool = False
+    question: str = ""
+    options: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
