@@ -80,6 +80,10 @@ class Claims:
         elif name == "open_gripper" and result.ok:
             self._holding = ""
 
+    def told(self) -> None:
+        """The user has said more: what the first instruction alone asks for is no measure any more."""
+        self._expected = Expectations(parse(""))
+
     def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
         """Verify sub-goals; they are taken over only when all are sound."""
         if not self._looked:

@@ -14,6 +14,7 @@ import jsonschema
 from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
 from deskhand.agent.claims import Claims
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
+from deskhand.agent.moves import History
 from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.sandbox import Sandbox, signatures
@@ -48,6 +49,7 @@ class AgentLoop:
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
         mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
+        history: the tasks before this one, of which the model is told; this one is added to it.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class AgentLoop:
         now: Callable[[], float] = time.monotonic,
         mode: str = "tools",
         inbox: Inbox | None = None,
+        history: History | None = None,
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
         self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
@@ -70,10 +73,16 @@ class AgentLoop:
         self._caller, self._now = caller, now
         self._mode = mode
         self._sandbox: Sandbox | None = None
-        self._inbox = inbox
+        self._inbox, self._history = inbox, history or History()
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
+        outcome = self._run(instruction)
+        done = [(step.tool, step.arguments, step.data) for step in outcome.steps if step.ok and step.finished]
+        self._history.add(instruction, "done" if outcome.success else outcome.code, done)
+        return outcome
+
+    def _run(self, instruction: str) -> TaskOutcome:
         self._start, self._steps, self._errors = self._now(), [], []  # type: ignore[var-annotated]
         self._calls = self._tokens = self._bad = self._text_only = 0
         self._names: dict[str, Mapping[str, Any]] = {}
@@ -94,18 +103,20 @@ class AgentLoop:
         cards = find_cards(self._tools, instruction)
         self._names = {str(card["name"]): card for card in cards}
         if self._mode != "code":
-            return self._talk(instruction, cards, SYSTEM)
+            return self._talk(instruction, cards, SYSTEM + self._history.text())
         controls = {str(card["name"]) for card in CONTROL_CARDS}
         functions = [card for card in cards if card["name"] not in controls]
         self._names[RUN_CODE] = RUN_CODE_CARD
         with Sandbox(functions, self._from_code) as self._sandbox:
-            return self._talk(instruction, [RUN_CODE_CARD, *CONTROL_CARDS], code_system(signatures(functions)))
+            return self._talk(instruction, [RUN_CODE_CARD, *CONTROL_CARDS], code_system(signatures(functions)) + self._history.text())
 
     def _talk(self, instruction: str, cards: Sequence[Mapping[str, Any]], system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
         for _ in range(self._budgets.replies):
             self._check_budgets()
-            messages += [Message("user", f"{SAID}{words}") for words in self._user.said()]
+            if words := self._user.said():
+                self._claims.told()
+                messages += [Message("user", f"{SAID}{text}") for text in words]
             began = self._now()
             reply = self._ask(trim(messages, self._context), cards)
             latency = self._now() - began
@@ -248,6 +259,7 @@ class AgentLoop:
         if answer is None:
             choice = f" ({', '.join(step.options)})" if step.options else ""
             raise _End("no_answer", f"I wanted to know: {step.question}{choice} Nobody answered.")
+        self._claims.told()
         return ToolResult("", "", {"answer": answer})
 
     def _run_code(self, code: str) -> ToolResult:

@@ -100,7 +100,7 @@ def _holds(desk: Desk, relation: str, name: str, other: str, third: str = "") ->
         return gap < GAP / 2
     along = float((place - reference) @ np.array(WAYS[relation]))
     across = float(abs((place - reference) @ np.array(WAYS[relation])[::-1]))
-    return 0.01 <= along and across <= along and gap < GAP
+    return along >= 0.01 and across <= along and gap < GAP
 
 
 def _gap(a: Array, b: Array) -> float:
@@ -222,5 +222,3 @@ def _named(want: Mapping[str, Any]) -> set[str]:
     """Things that may be elsewhere at the end."""
     names = {*want.get("where", {}), *want.get("swapped", ()), *want.get("sorted", {}).get("things", ()), *want.get("row", {}).get("things", ())}
     return names | {row[0] for row in want.get("beside", ())}
-
-

@@ -86,7 +86,9 @@ class FreeInstructions(SeededTask[Case]):
         """See Task. A row for each kind of check; success needs all of them."""
         case = self.setting(seed)
         found = check(Desk(case.world, start, end, word, case.colors), case.want)
-        rows = tuple(ObjectScore(key, "check", str(case.want.get(key, "")), "; ".join(problems), not problems, "; ".join(problems)) for key, problems in found.items())
+        rows = tuple(
+            ObjectScore(key, "check", str(case.want.get(key, "")), "; ".join(problems), not problems, "; ".join(problems)) for key, problems in found.items()
+        )
         right = sum(row.right for row in rows)
         return Score(right == len(rows), right / len(rows), rows, tuple(problem for problems in found.values() for problem in problems))
 

@@ -119,7 +119,7 @@ PLACEMENTS: list[tuple[str, dict[str, str]]] = [
     ("put the biggest two blocks in the tray", goes((("block_1", "block_2"), TRAY))),
     ("put all things that are not red in the bin", goes((others("block_1", "cup_1"), BIN))),
     ("remove the sponge and put it in the bin", goes((("sponge_1",), BIN))),
-    ("put the block next to the ball in the tray", goes((("block_1",), TRAY))),
+    ("put the block next to the yellow ball in the tray", goes((("block_1",), TRAY))),
     ("put the green, yellow and red things in the box", goes((("block_3", "can_1", "ball_1", "sponge_1", "block_1", "cup_1"), BOX))),
     # everything, the rest, exceptions
     ("put everything in the bin", goes((ALL, BIN))),
