@@ -221,6 +221,10 @@ class Brain:
         """Look whether the condition holds; what follows from it takes its place."""
         if not (yield from self._pursuit.look("I look whether that is so.")):
             return
+        about = choice.condition.about
+        if about is not None and about.definite:
+            asked = yield from self._asking.settled(choice.condition)
+            choice = replace(choice, condition=asked, then=_renamed(choice.then, about, asked.about), otherwise=_renamed(choice.otherwise, about, asked.about))
         so = is_so(choice.condition, self._pursuit.objects)
         if so is None:
             self._pursuit.problems.append(("not_understood", "The condition is nothing that I can see."))
@@ -395,6 +399,14 @@ class Brain:
 
 def _finish(status: str, summary: str, code: str = "") -> Script:
     yield Call(FINISH, {"status": status, "summary": summary, "code": code})
+
+
+def _renamed(intents: Sequence[Intent], old: Ref, new: Ref | None) -> tuple[Intent, ...]:
+    """The intents with a phrase replaced by what it turned out to mean."""
+    return tuple(
+        replace(item, things=tuple(new if ref == old and new is not None else ref for ref in item.things)) if isinstance(item, Place) else item
+        for item in intents
+    )
 
 
 def _refusal(intents: Sequence[Intent]) -> tuple[str, str] | None:

@@ -26,6 +26,7 @@ class Person:
         self.held_then: tuple[str, ...] = ()
 
     def __call__(self) -> str | None:
+        """The next words."""
         return self._words.popleft() if self._words else None
 
     @property

@@ -49,7 +49,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a person says while the robot works: when it asks something with the words ``asked``, or when the tool ``after`` has succeeded for the first time."""
+    """What a person says while the robot works: when it asks something with the words ``asked``, or when the tool ``after`` has succeeded."""
 
     say: str
     asked: str = ""

@@ -13,8 +13,9 @@ from deskhand.agent.language.parser import normalise, parse, understood
 from deskhand.agent.language.phrases import match, parse_list, parse_whole
 
 _LEAD = re.compile(
-    r"^(?:(?:no|nope|wait|hold on|hang on|sorry|oops|actually|hey|ah|oh|hm+|but|i (?:mean|meant|said|want|wanted|would (?:prefer|rather|like))(?: it)?|rather|better|"
-    r"instead|make (?:it|that)|take|use|it should (?:be|go)|please|not (?:that|this|the wrong)(?: one)?|that is (?:the )?wrong(?: one)?|wrong(?: one)?)\b[ ,.!:;]*)+"
+    r"^(?:(?:no|nope|wait|hold on|hang on|sorry|oops|actually|hey|ah|oh|hm+|but|rather|better|instead|"
+    r"i (?:mean|meant|said|want|wanted|would (?:prefer|rather|like))(?: it)?|make (?:it|that)|take|use|it should (?:be|go)|please|not (?:that|this|the wrong)(?: one)?|"
+    r"that is (?:the )?wrong(?: one)?|wrong(?: one)?)\b[ ,.!:;]*)+"
 )
 _ALSO = re.compile(r"^(?:and(?: also)?|also|plus|as well as) +")
 _TOO = re.compile(r"[ ,]+(?:too|as well|also)$")
@@ -69,7 +70,7 @@ def _with_things(item: Intent, things: tuple[Ref, ...]) -> Intent:
 
 
 def _other(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
-    """ "the other one", or nothing but "not that one": another thing that the same words fit."""
+    """Another thing that the same words fit: "the other one", or nothing but "not that one"."""
     if rest not in ("", "one", "another", "another one", "a different one", "the other", "the other one") and not re.fullmatch(
         r"(?:the other|another) \w+(?: \w+)?", rest
     ):
@@ -126,7 +127,7 @@ def _things(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Re
 
 
 def _headed(ref: Ref, old: Ref) -> Ref:
-    """ "the green one" is of the kind that was spoken of."""
+    """As in "the green one": it is of the kind that was spoken of."""
     if not ref.bare:
         return ref
     kinds = old.kinds or (frozenset((lex.kind_of_label(old.id.rsplit("_", 1)[0]),)) if old.id else frozenset())

@@ -196,10 +196,12 @@ _BY = r"(?:by|according to|based on|in order of|after|per)(?: their| its| the)?"
 _ATTRIBUTE = r"(?P<by>colou?rs?|kinds?|types?|sorts?|class|category|shapes?|sizes?|heights?|lengths?|volumes?)"
 _ROW = r"(?:a|one|the) (?:straight |single |neat |long |nice )*(?:row|line)"
 _TAIL = r"(?P<order>(?:,|:| by| from| in order| in (?:in|de)creasing| with| so that| starting| beginning| the \w+est).*)?"
-_AMOUNT = (
-    r"(?:a (?:little )?(?:bit|little)|a little|slightly|some|(?P<n>\d+(?:\.\d+)?|[a-z]+) ?(?P<unit>cm|centimet(?:er|re)s?|mm|millimet(?:er|re)s?|inch(?:es)?))"
-)
-_AMOUNT2 = r"(?: by| for)? (?:a (?:little )?(?:bit|little)|a little|slightly|(?P<n2>\d+(?:\.\d+)?|[a-z]+) ?(?P<unit2>cm|centimet(?:er|re)s?|mm|millimet(?:er|re)s?|inch(?:es)?))"
+_UNIT = r"(?:cm|centimet(?:er|re)s?|mm|millimet(?:er|re)s?|inch(?:es)?)"
+_A_BIT = r"a (?:little )?(?:bit|little)|a little|slightly"
+_AMOUNT = rf"(?:{_A_BIT}|some|(?P<n>\d+(?:\.\d+)?|[a-z]+) ?(?P<unit>{_UNIT}))"
+_AMOUNT2 = rf"(?: by| for)? (?:{_A_BIT}|(?P<n2>\d+(?:\.\d+)?|[a-z]+) ?(?P<unit2>{_UNIT}))"
+_FOR = r"(?: for (?P<what>[\w ]+?))?"
+_THERE = rf"(?: (?:in|on|at|to) the {REGION}{PART})?"
 _TO_ME = r"(?: (?:to|from|towards) (?:you|me|the robot|yourself))?"
 _SPACE = r"(?:some |a little |a bit of |enough |more |free )*(?:room|space|place|a space|an area|a spot|a place)"
 
@@ -234,10 +236,12 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"put {thing} in(?:to)?(?P<order> (?:order|(?:in|de)creasing|(?:as|des)cending).*)",
         )),
         (_clear, _compiled(
-            rf"(?:make|clear|free|get|leave|create|(?:i|we) need|give me|give us)(?: up| me| us)? {_SPACE}(?: for (?P<what>[\w ]+?))?(?: (?:in|on|at|to) the {REGION}{PART})?",
-            rf"{_SPACE}(?: for (?P<what>[\w ]+?))?(?: (?:in|on|at|to) the {REGION}{PART})?(?: please)?",
-            rf"(?:clear|free|empty)(?: up| out)? the {REGION}{PART}(?: for (?P<what>[\w ]+))?",
-            rf"move (?:everything|all(?: things)?|things)(?: that is)? (?:out of|away from|from) the {REGION}{PART}(?: to the (?P<to>left|right|front|back)(?: side)?)?",
+            rf"(?:make|clear|free|get|leave|create|(?:i|we) need|give me|give us)(?: up| me| us)? {_SPACE}{_FOR}{_THERE}",
+            rf"{_SPACE}{_FOR}{_THERE}(?: please)?",
+            rf"free(?: up)? the {REGION}{PART}(?: for (?P<what>[\w ]+))?",
+            rf"clear(?: up| out)? the {REGION}{PART} for (?P<what>[\w ]+)",
+            rf"move (?:everything|all(?: things)?|things)(?: that is)? (?:out of|away from|from) the {REGION}{PART}"
+            r"(?: to the (?P<to>left|right|front|back)(?: side)?)?",
         )),
         (_shift, _compiled(
             rf"(?:move|push|shift|slide|nudge|bring|put) {{thing}} {_AMOUNT} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
@@ -263,7 +267,8 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?:stab|hit|punch|strike|slap|poke|attack|hurt|injure|kill|crush|smash|break|destroy|squash|burn) .+",
         )),
         (_refuse("the safety limits are not mine to change"), _compiled(
-            r".*\b(?:ignore|disable|override|bypass|switch off|turn off|forget|remove|widen|disregard)\b.*\b(?:safety|limits?|envelope|rules?|approval|stop|protections?)\b.*",
+            r".*\b(?:ignore|disable|override|bypass|switch off|turn off|forget|remove|widen|disregard)\b"
+            r".*\b(?:safety|limits?|envelope|rules?|approval|stop|protections?)\b.*",
             r".*\bas (?:fast|hard|quick|quickly|strong|strongly) as (?:you can|possible)\b.*",
         )),
     )

@@ -208,8 +208,8 @@ class Ask(Intent):
     """A question.
 
     Attributes:
-        kind: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``, ``clean``, ``empty``; ``memory``: about the past, in its
-            own words; ``more`` (of ``about`` than of ``target``, or how many), ``larger``, ``measure``, ``distance``, ``nearest``.
+        kind: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``, ``clean``, ``empty``; ``memory``: about the past, in
+            its own words; ``more`` (of ``about`` than of ``target``, or how many), ``larger``, ``measure``, ``distance``, ``nearest``.
         relation: a place, or what is compared: ``more``, ``fewer``, ``equal``; a measure.
         number: for ``more``: compared with this instead of with ``target``.
         sign: for ``larger``: 1 for bigger, -1 for smaller; for ``nearest``: -1 for the farthest.

@@ -19,7 +19,8 @@ _CONTRACTIONS = (
     (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b|\bor\b", " and "),
     (r"\bif ([^,;.?!]*?),? then\b", r"if \1, "), (
         r"\b(?:(?:in|into|to) (?:the |its |their |a )?(?:own |right |proper |correct |respective )?(?:containers?|places?|box(?:es)?)? ?)?"
-        r"(?:where|in which|that) (?:it|they|each|everything|each thing) belongs?(?: to| in)?\b|\b(?:in|into|to) (?:its|their) (?:own |right |proper )?places?\b(?! again)",
+        r"(?:where|in which|that) (?:it|they|each|everything|each thing) belongs?(?: to| in)?\b|"
+        r"\b(?:in|into|to) (?:its|their) (?:own |right |proper )?places?\b(?! again)",
         " away ",
     ),
     (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
@@ -27,7 +28,8 @@ _CONTRACTIONS = (
     (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
 )  # fmt: skip
 _POLITE = re.compile(
-    r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|oops|oh|ah|hm+|sorry|first|next|also|just|robot|please|kindly|thanks|thank you|go ahead and|be so kind (?:as to|and)|"
+    r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|oops|oh|ah|hm+|sorry|"
+    r"first|next|also|just|robot|please|kindly|thanks|thank you|go ahead and|be so kind (?:as to|and)|"
     r"(?:can|could|would|will) you(?: please)?(?: kindly)?(?: mind)?(?: try)?(?: to)?|"
     r"(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
     r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|"
@@ -100,7 +102,7 @@ _IF_LAST = re.compile(r"^(?P<do>.+?),? (?:but )?(?:only )?(?P<word>if|in case|un
 
 
 def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
-    """ "if there is a cup, put it in the tray, otherwise …", "… unless the tray is empty"; nothing when the sentence is no such thing."""
+    """As in "if there is a cup, put it in the tray, otherwise …", "… unless the tray is empty"; nothing when the sentence is no such thing."""
     sentence = sentence.strip(" ,?")
     if found := _IF_FIRST.match(_POLITE.sub("", sentence) or sentence):
         parts = found["rest"].split(",")
@@ -114,6 +116,8 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
             reader.remember([ask])
             then, *otherwise = _ELSE.split(do.strip(" ,"), maxsplit=1)
             yes, no = tuple(_sentence(then, reader)), tuple(_sentence(otherwise[0], reader)) if otherwise else ()
+            if ask.about is not None and ask.about.pronoun:  # "put the block in the box unless it is red"
+                ask = replace(ask, about=reader.named(ask.about))
             return [If(ask, no, yes) if found["word"] == "unless" else If(ask, yes, no)]
     return [Unclear(sentence, "I cannot tell whether that is so")]
 

@@ -78,7 +78,7 @@ def placed_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 
 
 def where_phrase(words: Sequence[str], start: int) -> tuple[tuple[str, Ref], int] | None:
-    """ "(that is) to the left of the cup", "between the can and the cup": the relation and what it refers to, and the index behind it."""
+    """As in "(that is) to the left of the cup", "between the can and the cup": the relation and what it refers to, and the index behind it."""
     i = start
     while at(words, i) in _RELATIVE:
         i += 1

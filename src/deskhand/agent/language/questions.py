@@ -63,7 +63,8 @@ _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for kind, patterns in (
         ("more", (
             r"(?:are there|do (?:you|we|i) (?:see|have)|there are) (?P<rel>more|fewer|less|as many) (?P<a>.+?) (?:than|as) (?P<b>.+)",
-            r"(?:are there|do (?:you|we|i) (?:see|have)|there (?:are|is)) (?P<rel>more than|fewer than|less than|at least|at most|exactly|only) (?P<n>\w+) (?P<a>.+)",
+            r"(?:are there|do (?:you|we|i) (?:see|have)|there (?:are|is)) "
+            r"(?P<rel>more than|fewer than|less than|at least|at most|exactly|only) (?P<n>\w+) (?P<a>.+)",
             r"(?:what|which) (?:are|is) there more(?: of)?,? (?P<a>.+?) and (?P<b>.+)",
             r"(?:are there )?(?P<rel>more|fewer|less) (?P<a>.+?) and (?P<b>.+)",
         )),
@@ -74,7 +75,8 @@ _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("measure", (r"how (?P<size>big|large|tall|high|long|wide|small|short) (?:is|are) (?P<a>.+)",)),
         ("distance", (r"how far(?: away)? (?:is|are) (?P<a>.+?) (?:away )?(?:from|and) (?P<b>.+)",)),
         ("nearest", (
-            r"(?:which|what)(?: (?P<a>.+?))? (?:is|are|stands|lies) (?:the )?(?P<sign>nearest|closest|next|farthest|furthest)(?: one)?(?: away)? (?:to|from) (?P<b>.+)",
+            r"(?:which|what)(?: (?P<a>.+?))? (?:is|are|stands|lies) (?:the )?"
+                r"(?P<sign>nearest|closest|next|farthest|furthest)(?: one)?(?: away)? (?:to|from) (?P<b>.+)",
         )),
         ("where", (r"(?:is|are) (?P<a>.+?) (?:in|on|inside|next to|near|left of|right of) .+ and (?:in|on|inside|next to|near|left of|right of) .+",)),
         ("empty", (r"(?:is|are) (?P<a>.+?) (?P<neg>not )?empty", r"is there nothing (?:in|inside) (?P<a>.+)")),
