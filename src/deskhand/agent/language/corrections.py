@@ -14,7 +14,8 @@ from deskhand.agent.language.phrases import match, parse_list, parse_whole
 
 _LEAD = re.compile(
     r"^(?:(?:no|nope|wait|hold on|hang on|sorry|oops|actually|hey|ah|oh|hm+|but|rather|better|instead|"
-    r"i (?:mean|meant|said|want|wanted|would (?:prefer|rather|like))(?: it)?|make (?:it|that)|take|use|it should (?:be|go)|please|not (?:that|this|the wrong)(?: one)?|"
+    r"i (?:mean|meant|said|want|wanted|would (?:prefer|rather|like))(?: it)?|make (?:it|that)|take|use|it should (?:be|go)|please|"
+    r"not (?:that|this|the wrong)(?: one)?|"
     r"that is (?:the )?wrong(?: one)?|wrong(?: one)?)\b[ ,.!:;]*)+"
 )
 _ALSO = re.compile(r"^(?:and(?: also)?|also|plus|as well as) +")
