@@ -7,12 +7,13 @@ the words of the user alone, by the grammar of agent/language and else by the wo
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import Desk, position_of
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Act, Ask, Build, Help, Impossible, Intent, Leave, Pick, Place, Ref, Release, Stop, Tidy, Tower, Unclear
 from deskhand.agent.language.parser import parse
@@ -130,20 +131,22 @@ class Licence:
     def _meant(self, name: str, moved: list[str], desk: Desk) -> bool:
         """Whether the words ask for a motion that has no target of its own."""
         if name in ("place_at", "place_beside"):
-            return self._anywhere(desk.held, desk)
+            return _back(arguments, desk) or self._anywhere()
         if name == "open_gripper" and not desk.held:
             return True
         wanted = set(stems(_MEANT.get(name, name.replace("_", " "))))
         said = set(stems(" ".join(self._words)))
         return bool(said & (wanted if name in _MEANT else wanted | {other for word in wanted for other in near(word)}))
 
-    def _anywhere(self, held: str, desk: Desk) -> bool:
+    def _anywhere(self) -> bool:
         """Whether the words leave open where on the desk the held thing goes, or give it a place there."""
         if self._loose or self._words & _SPATIAL:
             return True
         return not any(isinstance(item, Place) and not item.target.table for item in self._intents)
 
 
+BACK = 0.1
+"""So near [m] to where it was taken from a thing may always be put back."""
 KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act)
 """Intents whose things are read below; of others, all phrases in them count."""
 
@@ -207,6 +210,12 @@ def _speaks_of(text: str, item: Seen) -> bool:
 def _strings_of(arguments: Mapping[str, Any], *keys: str) -> set[str]:
     values = [arguments.get(key) for key in keys]
     return {str(item) for value in values for item in (value if isinstance(value, list) else [value])}
+
+
+def _back(arguments: Mapping[str, Any], desk: Desk) -> bool:
+    """Whether what is held goes back to about where it was taken from."""
+    item, point = desk.objects.get(desk.held), position_of(arguments)
+    return item is not None and point is not None and math.dist(point, [float(value) for value in item["position"][:2]]) < BACK
 
 
 def shown(subjects: list[str], desk: Desk) -> str:

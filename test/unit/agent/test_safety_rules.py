@@ -132,7 +132,7 @@ def test_over_is_the_region_between_the_turn_and_the_straight_way() -> None:
 def test_nothing_is_carried_over_the_cup() -> None:
     robot_ = robot()
     robot_.objects["cup_1"]["position"] = [0.05, 0.08, 0.025]
-    calls = [LOOK, say("pick", object_id="block_1"), say("place_in", container_id="bin_1"), say("place_at", x=0.05, y=-0.12)]
+    calls = [LOOK, say("pick", object_id="block_1"), say("place_in", container_id="bin_1"), say("place_at", x=0.0, y=-0.12)]
     _, desk, model = run(calls, "never lift anything over the cup", desk=robot_)
     assert "never lift anything over the cup" in model.conversations[3][-1].content
     assert [name for name, _ in desk.calls if name.startswith("place")] == ["place_at"]
