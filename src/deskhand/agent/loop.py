@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -15,6 +16,7 @@ from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
 from deskhand.agent.claims import Claims
 from deskhand.agent.prompt import CONTROL_CARDS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
+from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox, signatures
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolClient, ToolResult
@@ -71,6 +73,7 @@ class AgentLoop:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
         self._start, self._steps, self._errors = self._now(), [], []  # type: ignore[var-annotated]
         self._calls = self._tokens = self._bad = self._text_only = 0
+        self._cost = 0.0
         self._names: dict[str, Mapping[str, Any]] = {}
         self._claims = Claims(instruction, self._call_tool)
         if not instruction.strip():
@@ -87,6 +90,7 @@ class AgentLoop:
     def _converse(self, instruction: str) -> TaskOutcome:
         cards = find_cards(self._tools, instruction)
         self._names = {str(card["name"]): card for card in cards}
+        self._repairs = Repairs(self._names)
         if self._mode != "code":
             return self._talk(instruction, cards, SYSTEM)
         controls = {str(card["name"]) for card in CONTROL_CARDS}
@@ -100,9 +104,10 @@ class AgentLoop:
         for _ in range(self._budgets.replies):
             self._check_budgets()
             began = self._now()
-            reply = self._ask(trim(messages, self._context), cards)
+            reply = self._repairs.reply(self._ask(trim(messages, self._context), cards))
             latency = self._now() - began
             self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
+            self._cost += reply.usage.cost
             messages.append(Message("assistant", reply.text, _with_ids(reply, len(messages))))
             if not reply.tool_calls:
                 if outcome := self._only_text(reply, latency, messages):
@@ -128,10 +133,14 @@ class AgentLoop:
 
         thread = threading.Thread(target=work, daemon=True, name="model reply")
         thread.start()
-        while thread.is_alive():
-            thread.join(0.05)
-            if thread.is_alive():
-                self._check_budgets()
+        try:
+            while thread.is_alive():
+                thread.join(0.05)
+                if thread.is_alive():
+                    self._check_budgets()
+        except _End:
+            getattr(self._model, "cancel", lambda: None)()  # the server need not write to the end
+            raise
         answer = box[0]
         if isinstance(answer, DeskhandError):
             raise _End(answer.code, f"the language model gave no reply: {answer}")
@@ -186,6 +195,7 @@ class AgentLoop:
     def _begin(self, call: ToolCall, reply: Reply, latency: float) -> Step:
         step = Step(len(self._steps) + 1, call.name, dict(call.arguments), text=reply.text[:2000], latency=latency)
         step.prompt_tokens, step.completion_tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
+        step.prompt_chars, step.cost, step.model, step.repairs = reply.usage.prompt_chars, reply.usage.cost, reply.model, list(call.repairs)
         self._steps.append(step)
         return step
 
@@ -217,6 +227,7 @@ class AgentLoop:
         effects = str(self._names.get(name, {}).get("effects", ""))
         result = self._tools.invoke(name, arguments, feedback=self._feedback(name), cancelled=self._over, caller=self._caller)
         self._claims.heard(name, arguments, result, moves=effects == "motion")
+        self._repairs.heard(result.data)
         if result.ok:
             return result
         self._errors.append(result.code)
@@ -293,6 +304,8 @@ class AgentLoop:
             raise _End("budget_exceeded", f"{self._budgets.tool_calls} tool calls were not enough.")
         if self._budgets.tokens and self._tokens >= self._budgets.tokens:
             raise _End("budget_exceeded", f"{self._budgets.tokens} tokens were not enough.")
+        if self._budgets.cost and self._cost >= self._budgets.cost:
+            raise _End("budget_exceeded", f"the model has cost {self._cost:.2f}, and {self._budgets.cost:g} is the limit.")
 
     def _ended(self, code: str, why: str) -> TaskOutcome:
         """The run was cut off: say what had been done, and what the hand holds. The call that ran has ended: the arm is at rest."""
@@ -315,6 +328,4 @@ class AgentLoop:
 
 def _with_ids(reply: Reply, turn: int) -> tuple[ToolCall, ...]:
     """Every call gets an id that its result can name."""
-    return tuple(
-        call if call.id else ToolCall(call.name, call.arguments, f"call_{turn}_{index}", call.malformed) for index, call in enumerate(reply.tool_calls)
-    )
+    return tuple(call if call.id else replace(call, id=f"call_{turn}_{index}") for index, call in enumerate(reply.tool_calls))
