@@ -14,10 +14,12 @@ import jsonschema
 
 from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
 from deskhand.agent.claims import Claims
-from deskhand.agent.prompt import CONTROL_CARDS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SYSTEM, code_system, find_cards, result_text, trim
+from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
+from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox, signatures
+from deskhand.agent.user import SAID, Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolClient, ToolResult
 
@@ -47,6 +49,7 @@ class AgentLoop:
         cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
         mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py).
+        inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class AgentLoop:
         caller: str = "agent",
         now: Callable[[], float] = time.monotonic,
         mode: str = "tools",
+        inbox: Inbox | None = None,
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
         self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
@@ -68,6 +72,7 @@ class AgentLoop:
         self._caller, self._now = caller, now
         self._mode = mode
         self._sandbox: Sandbox | None = None
+        self._inbox = inbox
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
@@ -76,6 +81,7 @@ class AgentLoop:
         self._cost = 0.0
         self._names: dict[str, Mapping[str, Any]] = {}
         self._claims = Claims(instruction, self._call_tool)
+        self._user = User(self._inbox, self._budgets.answer_seconds)
         if not instruction.strip():
             return self._outcome(False, "empty_instruction", "The instruction is empty. Say what shall be done, for example: clean the desk.")
         try:
@@ -103,6 +109,7 @@ class AgentLoop:
         messages = [Message("system", system), Message("user", instruction)]
         for _ in range(self._budgets.replies):
             self._check_budgets()
+            messages += [Message("user", f"{SAID}{words}") for words in self._user.said()]
             began = self._now()
             reply = self._repairs.reply(self._ask(trim(messages, self._context), cards))
             latency = self._now() - began
@@ -178,6 +185,8 @@ class AgentLoop:
             result = self._claims.submit(call.arguments["subgoals"])
         elif call.name == FINISH:
             result = self._finish(call.arguments)
+        elif call.name == ASK_USER:
+            result = self._ask_user(step)
         elif call.name == RUN_CODE:
             result = self._run_code(str(call.arguments["code"]))
         else:
@@ -233,7 +242,7 @@ class AgentLoop:
         self._errors.append(result.code)
         log.info("tool %s failed: %s: %s", name, result.code, result.message)
         if result.code == "cancelled":
-            if self._cancelled():
+            if self._stopped():
                 raise _End("cancelled", f"the task was cancelled: {result.message} {result.hint}".strip())
             self._check_budgets()
         if result.code in FATAL or self._errors.count(result.code) >= PATIENCE.get(result.code, 10**6):
@@ -241,6 +250,16 @@ class AgentLoop:
                 self._close(self._steps[-1], result)
             raise _End(result.code, result.message)
         return result
+
+    def _ask_user(self, step: Step) -> ToolResult:
+        """Show the question and wait; the time counts against the budget like any other."""
+        step.question, step.options = str(step.arguments["question"]), tuple(map(str, step.arguments.get("options", ())))
+        self._on_step(step)
+        answer = self._user.answer(step.options, self._check_budgets)
+        if answer is None:
+            choice = f" ({', '.join(step.options)})" if step.options else ""
+            raise _End("no_answer", f"I wanted to know: {step.question}{choice} Nobody answered.")
+        return ToolResult("", "", {"answer": answer})
 
     def _run_code(self, code: str) -> ToolResult:
         assert self._sandbox is not None  # only code mode offers run_code
@@ -292,11 +311,14 @@ class AgentLoop:
             verdict.code, verdict.summary, {"unmet": verdict.unmet}, retry=True, hint="Do what is unmet, or finish with status partly and say why."
         )
 
+    def _stopped(self) -> bool:
+        return self._cancelled() or self._user.stopped()
+
     def _over(self) -> bool:
-        return self._cancelled() or self._now() - self._start > self._budgets.seconds
+        return self._stopped() or self._now() - self._start > self._budgets.seconds
 
     def _check_budgets(self) -> None:
-        if self._cancelled():
+        if self._stopped():
             raise _End("cancelled", "the task was cancelled.")
         if self._now() - self._start > self._budgets.seconds:
             raise _End("budget_exceeded", f"{self._budgets.seconds:g} s were not enough.")

@@ -21,7 +21,10 @@ _WRONG = frozenset(("precondition_failed", "not_holding", "already_holding", "pe
 
 @dataclass
 class Budgets:
-    """Limits of one run. Time is wall clock [s]; ``tokens`` and ``cost`` (in the currency of the profile's prices) 0 mean unlimited."""
+    """Limits of one run; 0 tokens or ``cost`` (in the currency of the profile's prices) mean no limit.
+
+    Time is wall clock [s]; ``answer_seconds`` is what a question to the user waits.
+    """
 
     tool_calls: int = 150
     replies: int = 200
@@ -31,6 +34,7 @@ class Budgets:
     rejected_claims: int = 4
     invalid_in_a_row: int = 5
     repeats: int = 4
+    answer_seconds: float = 120.0
 
 
 @dataclass
@@ -46,6 +50,7 @@ class Step:
         model: the one that answered. ``repairs``: what was put right in its call (repair.py).
         failure: one of :data:`FAILURES`, or empty.
         finished: False in the report that is made when the call begins.
+        question, options: what the user is asked now, and the answers to choose from; empty else.
     """
 
     index: int
@@ -69,6 +74,8 @@ class Step:
     repairs: list[str] = field(default_factory=list)
     failure: str = ""
     finished: bool = False
+    question: str = ""
+    options: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -130,7 +130,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             audit.write("tool_call", dict(event))
 
         with make_session(robot, belief, audit=keep, events=record) as session:
-            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode)
+            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode, inbox=options.inbox)
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
             _take(outcome, attempt)
@@ -177,7 +177,8 @@ def _take(outcome: TaskOutcome, attempt: Attempt) -> None:
 
 def _reporter(progress: ProgressCallback) -> Any:
     def report(step: Step) -> None:
-        progress(Progress(step.index, step.tool, describe(step)))
+        asks = bool(step.question) and not step.finished
+        progress(Progress(step.index, step.tool, describe(step), step.question if asks else "", step.options if asks else ()))
 
     return report
 

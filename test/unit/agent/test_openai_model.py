@@ -13,11 +13,12 @@ import pytest
 from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.base import Message, ToolCall
+from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.decision import decision_schema
 from deskhand.agent.models.openai import OpenAIModel
-from deskhand.agent.prompt import CONTROL_CARDS, find_cards
+from deskhand.agent.prompt import find_cards
 from deskhand.errors import DeskhandError
 
 Answer = tuple[int, dict[str, str], str]

@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.agent.brain import Brain
-from deskhand.agent.prompt import FINISH
+from deskhand.agent.controls import FINISH
 from deskhand.agent.pursuit import Call, Heard
 from deskhand.errors import DeskhandError
 
