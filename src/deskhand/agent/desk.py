@@ -44,7 +44,7 @@ class Desk:
                 str(item["id"]): item for item in data["objects"] if isinstance(item, Mapping) and {"id", "label", "position", "size"} <= set(item)
             }
         if data.get("plan_id"):
-            self._plans[str(data["plan_id"])] = self.about(arguments)
+            self._plans[str(data["plan_id"])] = self.about(name, arguments)
         if name == "get_robot_state":
             self.held = str(data.get("holding") or "")
         elif name == "pick":
@@ -66,14 +66,16 @@ class Desk:
         """A thing by its id; what is held and was never seen is made up from its id."""
         return self.objects.get(name) or (held_object(name) if name and name == self.held else None)
 
-    def about(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the things that a call with these arguments concerns: named, meant by a stored plan, or lying where a position points."""
+    def about(self, name: str, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Ids of the things that a call of the tool concerns: named, meant by a stored plan, or lying where a position points (not for placing: that
+        keeps clear of what is there).
+        """
         named = {text for text in _strings(arguments) if text in self.objects or text == self.held or _ID.fullmatch(text)}
         for text in _strings(arguments):
             named |= self._plans.get(text, frozenset())
         point = position_of(arguments)
-        if point is not None:
-            named |= {name for name, item in self.objects.items() if not is_receptacle(item) and _within(point, item)}
+        if point is not None and name not in PLACES:
+            named |= {other for other, item in self.objects.items() if not is_receptacle(item) and _within(point, item)}
         return frozenset(named - {TABLE, ""})
 
     def destination(self, name: str, arguments: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -57,7 +57,7 @@ class Gate:
             return refusal
         if self._licence is None:
             return None
-        if strange := sorted(thing for thing in self.desk.about(arguments) if self.desk.thing(thing) is None):
+        if strange := sorted(thing for thing in self.desk.about(name, arguments) if self.desk.thing(thing) is None):
             text = f"no look of this task has shown {', '.join(strange)}."
             return ToolResult("unknown_object", text, hint="Call detect_objects and use one of its ids.")
         return self._by_words(name, self._licence.missing(name, arguments, self.desk))

@@ -75,14 +75,14 @@ class Licence:
         """What of a motion the words do not cover: ids of things, or the tool's own name; empty when all is covered."""
         if name in FREE:
             return []
-        things = sorted(desk.about(arguments))
+        things = sorted(desk.about(name, arguments))
         targets = [thing for thing in things if name in PLACES and thing in _strings_of(arguments, "container_id", "target_id", "on")]
         moved = [thing for thing in things if thing not in targets]
         if name in PLACES or name in ("open_gripper", "handover", "execute_plan", "move_joints"):
             moved += [desk.held] if desk.held else []
         missing = [thing for thing in moved if not self._covers(thing, desk, target=False)]
         missing += [thing for thing in targets if not self._covers(thing, desk, target=True)]
-        if not targets and (name not in ("pick", "push", "touch_down")) and not self._meant(name, moved, desk):
+        if not targets and (name not in ("pick", "push", "touch_down")) and not self._meant(name, arguments, desk):
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
@@ -128,7 +128,7 @@ class Licence:
 
     # ------------------------------------------------------------ acts
 
-    def _meant(self, name: str, moved: list[str], desk: Desk) -> bool:
+    def _meant(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> bool:
         """Whether the words ask for a motion that has no target of its own."""
         if name in ("place_at", "place_beside"):
             return _back(arguments, desk) or self._anywhere()

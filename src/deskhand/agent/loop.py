@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -18,6 +19,7 @@ from deskhand.agent.gate import Gate, means_yes
 from deskhand.agent.offer import Offer
 from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
+from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox, signatures
 from deskhand.agent.user import SAID, Inbox, User
 from deskhand.errors import DeskhandError
@@ -80,6 +82,7 @@ class AgentLoop:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
         self._start, self._steps, self._errors = self._now(), [], []  # type: ignore[var-annotated]
         self._calls = self._tokens = self._bad = self._text_only = self._refused = 0
+        self._cost = 0.0
         self._claims = Claims(instruction, self._call_tool)
         self._user = User(self._inbox, self._budgets.answer_seconds)
         self._offer = Offer(self._tools, ())
@@ -97,10 +100,11 @@ class AgentLoop:
 
     def _converse(self, instruction: str) -> TaskOutcome:
         self._offer = Offer(self._tools, find_cards(self._tools, instruction), total=len(self._tools.search()))
+        self._repairs = Repairs(self._offer.by_name)
         if self._mode != "code":
             return self._talk(instruction, self._offer.cards, SYSTEM)
-        own = {str(card["name"]) for card in self._offer.controls}
-        functions = [card for card in self._offer.cards() if card["name"] not in own]
+        functions = [card for name, card in self._offer.by_name.items() if name not in self._offer.controls]
+        self._offer.by_name[RUN_CODE] = RUN_CODE_CARD
         shown = [RUN_CODE_CARD, *CONTROL_CARDS]
         with Sandbox(functions, self._from_code) as self._sandbox:
             return self._talk(instruction, lambda: shown, code_system(signatures(functions)))
@@ -113,9 +117,10 @@ class AgentLoop:
                 self._gate.told(words)
                 messages.append(Message("user", f"{SAID}{words}"))
             began = self._now()
-            reply = self._ask(trim(messages, self._context), cards())
+            reply = self._repairs.reply(self._ask(trim(messages, self._context), cards()))
             latency = self._now() - began
             self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
+            self._cost += reply.usage.cost
             messages.append(Message("assistant", reply.text, _with_ids(reply, len(messages))))
             if not reply.tool_calls:
                 if outcome := self._only_text(reply, latency, messages):
@@ -141,10 +146,14 @@ class AgentLoop:
 
         thread = threading.Thread(target=work, daemon=True, name="model reply")
         thread.start()
-        while thread.is_alive():
-            thread.join(0.05)
-            if thread.is_alive():
-                self._check_budgets()
+        try:
+            while thread.is_alive():
+                thread.join(0.05)
+                if thread.is_alive():
+                    self._check_budgets()
+        except _End:
+            getattr(self._model, "cancel", lambda: None)()  # the server need not write to the end
+            raise
         answer = box[0]
         if isinstance(answer, DeskhandError):
             raise _End(answer.code, f"the language model gave no reply: {answer}")
@@ -203,6 +212,7 @@ class AgentLoop:
     def _begin(self, call: ToolCall, reply: Reply, latency: float) -> Step:
         step = Step(len(self._steps) + 1, call.name, dict(call.arguments), text=reply.text[:2000], latency=latency)
         step.prompt_tokens, step.completion_tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
+        step.prompt_chars, step.cost, step.model, step.repairs = reply.usage.prompt_chars, reply.usage.cost, reply.model, list(call.repairs)
         self._steps.append(step)
         return step
 
@@ -217,10 +227,9 @@ class AgentLoop:
         """What is wrong with a call before anybody is asked to do it."""
         if call.malformed:
             return ToolResult("invalid_arguments", f"the arguments are no JSON object: {call.malformed}", retry=True, hint="Send one JSON object.")
-        card = RUN_CODE_CARD if self._mode == "code" and call.name == RUN_CODE else self._offer.card(call.name)
+        card = self._offer.card(call.name)
         if card is None:
-            names = [str(card["name"]) for card in self._offer.cards()]
-            return ToolResult("unknown_tool", f"there is no tool {call.name!r}.", hint=f"Tools: {', '.join(names)}.")
+            return ToolResult("unknown_tool", f"there is no tool {call.name!r}.", hint=f"Tools: {', '.join(self._offer.by_name)}.")
         errors = sorted(jsonschema.Draft202012Validator(card["input_schema"]).iter_errors(call.arguments), key=lambda error: list(map(str, error.path)))
         if errors:
             text = "; ".join(f"{'.'.join(map(str, error.path)) or 'arguments'}: {error.message}" for error in errors[:3])
@@ -259,6 +268,7 @@ class AgentLoop:
         result = self._tools.invoke(name, arguments, feedback=self._feedback(name), cancelled=self._over, caller=self._caller)
         self._claims.heard(name, arguments, result, moves=card.get("effects") == "motion")
         self._gate.heard(card, name, arguments, result)
+        self._repairs.heard(result.data)
         if result.ok:
             return result
         self._errors.append(result.code)
@@ -353,6 +363,8 @@ class AgentLoop:
             raise _End("budget_exceeded", f"{self._budgets.tool_calls} tool calls were not enough.")
         if self._budgets.tokens and self._tokens >= self._budgets.tokens:
             raise _End("budget_exceeded", f"{self._budgets.tokens} tokens were not enough.")
+        if self._budgets.cost and self._cost >= self._budgets.cost:
+            raise _End("budget_exceeded", f"the model has cost {self._cost:.2f}, and {self._budgets.cost:g} is the limit.")
 
     def _ended(self, code: str, why: str) -> TaskOutcome:
         """The run was cut off: say what had been done, and what the hand holds. The call that ran has ended: the arm is at rest."""
@@ -375,6 +387,4 @@ class AgentLoop:
 
 def _with_ids(reply: Reply, turn: int) -> tuple[ToolCall, ...]:
     """Every call gets an id that its result can name."""
-    return tuple(
-        call if call.id else ToolCall(call.name, call.arguments, f"call_{turn}_{index}", call.malformed) for index, call in enumerate(reply.tool_calls)
-    )
+    return tuple(call if call.id else replace(call, id=f"call_{turn}_{index}") for index, call in enumerate(reply.tool_calls))

@@ -15,47 +15,48 @@ FOUND = 5
 
 
 class Offer:
-    """The cards of one run, in the order in which they are shown: what was offered at first, what was found since, the loop's own tools."""
+    """The cards of one run: what was offered at first, what was found since, the loop's own tools.
+
+    Attributes:
+        by_name: the cards that are shown now; the same mapping all the time.
+        controls: names of the loop's own tools.
+    """
 
     def __init__(self, tools: ToolClient, first: Sequence[Mapping[str, Any]], most: int = MOST, total: int = 0) -> None:
-        """``first`` stays; ``total`` is how many tools there are: where all are shown already, nothing can be found."""
+        """``first`` stays; ``total`` is how many tools there are: where all are shown already, there is nothing to find."""
+        own = [*CONTROL_CARDS, *([FIND_TOOLS_CARD] if total > len(first) else [])]
         self._tools, self._most = tools, most
-        own = {str(card["name"]) for card in CONTROL_CARDS}
-        self._first = {str(card["name"]): card for card in first if card["name"] not in own}
-        self._found: dict[str, Mapping[str, Any]] = {}
-        self.controls = [*CONTROL_CARDS, *([FIND_TOOLS_CARD] if total > len(self._first) else [])]
+        self.controls = frozenset(str(card["name"]) for card in own)
+        self.by_name: dict[str, Mapping[str, Any]] = {str(card["name"]): card for card in (*first, *own)}
+        self._found: list[str] = []
 
     def cards(self) -> list[Mapping[str, Any]]:
         """What the model is shown now."""
-        return [*self._first.values(), *self._found.values(), *self.controls]
+        return list(self.by_name.values())
 
     def card(self, name: str) -> Mapping[str, Any] | None:
         """The card of a tool that may be called: one that is shown, or one that exists (a hint may have named it), which is shown from now on."""
-        shown = {str(card["name"]): card for card in self.cards()}.get(name)
-        if shown is not None:
-            if name in self._found:
-                self._found[name] = self._found.pop(name)
-            return shown
-        if not any(card["name"] == FIND_TOOLS_CARD["name"] for card in self.controls):
-            return None
-        try:
-            card = self._tools.describe(name)
-        except DeskhandError:
-            return None
-        self._add(name, card)
-        return card
+        if name not in self.by_name and FIND_TOOLS_CARD["name"] in self.controls:
+            try:
+                self._add(name, self._tools.describe(name))
+            except DeskhandError:
+                return None
+        elif name in self._found:  # it is of use: others are left out first
+            self._found.append(self._found.pop(self._found.index(name)))
+        return self.by_name.get(name)
 
     def find(self, query: str) -> ToolResult:
         """Search all tools; what is found can be called from now on."""
         hits = [hit for hit in self._tools.search(query, limit=FOUND) if hit.available]
         for hit in hits:
-            if hit.name not in self._first and hit.name not in self._found:
+            if hit.name not in self.by_name:
                 self._add(hit.name, self._tools.describe(hit.name))
         if not hits:
             return ToolResult("unknown_tool", f"no tool fits {query!r}.", retry=True, hint="Say in other words what it should do.")
         return ToolResult("", "", {"tools": [{"name": hit.name, "summary": hit.summary} for hit in hits]})
 
     def _add(self, name: str, card: Mapping[str, Any]) -> None:
-        self._found[name] = card
-        while len(self._first) + len(self._found) > self._most and len(self._found) > FOUND:
-            self._found.pop(next(iter(self._found)))
+        self.by_name[name] = card
+        self._found.append(name)
+        while len(self.by_name) - len(self.controls) > self._most and len(self._found) > FOUND:
+            del self.by_name[self._found.pop(0)]

@@ -116,7 +116,7 @@ class SafetyRules:
 
     def _atoms(self, step: Step, desk: Desk, held: str | None = None) -> set[str]:
         held = desk.held if held is None else held
-        atoms = act_atoms(step, held) | {f"touch({name})" for name in desk.about(step.arguments)}
+        atoms = act_atoms(step, held) | {f"touch({name})" for name in desk.about(step.tool, step.arguments)}
         return atoms | {text for name in over(step, held, desk) for text in (f"over({name})", f"over({held},{name})")}
 
 
