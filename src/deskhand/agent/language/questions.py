@@ -101,7 +101,7 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
         found = parse_ref(words, 0)
         ref, end = second_of(words, *found) if found else (None, 0)
         return Ask("exists", Ref("things", count=0), "between", ref) if ref is not None and end == len(words) else None
-    about = parse_whole(said["a"]) if said.get("a") else Ref("things", count=0)
+    about = parse_whole(str(said["a"])) if said.get("a") else Ref("things", count=0)
     target = parse_whole(str(said["b"])) if said.get("b") else None
     if about is None or (said.get("b") and target is None):
         return None

@@ -178,7 +178,7 @@ def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
     if length < 1e-6:
         return False
     along, across = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length, ((y - ay) * (bx - ax) - (x - ax) * (by - ay)) / length
-    return 0.1 * length < along < 0.9 * length and abs(across) < length / 3
+    return bool(0.1 * length < along < 0.9 * length and abs(across) < length / 3)
 
 
 def measure(item: Seen, what: str) -> float:
