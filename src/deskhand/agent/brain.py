@@ -156,7 +156,7 @@ class Brain:
         names = {name for ref in refs for name in self._pins.get(ref, (ref.id,) if ref.id else ())}
         if not (yield from self._pursuit.look("That was not meant; where is everything?")):
             return
-        names |= {str(item["id"]) for ref in refs if ref.count == 0 for item in resolve(ref, self._pursuit.objects, "thing").objects}
+        names |= {str(item["id"]) for ref in refs if ref not in self._pins for item in resolve(ref, self._pursuit.objects, "thing").objects}
         spots = {name: spot for name, spot in first_origins(moves_of(self._calls)).items() if name in names}
         still = {str(item["id"]): Spot.of(item) for item in self._pursuit.objects if item["id"] in names and item["id"] not in spots}
         if spots or still:

@@ -41,7 +41,7 @@ class Layouts:
             elif isinstance(intent, Swap):
                 yield from self._swap(items, arranging)
             elif isinstance(intent, MoveTo):
-                yield from arranging.into_region(items, intent.region)
+                yield from arranging.into_region(items, intent.region) if intent.region else arranging.elsewhere(items)
             elif isinstance(intent, Shift):
                 yield from arranging.bring({str(item["id"]): _shifted(item, intent) for item in items}, "A little farther.")
             else:

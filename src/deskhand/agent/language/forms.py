@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from deskhand.agent.language import lexicon as lex
-from deskhand.agent.language.intents import Clear, Hand, Impossible, Intent, MoveTo, Ref, Row, Shift, Sort, Swap, Undo
+from deskhand.agent.language.intents import Clear, Hand, Impossible, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Tower, Undo
 from deskhand.agent.language.phrases import parse_list
 
 Named = Callable[[Ref], Ref]
@@ -53,6 +53,8 @@ def parse_form(sentence: str, named: Named) -> list[Intent] | None:
 
 def _swap(slots: Slots, found: re.Match[str]) -> Intent | None:
     things = (*slots.get("a", ()), *slots.get("b", ()), *slots.get("thing", ()))
+    if len(things) == 2 and things[0].bare:  # "the red and the blue block"
+        things = (replace(things[0], kinds=things[1].kinds, noun=things[1].noun, bare=False), things[1])
     if len(things) == 1 and things[0].count in (0, 2):
         return Swap((replace(things[0], count=2),))
     return Swap(things) if len(things) == 2 else None
@@ -71,6 +73,27 @@ def _sort(slots: Slots, found: re.Match[str]) -> Intent | None:
         order = _order(f"by {by} {found.groupdict().get('order') or ''}")
         return Row(things, *order) if order else None
     return Sort(things, "kind")
+
+
+def _separate(slots: Slots, found: re.Match[str]) -> Intent | None:
+    things = (*slots["a"], *slots["b"])
+    head = next((ref for ref in things if not ref.bare), None)
+    if head is None or any(ref.where for ref in things):
+        return None
+    things = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in things)
+    return Sort(things, "color" if all(ref.colors for ref in things) else "kind")
+
+
+def _stack(slots: Slots, found: re.Match[str]) -> Intent:
+    return Tower(slots["thing"])
+
+
+def _closer(slots: Slots, found: re.Match[str]) -> Intent | None:
+    return Place(slots["a"], "near", slots["b"][0]) if len(slots["b"]) == 1 else None
+
+
+def _elsewhere(slots: Slots, found: re.Match[str]) -> Intent:
+    return MoveTo(slots["thing"], "")
 
 
 def _row(slots: Slots, found: re.Match[str]) -> Intent | None:
@@ -180,6 +203,12 @@ def _hand(slots: Slots, found: re.Match[str]) -> Intent | None:
     return Hand(slots["thing"][0]) if len(slots["thing"]) == 1 else None
 
 
+def _want(slots: Slots, found: re.Match[str]) -> Intent | None:
+    thing = slots["thing"][0]
+    plain = len(slots["thing"]) == 1 and thing.count == 1 and thing.kinds and thing.where is None
+    return Hand(thing) if plain else None
+
+
 def _refuse(why: str) -> Builder:
     return lambda _, found: Impossible(found.string, why)
 
@@ -196,6 +225,7 @@ _BY = r"(?:by|according to|based on|in order of|after|per)(?: their| its| the)?"
 _ATTRIBUTE = r"(?P<by>colou?rs?|kinds?|types?|sorts?|class|category|shapes?|sizes?|heights?|lengths?|volumes?)"
 _ROW = r"(?:a|one|the) (?:straight |single |neat |long |nice )*(?:row|line)"
 _TAIL = r"(?P<order>(?:,|:| by| from| in order| in (?:in|de)creasing| with| so that| starting| beginning| the \w+est).*)?"
+_BOXES = r"(?: (?:in|into|between|among|across) (?:the |different |separate |two |three |own )*(?:containers|boxes|bins|trays|groups|piles))?"
 _UNIT = r"(?:cm|centimet(?:er|re)s?|mm|millimet(?:er|re)s?|inch(?:es)?)"
 _A_BIT = r"a (?:little )?(?:bit|little)|a little|slightly"
 _AMOUNT = rf"(?:{_A_BIT}|some|(?P<n>\d+(?:\.\d+)?|[a-z]+) ?(?P<unit>{_UNIT}))"
@@ -222,11 +252,15 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?:restore|go back to|change it back to|make it) (?:how|as|like|what) it was(?: before)?",
         )),
         (_sort, _compiled(
-            rf"{_ARRANGE} {{thing}},? {_BY} {_ATTRIBUTE}{_TAIL}",
+            rf"{_ARRANGE} {{thing}},? {_BY} {_ATTRIBUTE}{_TAIL}{_BOXES}",
             rf"{_ARRANGE} {_BY} {_ATTRIBUTE}{_TAIL}",
             r"(?:put|bring|move|place|gather|collect) {thing} (?:of|with) the same (?P<by>colou?r|kind|type|sort|shape) together",
             r"(?:put|bring|move|place|gather|group) (?:the )?same (?P<by>colou?rs?|kinds?|types?|shapes?) together",
         )),
+        (_separate, _compiled(r"(?:separate|divide|split|part|keep apart) {a} (?:from|and) {b}",)),
+        (_stack, _compiled(r"(?:stack|pile up|pile) {thing}(?: up)?,? with the (?:largest|biggest|larger|bigger)(?: one)? (?:at|on) the (?:bottom|base)",)),
+        (_closer, _compiled(r"(?:move|put|bring|push|set) {a} (?:closer|nearer) to {b}",)),
+        (_elsewhere, _compiled(r"(?:move|put|bring|set|place) {thing} (?:somewhere else|elsewhere|to another place|out of the way|aside)",)),
         (_row, _compiled(
             rf"(?:line up|align|queue up) {{thing}}(?: in {_ROW})?{_TAIL}",
             rf"line {{thing}} up{_TAIL}",
@@ -237,9 +271,11 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
         )),
         (_clear, _compiled(
             rf"(?:make|clear|free|get|leave|create|(?:i|we) need|give me|give us)(?: up| me| us)? {_SPACE}{_FOR}{_THERE}",
-            rf"{_SPACE}{_FOR}{_THERE}(?: please)?",
+                    rf"(?:make|clear|free|get|leave|create|(?:i|we) need|give me|give us)(?: up| me| us)? {_SPACE}{_THERE}{_FOR}",
+            rf"{_SPACE}{_FOR}{_THERE}",
             rf"free(?: up)? the {REGION}{PART}(?: for (?P<what>[\w ]+))?",
             rf"clear(?: up| out)? the {REGION}{PART} for (?P<what>[\w ]+)",
+                    r"clear(?: up| out)? the (?P<region>middle|centre|center)(?: of (?:the|your|my) (?:desk|table))?",
             rf"move (?:everything|all(?: things)?|things)(?: that is)? (?:out of|away from|from) the {REGION}{PART}"
             r"(?: to the (?P<to>left|right|front|back)(?: side)?)?",
         )),
@@ -261,9 +297,11 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?:hand|pass|give|bring|hold)(?: over)? {thing} (?:over |out )?to (?:me|us)",
             r"hand over {thing}",
         )),
+        (_want, _compiled(r"(?:i|we) (?:would like|want|need|would love)(?: to (?:have|get|use))? {thing}",)),
         (_refuse("that could hurt somebody or break something"), _compiled(
             r"(?:throw|hurl|fling|toss|shoot|launch|catapult) .+ (?:at|against|across|through|around|out of|off|over) .+",
             r"(?:push|knock|sweep|kick|throw|drop|shove|swipe|hit|fling|flick|let) .+ (?:off|over|from|down from|onto the floor|on the floor|to the floor).*",
+            r"(?:knock|tip|topple|kick|push|throw) (?:over|down) .+",
             r"(?:stab|hit|punch|strike|slap|poke|attack|hurt|injure|kill|crush|smash|break|destroy|squash|burn) .+",
         )),
         (_refuse("the safety limits are not mine to change"), _compiled(

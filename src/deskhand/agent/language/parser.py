@@ -9,7 +9,8 @@ from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.building import parse_building
 from deskhand.agent.language.clauses import ClauseReader
 from deskhand.agent.language.forms import parse_form
-from deskhand.agent.language.intents import Act, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.agent.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.agent.language.phrases import match
 from deskhand.agent.language.questions import parse_condition, parse_question
 
 _CONTRACTIONS = (
@@ -34,7 +35,7 @@ _POLITE = re.compile(
     r"(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
     r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|"
     r"(?:make|be) sure(?: that)?(?: to)?|ensure(?: that)?|see to it that|lets|start by|begin by|do me a favou?r and|i will need you to|"
-    r"it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do)\b[ ,!]*)+"
+    r"it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do(?! (?:i|we|you)\b))\b[ ,!]*)+"
 )
 _STOP = re.compile(
     r"^(?:please )?(?:emergency )?(?:stop|halt|freeze|abort|cancel|quit|stand still|hold still|hold it|do not move|pause|whoa|cease|enough)"
@@ -107,6 +108,8 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
     if found := _IF_FIRST.match(_POLITE.sub("", sentence) or sentence):
         parts = found["rest"].split(",")
         splits = [(",".join(parts[:i]), ",".join(parts[i:])) for i in range(1, len(parts))]
+        words = found["rest"].split()
+        splits += [(" ".join(words[:i]), " ".join(words[i:])) for i in range(2, len(words)) if match(words, i, tuple(lex.VERBS))]  # no comma
     elif found := _IF_LAST.match(sentence):
         splits = [(found["cond"], found["do"])]
     else:
@@ -186,7 +189,9 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     """Make "pick it up and put it there" one placement; drop remarks beside a real command; a lone "sort" is a tidy."""
     out: list[Intent] = []
     for item in intents:
-        if isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
+        if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.thing == item.thing:
+            out[-1] = item  # "I need the sponge. Could you pass it to me?"
+        elif isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
             out[-1] = item
         elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
             out[-1] = item  # "take it out of the tray and put it in the bin"

@@ -76,6 +76,8 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
         fitting = _by_place(ref.place, fitting, wanted)
     if not wanted:
         return Found(tuple(fitting), assumed, missing=not fitting)
+    if ref.nth > 1:
+        fitting = fitting[ref.nth - 1 :]
     note = assumed
     if len(fitting) > wanted and not (ref.size or ref.place):
         fitting = _by_place("near", fitting, wanted)
