@@ -172,7 +172,7 @@ def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
 
 
 def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
-    """Whether its centre is between those of two others, and at most a third of their distance off the line."""
+    """Whether its centre is between those of two others, and at most a quarter of their distance off the line."""
     if len(ends) != 2:
         return False
     (ax, ay), (bx, by), (x, y) = (other["position"][:2] for other in (*ends, item))
@@ -180,7 +180,7 @@ def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
     if length < 1e-6:
         return False
     along, across = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length, ((y - ay) * (bx - ax) - (x - ax) * (by - ay)) / length
-    return bool(0.1 * length < along < 0.9 * length and abs(across) < length / 3)
+    return bool(0.15 * length < along < 0.85 * length and abs(across) < length / 4)
 
 
 def measure(item: Seen, what: str) -> float:
