@@ -312,7 +312,7 @@ class Brain:
         self._notes += made.notes
         self._pursuit.problems += made.problems
         goals = yield from self._submit(made)
-        self._pursuit.begin(goals, made.free)
+        self._pursuit.begin(goals, made.free, made.stages)
         self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
         yield from self._come_to_light(group, kept)

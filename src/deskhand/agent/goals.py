@@ -52,6 +52,8 @@ class Goals:
     problems: list[tuple[str, str]] = field(default_factory=list)
     free: set[str] = field(default_factory=set)
     """Objects that may go into any container (nobody said which)."""
+    stages: dict[str, int] = field(default_factory=dict)
+    """Of objects whose turn was said; lower ones come first."""
 
 
 def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
@@ -138,6 +140,7 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
             )
             continue
         named[item["id"]] = Goal(item["id"], relation, target_id)
+        out.stages[item["id"]] = place.stage
 
 
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:

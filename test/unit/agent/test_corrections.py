@@ -121,6 +121,20 @@ def test_words_that_mean_nothing_are_asked_about_and_then_the_task_goes_on() -> 
     assert outcome.success and moved(on) == {"cup_1": "bin_1"} and len(person.questions) == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("first put the green cup in the bin, then the red block", ["cup_2", "block_1"]),
+        ("first put the red block in the bin, then the green cup", ["block_1", "cup_2"]),
+        ("put the blue block in the tray; after that the red cup goes into the bin", ["block_2", "cup_1"]),
+    ],
+)
+def test_what_was_said_to_come_first_comes_first(said: str, order: list[str]) -> None:
+    on = desk()
+    outcome, _ = run(on, said)
+    assert outcome.success and [arguments["object_id"] for tool, arguments in on.calls if tool == "pick"] == order
+
+
 UNDO = [
     ("put the red cup in the bin", "undo that", {}),
     ("put both cups in the bin", "put everything back where it was", {}),

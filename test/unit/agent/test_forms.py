@@ -127,7 +127,8 @@ def test_a_condition_is_judged_by_what_is_seen(condition: str, so: bool) -> None
 
 
 PHRASES = [
-    ("the second biggest block", ["block_1"]), ("the block between the cup and the bin", ["block_2"]), ("the thing between the block_1 and the block_2", ["can_1"]),
+    ("the second biggest block", ["block_1"]), ("the block between the cup and the bin", ["block_2"]),
+    ("the thing between the block_1 and the block_2", ["can_1"]),
     ("everything but the cup", ["block_1", "block_2", "block_3", "can_1", "pen_1"]), ("the things that I can drink from", ["can_1", "cup_1"]),
     ("something to write with", ["pen_1"]), ("two of the red blocks", ["block_1", "block_3"]), ("the block that is to the right of the can", ["block_2"]),
 ]  # fmt: skip

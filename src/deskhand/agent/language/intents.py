@@ -69,6 +69,8 @@ class Place(Intent):
     things: tuple[Ref, ...]
     relation: str
     target: Ref
+    stage: int = 0
+    """What was said to come first, comes first."""
 
 
 @dataclass(frozen=True)

@@ -79,19 +79,23 @@ def normalise(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
+_ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")
+
+
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
     if build := parse_building(text):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()
     intents: list[Intent] = []
-    for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text)):
+    ordered = bool(_ORDERED.search(text.lower()))
+    for stage, sentence in enumerate(re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text))):
         for part in _split_questions(sentence):
             if (other := _OTHERWISE.match(part)) and intents and isinstance(before := intents[-1], If) and not before.otherwise:
                 intents[-1] = replace(before, otherwise=tuple(_sentence(other["do"], reader)))
                 continue
             found = _conditional(part, reader) or _sentence(part, reader)
-            intents += found
+            intents += [replace(item, stage=stage) if ordered and isinstance(item, Place) else item for item in found]
             reader.remember(found)
     return Instruction(text, tuple(_joined(intents)))
 
