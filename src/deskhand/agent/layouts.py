@@ -86,7 +86,10 @@ class Layouts:
             self._problem("impossible", f"a row needs two things; I found {listing(items)}.")
             return
         sign = 1 if row.up else -1
-        ordered = sorted(items, key=lambda item: sign * measure(item, row.by) if row.by else -float(item["position"][1]))
+        if row.by == "color":
+            ordered = sorted(items, key=lambda item: (str(item.get("color")), str(item["id"])))
+        else:
+            ordered = sorted(items, key=lambda item: sign * measure(item, row.by) if row.by else -float(item["position"][1]))
         spots = arranging.row_spots(ordered)
         if not spots:
             self._problem("no_free_space", f"a row of {len(items)} things does not fit within my reach.")

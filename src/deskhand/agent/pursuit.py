@@ -80,6 +80,13 @@ class Pursuit:
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
+    def count(self, heard: Heard, what: str) -> None:
+        """Keep what came of an act that is no sub-goal."""
+        if heard.ok:
+            self.done += 1
+        else:
+            self.problems.append((heard.code, f"{what} failed: {heard.message}"))
+
     def begin(self, goals: Sequence[Goal], free: set[str], stages: Mapping[str, int] | None = None) -> None:
         """Take up a new group; what failed in the one before stays a problem."""
         self.problems += self.failures()

@@ -8,8 +8,9 @@ from dataclasses import replace
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.building import parse_building
 from deskhand.agent.language.clauses import ClauseReader
-from deskhand.agent.language.forms import parse_form
+from deskhand.agent.language.forms import parse_forms
 from deskhand.agent.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.agent.language.meaning import container_like
 from deskhand.agent.language.phrases import match
 from deskhand.agent.language.questions import parse_condition, parse_question
 
@@ -102,6 +103,7 @@ def parse(text: str) -> Instruction:
 
 _OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
 _ELSE = re.compile(r"[,;]? (?:or )?(?:otherwise|else|if not),? ")
+_BARE_PLACE = re.compile(r"^(?:in|into|on|onto|to|next to|behind) ")
 _IF_FIRST = re.compile(r"^(?:and |but )?(?P<word>if|when|in case|unless|provided(?: that)?) (?P<rest>.+)$")
 _IF_LAST = re.compile(r"^(?P<do>.+?),? (?:but )?(?:only )?(?P<word>if|in case|unless|provided(?: that)?) (?P<cond>.+)$")
 
@@ -121,7 +123,11 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
     for condition, do in splits:
         if (ask := parse_condition(condition)) is not None:
             reader.remember([ask])
+            place = ask.target or ask.about
+            if place is not None and container_like(place):  # "if there is nothing in the tray, put the can there"
+                do = re.sub(r"\bthere\b", f"in {place.words}", do)
             then, *otherwise = _ELSE.split(do.strip(" ,"), maxsplit=1)
+            otherwise = [f"put it {text}" if _BARE_PLACE.match(text) else text for text in otherwise]
             yes, no = tuple(_sentence(then, reader)), tuple(_sentence(otherwise[0], reader)) if otherwise else ()
             if ask.about is not None and ask.about.pronoun:  # "put the block in the box unless it is red"
                 ask = replace(ask, about=reader.named(ask.about))
@@ -149,7 +155,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Stop()]
     if _HELP.match(sentence) or _HELP.match(bare):
         return [Help()]
-    if formed := next((found for text in (bare, sentence) if (found := parse_form(text, reader.named)) is not None), None):
+    if formed := next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None):
         reader.mention([ref for item in formed for ref in _things(item)])
         return formed
     if asked := parse_question(bare, sentence, question):

@@ -29,6 +29,7 @@ _HELD = re.compile(
     r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|"
     r"are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$"
 )
+_USE = re.compile(r"^what (?:can|could) (?:i|we|you|one) (?P<use>\w+)(?: with| from)?$")
 _COLOR = lex.phrases(
     "what colors are, what colours are, which colors are, which colours are, what color is, "
     "what colour is, what color are, what colour are, which color is, which colour is, what color does, what colour does, "
@@ -47,6 +48,8 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
         return Ask("clean")
     if _HELD.match(text):
         return Ask("held")
+    if (use := _USE.match(text)) and use["use"] in lex.USES:
+        return Ask("exists", Ref(f"something to {use['use']}", kinds=lex.USES[use["use"]], count=0))
     if compared := _compared(text):
         return compared
     if about_the_past(text):
@@ -138,7 +141,9 @@ _SIZE_WORDS = {"high": ("height", 1, False), "higher": ("height", 1, True), "lon
 def parse_condition(text: str) -> Ask | None:
     """What must be so: "there is a cup", "the tray is empty", "there are more than two blocks", "you see no ball", "the cup is in the tray"."""
     text = text.strip(" ,")
-    found = re.fullmatch(r"(there (?:is|are)|(?:you|i|we) (?:can )?(?:see|find|have)) (?:no|not (?:a|an|any)|nothing) ?(.*)", text)
+    if re.search(r"\bnone\b", text):
+        return None
+    found = re.fullmatch(r"(there (?:is|are)|(?:you|i|we) (?:can )?(?:see|find|have)) (?:no|not (?:a|an|any)|nothing)\b ?(.*)", text)
     if found:
         ask = parse_question(f"is there {'a' if found[2] else 'something'} {found[2]}".strip(), text, True)
         return replace(ask, negated=not ask.negated) if ask else None
@@ -209,6 +214,8 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
             return None
         found = Ref(noun, noun=lex.singular(noun), count=0), start + 1
     ref, i = found
+    while kind in {"count", "exists", "where"} and at(words, i) == "and" and ref.kinds and (more := parse_ref(words, i + 1)) and more[0].kinds:
+        ref, i = replace(ref, kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans"
     while at(words, i) in {
         "are",
         "is",

@@ -133,6 +133,8 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation == "between":
         return is_between(item, pair(ref, [other for other in objects if other["id"] != item["id"]]))
     others = {other["id"]: other for other in resolve(replace(ref, count=0), objects, "any").objects if other["id"] != item["id"]}
+    if relation == "under":
+        return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
         return str(item.get("support")) in others
     return any(beside(relation, item, other) for other in others.values())
