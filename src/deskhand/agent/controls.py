@@ -9,6 +9,7 @@ from deskhand.agent.goals import BESIDE
 SUBMIT_PLAN = "submit_plan"
 FINISH = "finish"
 ASK_USER = "ask_user"
+FIND_TOOLS = "find_tools"
 RUN_CODE = "run_code"
 STATUSES = ("done", "answered", "partly", "refused")
 
@@ -67,6 +68,17 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
         },
     },
 )
+
+FIND_TOOLS_CARD: dict[str, Any] = {
+    "name": FIND_TOOLS,
+    "summary": "Search for tools that are not shown, by what they should do; what is found can be called from then on.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"query": {"type": "string", "minLength": 3, "maxLength": 200}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+}
 
 RUN_CODE_CARD: dict[str, Any] = {
     "name": RUN_CODE,

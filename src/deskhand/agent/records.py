@@ -33,6 +33,7 @@ class Budgets:
     cost: float = 0.0
     rejected_claims: int = 4
     invalid_in_a_row: int = 5
+    refusals: int = 12
     repeats: int = 4
     answer_seconds: float = 120.0
 

@@ -26,6 +26,7 @@ from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
+from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
@@ -130,7 +131,16 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             audit.write("tool_call", dict(event))
 
         with make_session(robot, belief, audit=keep, events=record) as session:
-            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode, inbox=options.inbox)
+            loop = AgentLoop(
+                model,
+                session,
+                Budgets(seconds=options.timeout),
+                _reporter(progress),
+                stop.is_set,
+                mode=options.mode,
+                inbox=options.inbox,
+                rules=load_safety().rules,
+            )
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
             _take(outcome, attempt)

@@ -20,11 +20,13 @@ from deskhand.agent.language.parser import is_stop
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models import load_profile, make_model
 from deskhand.agent.records import Budgets, Step, TaskOutcome
+from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.safety.settings import load_safety
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
@@ -44,6 +46,7 @@ class Parameters:
         profiles: file with model profiles; empty for ``config/llm.yaml``.
         episode: folder that gets ``agent.json`` (all steps of the newest task); empty for none.
         max_tool_calls, max_seconds: budget of one task; wall time.
+        settings: safety file whose ``rules`` are kept; empty for ``config/safety.yaml``.
         answer_timeout: [s] that a question to the user waits, where the task does not say.
     """
 
@@ -54,6 +57,7 @@ class Parameters:
     max_tool_calls: int = 150
     max_seconds: float = 1200.0
     answer_timeout: float = 120.0
+    settings: str = ""
 
 
 class OrchestratorNode(DeskhandNode):
@@ -66,6 +70,8 @@ class OrchestratorNode(DeskhandNode):
         self._profile, self._model = profile, model or make_model(profile)
         self._client = RosToolClient(self) if tools is None else None
         self._tools: ToolClient = tools if tools is not None else self._client  # type: ignore[assignment]
+        self._rules = load_safety(self.parameters.settings or None).rules
+        SafetyRules(self._rules)  # one that is not understood ends the start, not the first task
         self._lock = threading.Lock()
         self._running = ""
         self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
@@ -161,6 +167,7 @@ class OrchestratorNode(DeskhandNode):
             caller=f"orchestrator/{self._profile.name}",
             mode=handle.request.mode or "tools",
             inbox=self._next_words,
+            rules=self._rules,
         )
         outcome = loop.run(instruction)
         self._record(instruction, outcome)

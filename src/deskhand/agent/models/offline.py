@@ -21,6 +21,8 @@ class OfflineModel:
     """
 
     name = "offline"
+    obeys_only_the_user = True
+    """It reads nothing but the user's words by its grammar; text in results is never an instruction to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
