@@ -10,13 +10,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from deskhand.agent.building import Building
+from deskhand.agent.controls import FINISH, SUBMIT_PLAN
 from deskhand.agent.goals import Goal, Goals, make_goals
 from deskhand.agent.language.answers import CAPABILITIES, answer
 from deskhand.agent.language.intents import Act, Ask, Build, Help, Impossible, Instruction, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
 from deskhand.agent.language.parser import parse
 from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
 from deskhand.agent.planner import plan
-from deskhand.agent.prompt import FINISH, SUBMIT_PLAN
 from deskhand.agent.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script
 
 ROUNDS = 3

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
-from deskhand.agent.prompt import SUBMIT_PLAN
 from deskhand.errors import DeskhandError
 
 ATTEMPTS = 3

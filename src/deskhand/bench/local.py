@@ -26,6 +26,7 @@ from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
+from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
@@ -130,7 +131,16 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             audit.write("tool_call", dict(event))
 
         with make_session(robot, belief, audit=keep, events=record) as session:
-            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode)
+            loop = AgentLoop(
+                model,
+                session,
+                Budgets(seconds=options.timeout),
+                _reporter(progress),
+                stop.is_set,
+                mode=options.mode,
+                inbox=options.inbox,
+                rules=load_safety().rules,
+            )
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
             _take(outcome, attempt)
@@ -177,7 +187,8 @@ def _take(outcome: TaskOutcome, attempt: Attempt) -> None:
 
 def _reporter(progress: ProgressCallback) -> Any:
     def report(step: Step) -> None:
-        progress(Progress(step.index, step.tool, describe(step)))
+        asks = bool(step.question) and not step.finished
+        progress(Progress(step.index, step.tool, describe(step), step.question if asks else "", step.options if asks else ()))
 
     return report
 

@@ -102,12 +102,16 @@ def _settled(truth: TruthChannel, seconds: float) -> Truth:
 
 def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:
     """One RunTask on a running stack; ends early when a node dies or time is up."""
-    with TaskProcess(instruction, options.mode, stack.environment) as task:
+    with TaskProcess(instruction, options.mode, stack.environment, listen=options.inbox is not None) as task:
         end = time.monotonic() + options.timeout
         while True:
+            if options.inbox is not None and (words := options.inbox()) is not None:
+                task.tell(words)
             if (line := task.next_line(POLL)) is not None:
                 if line["type"] == "feedback":
-                    progress(Progress(line["step"], line["tool"], line["text"]))
+                    progress(Progress(line["step"], line["tool"], line["text"], line.get("question", ""), tuple(line.get("options", ()))))
+                elif line["type"] == "told" and not line["accepted"]:
+                    progress(Progress(0, "", f"not heard: {line['message']}"))
                 elif line["type"] == "result":
                     _take(line, attempt)
                     _explain_deaths(stack.supervisor.died(), attempt)
@@ -151,9 +155,10 @@ def _explain_deaths(deaths: list[Death], attempt: Attempt) -> None:
 class TaskProcess:
     """``deskhand.nodes.task_client`` as a child; its lines come through a queue."""
 
-    def __init__(self, instruction: str, mode: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, instruction: str, mode: str, environment: Mapping[str, str], listen: bool = False) -> None:
         # "=": an instruction may begin with a dash
-        self._command = [sys.executable, "-m", "deskhand.nodes.task_client", f"--instruction={instruction}", "--mode", mode]
+        self._command = [sys.executable, "-m", "deskhand.nodes.task_client", f"--instruction={instruction}", "--mode", mode, *(["--listen"] if listen else [])]
+        self._listen = listen
         self._environment = dict(environment)
         self._lines: queue.Queue[dict[str, Any]] = queue.Queue()
         self._output: list[str] = []
@@ -161,7 +166,7 @@ class TaskProcess:
     def __enter__(self) -> TaskProcess:
         self._process = subprocess.Popen(
             self._command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if self._listen else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -194,6 +199,13 @@ class TaskProcess:
             return self._lines.get(timeout=timeout)
         except queue.Empty:
             return None
+
+    def tell(self, words: str) -> None:
+        """Words of the user for the task; lost where it has ended."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._process.stdin.write(" ".join(words.split()) + "\n")
+                self._process.stdin.flush()
 
     def ended(self) -> bool:
         """True when the process has ended and every line was taken."""

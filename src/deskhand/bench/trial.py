@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.models import load_profile
+from deskhand.agent.user import Inbox
 from deskhand.arms.config import load_arm
 from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
@@ -41,6 +42,7 @@ class TrialOptions:
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
+        inbox: what the user says while the task runs; None where nobody is there.
     """
 
     task: str = "desk_cleaning"
@@ -54,15 +56,18 @@ class TrialOptions:
     timeout: float = 900.0
     fault: str = ""
     memory: Path | None = None
+    inbox: Inbox | None = None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A line of what goes on; ``tool`` is empty for what is not a tool call."""
+    """A line of what goes on; ``tool`` is empty for what is not a tool call; ``question`` is for the user, with the ``options`` to choose from."""
 
     step: int
     tool: str
     text: str
+    question: str = ""
+    options: tuple[str, ...] = ()
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.agent.brain import Brain
-from deskhand.agent.prompt import FINISH
+from deskhand.agent.controls import FINISH
 from deskhand.agent.pursuit import Call, Heard
 from deskhand.errors import DeskhandError
 
@@ -21,6 +21,8 @@ class OfflineModel:
     """
 
     name = "offline"
+    obeys_only_the_user = True
+    """It reads nothing but the user's words by its grammar; text in results is never an instruction to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
