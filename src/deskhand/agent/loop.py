@@ -16,6 +16,7 @@ from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
 from deskhand.agent.claims import Claims
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
 from deskhand.agent.gate import Gate, means_yes
+from deskhand.agent.moves import History
 from deskhand.agent.offer import Offer
 from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
@@ -53,6 +54,7 @@ class AgentLoop:
         mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py).
         rules: the user's safety rules (rules.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
+        history: the tasks before this one, of which the model is told; this one is added to it.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class AgentLoop:
         now: Callable[[], float] = time.monotonic,
         mode: str = "tools",
         inbox: Inbox | None = None,
+        history: History | None = None,
         rules: Sequence[str] = (),
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
@@ -76,10 +79,16 @@ class AgentLoop:
         self._caller, self._now = caller, now
         self._mode = mode
         self._sandbox: Sandbox | None = None
-        self._inbox, self._rules = inbox, tuple(rules)
+        self._inbox, self._rules, self._history = inbox, tuple(rules), history or History()
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
+        outcome = self._run(instruction)
+        done = [(step.tool, step.arguments, step.data) for step in outcome.steps if step.ok and step.finished]
+        self._history.add(instruction, "done" if outcome.success else outcome.code, done)
+        return outcome
+
+    def _run(self, instruction: str) -> TaskOutcome:
         self._start, self._steps, self._errors = self._now(), [], []  # type: ignore[var-annotated]
         self._calls = self._tokens = self._bad = self._text_only = self._refused = 0
         self._cost = 0.0
@@ -102,12 +111,12 @@ class AgentLoop:
         self._offer = Offer(self._tools, find_cards(self._tools, instruction), total=len(self._tools.search()))
         self._repairs = Repairs(self._offer.by_name)
         if self._mode != "code":
-            return self._talk(instruction, self._offer.cards, SYSTEM)
+            return self._talk(instruction, self._offer.cards, SYSTEM + self._history.text())
         functions = [card for name, card in self._offer.by_name.items() if name not in self._offer.controls]
         self._offer.by_name[RUN_CODE] = RUN_CODE_CARD
         shown = [RUN_CODE_CARD, *CONTROL_CARDS]
         with Sandbox(functions, self._from_code) as self._sandbox:
-            return self._talk(instruction, lambda: shown, code_system(signatures(functions)))
+            return self._talk(instruction, lambda: shown, code_system(signatures(functions)) + self._history.text())
 
     def _talk(self, instruction: str, cards: Callable[[], Sequence[Mapping[str, Any]]], system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
@@ -115,6 +124,7 @@ class AgentLoop:
             self._check_budgets()
             for words in self._user.said():
                 self._gate.told(words)
+                self._claims.told()
                 messages.append(Message("user", f"{SAID}{words}"))
             began = self._now()
             reply = self._repairs.reply(self._ask(trim(messages, self._context), cards()))
@@ -292,6 +302,7 @@ class AgentLoop:
             choice = f" ({', '.join(step.options)})" if step.options else ""
             raise _End("no_answer", f"I wanted to know: {step.question}{choice} Nobody answered.")
         self._gate.told(answer)
+        self._claims.told()
         return ToolResult("", "", {"answer": answer})
 
     def _run_code(self, code: str) -> ToolResult:
