@@ -91,7 +91,7 @@ class ArmDriver:
         self._grip_time = 0.0
         self._errors: list[float] = []
         self._worst, self._round = 0.0, 0.0
-        self._health_due, self._health_next = 0.0, 0
+        self._health_due, self._health_next = float("-inf"), 0
         self._silent = ""
         self.failure: DeskhandError | None = None
         self._thread = threading.Thread(target=self._run, name="arm driver", daemon=True)
@@ -245,25 +245,32 @@ class ArmDriver:
     # ------------------------------------------------------------ the thread
 
     def _run(self) -> None:
-        while not self._closing.is_set():
-            try:
-                if not self._connected:
-                    self._connect()
-                self._round_once()
-            except DeskhandError as error:
-                self._lost(error)
-                if error.code not in ("device_unavailable", "device_busy"):
-                    self.failure = error
-                    return
-                self._closing.wait(RETRY)
+        while not self._closing.is_set() and self.failure is None:
+            began = time.monotonic()
+            pause = IDLE_PERIOD if self.step() else RETRY
+            if self._wake.wait(max(0.0, pause - (time.monotonic() - began))):
+                self._wake.clear()
+
+    def step(self) -> bool:
+        """Take the arm if it is not there yet, read every servo once, and do what is due; False when the arm is not there. For who starts no thread."""
+        try:
+            if not self._connected:
+                self._connect()
+            self._round_once()
+        except DeskhandError as error:
+            self._lost(error)
+            if error.code not in ("device_unavailable", "device_busy"):
+                self.failure = error
+            return False
+        return True
 
     def _connect(self) -> None:
         """Open, read every servo, and tell each to be where it is: nothing moves."""
         self._bus.open()
         self._readings.forget()
-        servos, end = self._joints.servos, time.monotonic() + FIRST_ANSWER
+        servos, end = self._joints.servos, self._clock() + FIRST_ANSWER
         while missing := [servo for servo in servos if self._readings.stamp(servo) < 0]:
-            if time.monotonic() > end:
+            if self._clock() > end:
                 raise DeskhandError("device_unavailable", f"servos {missing} do not answer.", retry=True, hint="Is the arm switched on?")
             self._read(missing)
         if self._hold:
@@ -283,7 +290,7 @@ class ArmDriver:
 
     def _round_once(self) -> None:
         """Read every servo once; commands go out between the readings, when they are due."""
-        began = time.monotonic()
+        began = self._clock()
         servos = self._joints.servos
         for group in [list(servos)] if self._bus.together else [[servo] for servo in servos]:
             self._serve()
@@ -293,10 +300,7 @@ class ArmDriver:
             self._judge()
         self._serve()
         self._on_round()
-        took = time.monotonic() - began
-        self._round += 0.1 * (took - self._round)
-        if self._wake.wait(max(0.0, IDLE_PERIOD - took)):
-            self._wake.clear()
+        self._round += 0.1 * (self._clock() - began - self._round)
 
     def _read(self, servos: list[int]) -> None:
         answers = self._bus.read_positions(servos)
@@ -347,7 +351,7 @@ class ArmDriver:
 
     def _look_after(self) -> None:
         """One servo's health, when it is due; a bad reading is confirmed at once."""
-        now = time.monotonic()
+        now = self._clock()
         servo = self._watch.suspicious()
         if servo is None and now < self._health_due:
             return

@@ -49,7 +49,7 @@ class ArmNode(DeskhandNode):
         simulated = bool(self.get_parameter("use_sim_time").value)
         # the system's clock may be set; trajectories and readings must not notice
         self._time = self.seconds if simulated else time.monotonic
-        bus = make_bus(arm.driver, parameters.driver, parameters.port, parameters.baud)
+        bus = make_bus(arm.driver, parameters.driver, parameters.port, parameters.baud, self._time)
         self.driver = ArmDriver(RobotModel.load(arm), bus, self._time, on_round=self._publish)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=5))

@@ -50,7 +50,7 @@ class Bus:
 
     def start(self) -> None:
         """The port appears."""
-        self._emulator.line.start()
+        self._emulator.__enter__()
 
     def close(self) -> None:
         """The port goes."""

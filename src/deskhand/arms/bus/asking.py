@@ -11,6 +11,7 @@ from deskhand.arms.bus.framing import Format, Framer
 from deskhand.arms.bus.port import Port
 
 Answer = TypeVar("Answer")
+SLOWEST = 20  # of the wall clock, that ``clock`` may be slower
 
 
 class AskingBus:
@@ -19,12 +20,13 @@ class AskingBus:
     Args:
         timeout: [s] that an answer may take, the adapter's latency included.
         tries: how often a question is asked.
+        clock: [s] in which ``timeout`` passes; simulated time when the servos are.
     """
 
     together = False
 
-    def __init__(self, port: Port, wire: Format, timeout: float, tries: int) -> None:
-        self._port, self._timeout, self._tries = port, timeout, tries
+    def __init__(self, port: Port, wire: Format, timeout: float, tries: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._port, self._timeout, self._tries, self._clock = port, timeout, tries, clock
         self._framer = Framer(wire)
         self.counters = BusCounters()
 
@@ -72,8 +74,8 @@ class AskingBus:
 
     def _await(self, match: Callable[[bytes], Answer | None]) -> Answer | None:
         damaged = self._framer.rejected
-        end = time.monotonic() + self._timeout
-        while (left := end - time.monotonic()) > 0:
+        end, wall = self._clock() + self._timeout, time.monotonic() + SLOWEST * self._timeout
+        while (left := end - self._clock()) > 0 and time.monotonic() < wall:
             for frame in self._framer.feed(self._port.read(left)):
                 answer = match(frame)
                 if answer is not None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from deskhand.arms.bus.base import ServoBus
 from deskhand.arms.driver_config import SERVO_BUSES, DriverConfig
 from deskhand.errors import DeskhandError
 
 
-def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0) -> ServoBus:
-    """The bus of an arm; ``kind``, ``port`` and ``baud`` in place of those of its configuration. Nothing is opened.
+def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0, clock: Callable[[], float] = time.monotonic) -> ServoBus:
+    """The bus of an arm; ``kind``, ``port`` and ``baud`` in place of those of its configuration; ``clock`` [s] is that of
+    the servos, simulated time when they are. Nothing is opened.
 
     Raises:
         DeskhandError: ``config_error`` when the arm cannot be driven so, ``missing_dependency`` when a vendor's library is not installed.
@@ -23,11 +27,11 @@ def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0
     if kind == "hiwonder_rrc":
         from deskhand.arms.bus.rrc import RrcBus
 
-        return RrcBus(port, **bauds)
+        return RrcBus(port, clock=clock, **bauds)
     if kind == "lx16a":
         from deskhand.arms.bus.lx16a import LxBus
 
-        return LxBus(port, **bauds)
+        return LxBus(port, clock=clock, **bauds)
     if kind == "feetech":
         from deskhand.arms.bus.feetech import FeetechBus
 

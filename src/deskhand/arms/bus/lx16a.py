@@ -7,7 +7,8 @@ degrees, and may read below or above. No load is measured. An adapter may echo w
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from deskhand.arms.bus.asking import AskingBus
 from deskhand.arms.bus.base import Health
@@ -83,8 +84,8 @@ class LxBus(AskingBus):
 
     move_delay = 10 * 10 / BAUD  # [s]
 
-    def __init__(self, path: str, baud: int = BAUD, timeout: float = 0.025, tries: int = 2) -> None:
-        super().__init__(Port(path, baud), LxFormat(), timeout, tries)
+    def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.025, tries: int = 2, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(port if isinstance(port, Port) else Port(port, baud), LxFormat(), timeout, tries, clock)
 
     def read_position(self, servo: int) -> int | None:
         """See asking."""

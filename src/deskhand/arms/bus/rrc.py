@@ -9,7 +9,8 @@ servos at 115200 baud, one servo after the other, so a move of several is not si
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from deskhand.arms.bus.asking import AskingBus
 from deskhand.arms.bus.base import Health
@@ -125,8 +126,8 @@ class RrcBus(AskingBus):
 
     move_delay = 10 * 10 / RELAY_BAUD  # [s] a relayed move of one servo: 10 bytes
 
-    def __init__(self, path: str, baud: int = BAUD, timeout: float = 0.025, tries: int = 2) -> None:
-        super().__init__(Port(path, baud), RrcFormat(), timeout, tries)
+    def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.025, tries: int = 2, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(port if isinstance(port, Port) else Port(port, baud), RrcFormat(), timeout, tries, clock)
         self.battery: float | None = None
 
     def read_position(self, servo: int) -> int | None:

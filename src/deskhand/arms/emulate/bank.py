@@ -11,6 +11,7 @@ from typing import Any
 from deskhand.arms.bus.framing import Format, Framer
 from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.line import Line
+from deskhand.arms.emulate.loop import LoopPort
 from deskhand.arms.emulate.servo import Servo
 
 BAUD = 115_200
@@ -26,7 +27,8 @@ class Emulator:
         servos: by number.
         jitter: [s] by which answers come later, at most.
         lock: held while servos are read or told something.
-        sleep: lets time pass [s] on the servos' bus.
+        sleep, clock: let time pass [s] on the servos' bus, and tell it.
+        loop: the port that it is on, in place of a pseudo-terminal.
 
     ``served`` counts the frames that were obeyed.
     """
@@ -41,16 +43,21 @@ class Emulator:
         seed: int = 0,
         lock: Any = None,
         sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        loop: LoopPort | None = None,
     ) -> None:
         self.servos: Mapping[int, Servo] = {servo.number: servo for servo in servos}
-        self.line = Line(self._receive, link, faults, GAP)
+        self.line: Line | LoopPort = Line(self._receive, link, faults, GAP) if loop is None else loop
+        if loop is not None:
+            loop.receive = self._receive
         self.served = 0
-        self._sleep = sleep
+        self._sleep, self._clock = sleep, clock
         self.lock = lock or threading.RLock()
         self._framer, self._jitter, self._random = Framer(wire), jitter, random.Random(seed)
 
     def __enter__(self) -> Emulator:
-        self.line.start()
+        if isinstance(self.line, Line):
+            self.line.start()
         return self
 
     def __exit__(self, *_: object) -> None:

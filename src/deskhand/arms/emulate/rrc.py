@@ -6,7 +6,6 @@ It relays to the servos one after the other, and tells the battery's voltage onc
 from __future__ import annotations
 
 import struct
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,11 +26,11 @@ class RrcEmulator(Emulator):
     def __init__(self, servos: Iterable[Servo], **options: Any) -> None:
         super().__init__(rrc.RrcFormat(), servos, **options)
         self.beeps = 0
-        self._told = time.monotonic()
+        self._told = self._clock()
 
     def _idle(self) -> None:
-        if time.monotonic() - self._told >= BATTERY_PERIOD:
-            self._told = time.monotonic()
+        if self._clock() - self._told >= BATTERY_PERIOD:
+            self._told = self._clock()
             millivolts = min((round(servo.voltage * 1000) for servo in self.servos.values()), default=0)
             self.line.send(rrc.frame(rrc.SYS, struct.pack("<BH", rrc.BATTERY, millivolts)))
 
