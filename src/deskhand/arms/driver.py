@@ -219,6 +219,20 @@ class ArmDriver:
                 if command is self._grip:
                     self._grip_goal, self._grip_time = self._joints.finger_ticks(self._joints.finger(self._readings)), SHORTEST
 
+    def move_gripper(self, ticks: float, seconds: float) -> None:
+        """Send the gripper's servo to ``ticks`` in ``seconds``, whatever its table says; for calibration."""
+        with self._lock:
+            self._refuse_when_in_trouble()
+            if self._grip is not None:
+                self._grip.cancel()
+            self._grip_goal, self._grip_time = ticks, seconds
+            self._wake.set()
+
+    def gripper_ticks(self) -> float:
+        """Where the gripper's servo stands; NaN when there is none."""
+        with self._lock:
+            return float("nan") if self._joints.gripper is None else self._readings.position(self._joints.gripper.id)
+
     def finger_position(self) -> float:
         """Position [m] of the driven finger joint."""
         with self._lock:

@@ -16,11 +16,15 @@ KINDS = (*SERVO_BUSES, "ros2_control")
 
 @dataclass(frozen=True)
 class ServoConfig:
-    """A servo of a joint: it stands at tick ``zero`` when the joint is at 0, and each tick turns the joint by ``step`` [rad]."""
+    """A servo of a joint: it stands at tick ``zero`` when the joint is at 0, and each tick turns the joint by ``step`` [rad].
+
+    ``offset`` [rad] is what the calibration of the unit put into ``zero``.
+    """
 
     id: int
     zero: float
     step: float
+    offset: float = 0.0
 
     def pulse_of(self, angle: float) -> float:
         """Ticks for a joint angle [rad]; not rounded, not clamped."""
@@ -40,7 +44,8 @@ class ServoConfig:
             zero = -math.radians(data["at_0"]) / step
         else:
             step, zero = math.radians(data["step"]), float(data["zero"])
-        return cls(int(data["id"]), zero - math.radians(data.get("offset", 0.0)) / step, step)
+        offset = math.radians(data.get("offset", 0.0))
+        return cls(int(data["id"]), zero - offset / step, step, offset)
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ class DriverConfig:
         servos: by joint.
         period: [s] between commands along a trajectory.
         lookahead: [s] ahead of now, where each command sends the arm.
+        reference: named pose into which the arm is put by hand when it is calibrated.
         path_tolerance, goal_tolerance: [rad] when a goal names none.
     """
 
@@ -108,6 +114,7 @@ class DriverConfig:
     health: HealthLimits = field(default_factory=HealthLimits)
     period: float = 0.06
     lookahead: float = 0.12
+    reference: str = "upright"
     path_tolerance: float = 0.3
     goal_tolerance: float = 0.03
 

@@ -76,10 +76,13 @@ class AskingBus:
         damaged = self._framer.rejected
         end, wall = self._clock() + self._timeout, time.monotonic() + SLOWEST * self._timeout
         while (left := end - self._clock()) > 0 and time.monotonic() < wall:
-            for frame in self._framer.feed(self._port.read(left)):
-                answer = match(frame)
-                if answer is not None:
-                    return answer
-                self._other(frame)
+            found = None
+            for frame in self._framer.feed(self._port.read(left)):  # what came with the answer counts too
+                answer = match(frame) if found is None else None
+                if answer is None:
+                    self._other(frame)
+                found = answer if found is None else found
+            if found is not None:
+                return found
         self.counters.rejected += self._framer.rejected - damaged
         return None
