@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.arms.bus.base import BusCounters, Health, ServoBus
-from deskhand.arms.follower import INVALID_GOAL, PATH_TOLERANCE_VIOLATED, Follower, Tolerances, check_trajectory
-from deskhand.arms.grip import GripCommand
+from deskhand.arms.feed import SHORTEST, TrajectoryFeed
+from deskhand.arms.follower import Follower, Tolerances, check_trajectory
+from deskhand.arms.grip import Fingers, GripCommand
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.model import RobotModel
 from deskhand.arms.readings import Readings
-from deskhand.arms.watch import HealthWatch, StallWatch
+from deskhand.arms.watch import HealthWatch
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array
 from deskhand.types import JointState, Trajectory
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,6 @@ SILENT = 0.5  # [s] without a believable position of a servo: the arm stops
 HEALTH_PERIOD = 0.2  # [s] between two servos' health
 IDLE_PERIOD = 0.02  # [s] at least, from one round of readings to the next
 SETTLE = 1.5  # [s] after the last point of a trajectory, for the arm to be there
-SHORTEST = 0.02  # [s] of a move
 FIRST_ANSWER = 1.0  # [s] for all servos to answer after the port was opened
 
 
@@ -78,19 +77,14 @@ class ArmDriver:
         self._config, self._joints = config, ArmJoints(model)
         self._readings = Readings(config.ticks, config.fastest)
         self._watch = HealthWatch(config.health, self._joints.names)
-        self._stall = StallWatch()
+        self._feed = TrajectoryFeed(config, self._joints, bus.move_delay)
+        self._fingers = Fingers(self.arm.gripper, self._joints)
         self._lock = threading.RLock()
         self._wake, self._closing = threading.Event(), threading.Event()
         self._connected, self._gone = False, "it has not been opened yet"
         self._halt = False  # wish: stop the arm where it is
         self._torque: bool | None = None  # wish
-        self._follower: Follower | None = None
-        self._progress, self._progress_at, self._sent, self._last_sent = 0.0, 0.0, float("-inf"), False
-        self._grip: GripCommand | None = None
-        self._grip_goal: float | None = None  # wish [ticks]
-        self._grip_time = 0.0
-        self._errors: list[float] = []
-        self._worst, self._round = 0.0, 0.0
+        self._round = 0.0
         self._health_due, self._health_next = float("-inf"), 0
         self._silent = ""
         self.failure: DeskhandError | None = None
@@ -135,9 +129,10 @@ class ArmDriver:
         """What is known now."""
         with self._lock:
             health = {name: self._watch.health(servo) for servo, name in self._joints.names.items()}
-            rms = float(np.sqrt(np.mean(np.square(self._errors)))) if self._errors else 0.0
             fault = self._trouble()
-            return DriverStatus(self._connected, fault, self._watch.scale(), self._worst, rms, self._round, self._readings.doubted, self._bus.counters, health)
+            return DriverStatus(
+                self._connected, fault, self._watch.scale(), self._feed.worst, self._feed.rms, self._round, self._readings.doubted, self._bus.counters, health
+            )
 
     def joint_state(self) -> JointState:
         """The newest measurement of all joints, both fingers included; ``efforts`` are empty. ``stamp`` is that of the oldest reading in it.
@@ -167,20 +162,16 @@ class ArmDriver:
             self._refuse_when_in_trouble()
             measured = self._joints.angles(self._readings)
             self._joints.check(checked, measured)
-            if self._follower is not None:
-                self._follower.replace(measured)
-            self._follower = Follower(checked, measured, 0.0, tolerances or self.default_tolerances())
-            self._progress, self._progress_at, self._sent, self._last_sent = 0.0, self._clock(), float("-inf"), False
-            self._errors, self._worst, self._stall, self._halt = [], 0.0, StallWatch(), False
+            self._halt = False
             self._wake.set()
-            return self._follower
+            return self._feed.begin(checked, measured, tolerances or self.default_tolerances(), self._clock())
 
     def cancel(self, follower: Follower) -> None:
         """Stop a trajectory and hold where the arm is; returns at once."""
         with self._lock:
             if follower.active:
                 follower.cancel(self._joints.angles(self._readings) if self._connected else follower.wished)
-                self._halt = self._halt or follower is self._follower
+                self._halt = self._halt or follower is self._feed.follower
                 self._wake.set()
 
     def halt(self, reason: str) -> None:
@@ -197,35 +188,21 @@ class ArmDriver:
         Raises:
             DeskhandError: ``servo_fault``, ``device_unavailable``.
         """
-        gripper = self.arm.gripper
         with self._lock:
             self._refuse_when_in_trouble()
-            low, high = gripper.position_of(gripper.width_min), gripper.position_of(gripper.width_max)
-            goal = min(max(position, low), high)
-            if self._grip is not None:
-                self._grip.cancel()
-            self._grip_time = max(SHORTEST, abs(goal - self._joints.finger(self._readings)) / gripper.speed)
-            force = gripper.force_default if force is None else min(max(force, 0.0), gripper.force_max)
-            self._grip = GripCommand(goal, force, self._clock() + self._grip_time)
-            self._grip_goal = self._joints.finger_ticks(goal)
             self._wake.set()
-            return self._grip
+            return self._fingers.begin(position, force, self._readings, self._clock())
 
     def cancel_grip(self, command: GripCommand) -> None:
         """Hold the fingers where they are."""
         with self._lock:
-            if not command.done:
-                command.cancel()
-                if command is self._grip:
-                    self._grip_goal, self._grip_time = self._joints.finger_ticks(self._joints.finger(self._readings)), SHORTEST
+            self._fingers.hold(command, self._readings)
 
     def move_gripper(self, ticks: float, seconds: float) -> None:
         """Send the gripper's servo to ``ticks`` in ``seconds``, whatever its table says; for calibration."""
         with self._lock:
             self._refuse_when_in_trouble()
-            if self._grip is not None:
-                self._grip.cancel()
-            self._grip_goal, self._grip_time = ticks, seconds
+            self._fingers.move(ticks, seconds)
             self._wake.set()
 
     def gripper_ticks(self) -> float:
@@ -240,7 +217,7 @@ class ArmDriver:
 
     def finger_force(self) -> float:
         """[N] that the command under way asked for when it holds something, else 0: these servos do not measure it."""
-        command = self._grip
+        command = self._fingers.command
         return command.force if command is not None and command.stalled else 0.0
 
     def set_torque(self, on: bool, supported: bool = False) -> None:
@@ -327,8 +304,8 @@ class ArmDriver:
         """What is wished or due: stop first, then torque, the next piece of the trajectory, the fingers."""
         with self._lock:
             halt, torque, self._halt, self._torque = self._halt, self._torque, False, None
-            goals, seconds = ({}, 0.0) if halt else self._next_piece()
-            grip, self._grip_goal = self._grip_goal, None
+            goals, seconds = ({}, 0.0) if halt else self._feed.piece(self._clock(), self._watch.scale())
+            fingers, finger_time = self._fingers.take()
         servos = self._joints.servos
         if halt:
             self._bus.stop(self._joints.arm_servos)
@@ -339,29 +316,8 @@ class ArmDriver:
             self._bus.set_torque(servos, torque)
         if goals:
             self._bus.move(goals, seconds)
-        if grip is not None and self._joints.gripper is not None:
-            self._bus.move({self._joints.gripper.id: round(grip)}, self._grip_time)
-
-    def _next_piece(self) -> tuple[dict[int, int], float]:
-        """Where to send the arm now and in what time; nothing when it is not due. Servos that are told later are sent further."""
-        now, follower, config = self._clock(), self._follower, self._config
-        if follower is None or not follower.active or self._last_sent or now - self._sent < config.period - 1e-3:
-            return {}, 0.0
-        progress, scale = self._advance(now), self._watch.scale()
-        end = follower.trajectory.duration
-        self._sent, self._last_sent = now, progress + config.lookahead * scale >= end
-        seconds = max(SHORTEST, (end - progress) / scale) if self._last_sent else config.lookahead
-        goals = {}
-        for index, servo in enumerate(self._joints.arm_servos):
-            at = end if self._last_sent else progress + (config.lookahead + index * self._bus.move_delay) * scale
-            goals[servo] = self._joints.ticks(index, float(follower.sample(at)[index]))
-        return goals, seconds
-
-    def _advance(self, now: float) -> float:
-        """Along the trajectory's own time, which passes slower when servos are warm."""
-        self._progress += max(0.0, now - self._progress_at) * self._watch.scale()
-        self._progress_at = now
-        return self._progress
+        if fingers:
+            self._bus.move(fingers, finger_time)
 
     def _look_after(self) -> None:
         """One servo's health, when it is due; a bad reading is confirmed at once."""
@@ -384,40 +340,13 @@ class ArmDriver:
         silent = [name for servo, name in self._joints.names.items() if now - self._readings.stamp(servo) > SILENT]
         self._silent = f"{', '.join(silent)} has given no believable position for {SILENT} s" if silent else ""
         trouble = self._trouble()
-        moving = (self._follower is not None and self._follower.active) or (self._grip is not None and not self._grip.done)
-        if trouble and moving:
+        if trouble and (self._feed.active or self._fingers.active):
             log.error("the arm stops: %s", trouble)
             self._end_motions(trouble)
             self._halt = True
-        if self._follower is not None and self._follower.active:
-            self._judge_arm(self._follower, now)
-        if self._grip is not None and not self._grip.done:
-            self._grip.judge(now, self._joints.finger(self._readings))
-            if self._grip.stalled:
-                self._squeeze(self._grip)
-
-    def _judge_arm(self, follower: Follower, now: float) -> None:
-        measured = self._joints.angles(self._readings)
-        follower.step(self._advance(now), measured)
-        error = float(np.abs(follower.error).max())
-        self._errors.extend(np.abs(follower.error).tolist())
-        self._worst = max(self._worst, error)
-        stalled = self._stall.stalled(now, follower.wished, measured) if follower.active else None
-        if stalled is not None:
-            follower.fail(PATH_TOLERANCE_VIOLATED, f"{self.arm.joints[stalled]} stalled, {follower.error[stalled]:.3f} rad short; something holds it", measured)
-        if not follower.active:
-            log.info("trajectory ended (%s): tracking error at most %.3f rad", follower.message or "there", self._worst)
-            self._halt = self._halt or follower.code == PATH_TOLERANCE_VIOLATED
-
-    def _squeeze(self, command: GripCommand) -> None:
-        """Hold what stopped the fingers with a little more than nothing, instead of all the servo's force for ever."""
-        gripper = self._joints.gripper
-        if gripper is None:
-            return
-        here = self._readings.position(gripper.id)
-        sense = float(np.sign(self._joints.finger_ticks(command.position) - here))
-        share = command.force / self.arm.gripper.force_max
-        self._grip_goal, self._grip_time = here + sense * gripper.squeeze * share, SHORTEST
+        if self._feed.active:
+            self._halt = self._feed.judge(now, self._joints.angles(self._readings), self._watch.scale()) or self._halt
+        self._fingers.judge(now, self._readings)
 
     def _trouble(self) -> str:
         return self._silent or self._watch.fault()
@@ -429,9 +358,10 @@ class ArmDriver:
             raise DeskhandError("servo_fault", f"the arm does not move: {trouble}.", retry=True, hint="Let it cool, or see to the supply and the servo.")
 
     def _end_motions(self, reason: str) -> None:
-        if self._follower is not None and self._follower.active:
-            measured: Array = self._joints.angles(self._readings) if self._connected else self._follower.wished
-            self._follower.fail(INVALID_GOAL, reason, measured)
-        if self._grip is not None:
-            self._grip.cancel()
-        self._grip_goal = None
+        if self._feed.active:
+            self._feed.fail(reason, self._joints.angles(self._readings) if self._connected else None)
+        command = self._fingers.command
+        if self._connected and command is not None:
+            self._fingers.hold(command, self._readings)  # nothing happens to what has ended: a thing that is held stays held
+        else:
+            self._fingers.end()
