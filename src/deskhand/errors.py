@@ -77,6 +77,10 @@ ERROR_NUMBERS: dict[str, int] = {
     # memory
     "memory_busy": 800,
     "memory_broken": 801,
+    # drivers of arms
+    "device_unavailable": 910,
+    "device_busy": 911,
+    "servo_fault": 912,
 }
 _CODES = {number: code for code, number in ERROR_NUMBERS.items()}
 
