@@ -20,11 +20,12 @@ from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
-from deskhand.nodes.camera_client import COLOR, CameraClient
+from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.nav2_base import Nav2Base
 from deskhand.nodes.node import DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.tf import TfListener
+from deskhand.recording.frames import COLOR
 from deskhand.robot import Cancelled, Progress
 from deskhand.types import (
     ExecutionReport,
