@@ -88,7 +88,8 @@ class StackOptions:
     """What a person chooses at bring-up.
 
     ``camera`` (one of :data:`deskhand.cameras.bringup.CAMERAS`; ``ros`` publishes already), ``camera_topics`` (of ``ros``, where they are not ours: colour,
-    aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot. ``remappings`` apply to every node of the stack. ``memory`` is a file that
+    aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
+    comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot. ``remappings`` apply to every node of the stack. ``memory`` is a file that
     outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew.
     """
 

@@ -85,7 +85,7 @@ def camera_nodes(options: StackOptions) -> tuple[list[NodeSpec], Remappings]:
         namespace = f"{options.namespace}/camera".strip("/") if vendor.own_namespace else options.namespace
         node = NodeSpec(name="camera", executable=vendor.executable, package=vendor.package, namespace=namespace, parameters=vendor.parameters)
         return [node], vendor.remappings
-    if options.camera == "file" and not Path(options.camera_file).exists():
+    if options.camera == "file" and not (options.camera_file and Path(options.camera_file).exists()):
         raise DeskhandError("config_error", f"the camera `file` needs a recording or a folder of pictures, got {options.camera_file!r}.")
     chosen = {"driver": options.camera, "file": options.camera_file, "mount": options.camera_mount}
     parameters: dict[str, Value] = {name: value for name, value in chosen.items() if value}
