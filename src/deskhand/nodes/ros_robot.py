@@ -95,6 +95,10 @@ class RosRobot:
         """Release what does not belong to the node."""
         self._peers.close()
 
+    def place_camera(self, mount: CameraMount) -> None:
+        """Take the camera to be where ``mount`` says, until somebody publishes its transform."""
+        self._tf.put(mount.parent, mount.child, mount.pose, static=True)
+
     def missing(self) -> Mapping[str, str]:
         """See Connected: whether somebody publishes pictures and joint states, and drives the gripper."""
         missing = {

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
 from deskhand.calibration.poses import Guess, Joints, held_board, pose_set
+from deskhand.cameras.config import CameraMount
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
+from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.sim.camera import RgbdRenderer, mounted
+from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import BoardSpec, CameraSpec, WorldSpec
 from deskhand.types import Image
@@ -67,6 +72,18 @@ class Bench:
 
     def __exit__(self, *_: object) -> None:
         self.renderer.close()
+
+    @contextmanager
+    def robot(self) -> Iterator[LocalRobot]:
+        """The same arm and camera as a robot that plans and moves, instead of being put from pose to pose."""
+        simulation = self.simulation
+        told = CameraMount("tcp", self.renderer.camera.frame_id, self.guess.camera) if self.mounting == "wrist" else None
+        devices = Devices(SimArm(simulation), SimGripper(simulation), SimCamera(simulation), SimClock(simulation), told)
+        robot = make_local_robot(load_arm(simulation.arm.name), devices)
+        try:
+            yield robot
+        finally:
+            robot.close()
 
     def picture(self, joints: Joints) -> Image:
         """The camera's picture with the arm at rest at ``joints``."""
