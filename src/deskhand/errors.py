@@ -25,6 +25,8 @@ ERROR_NUMBERS: dict[str, int] = {
     "no_frame": 100,
     "no_table": 101,
     "unknown_object": 102,
+    "calibration_failed": 103,
+    "camera_moved": 104,
     # grasping
     "no_grasp": 200,
     # motion
