@@ -42,7 +42,7 @@ def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     if room.sum() > 0.006:
         length = sum(ends)
         values = np.arange(length, max(length, min(length + room.sum(), _LONGEST)) + 0.001, 0.004)
-        weights = np.array([prior("cylinder", np.array([value, solid.size[1], solid.size[2]])) for value in values])
+        weights = prior("cylinder", np.column_stack([values, np.full((len(values), 2), solid.size[1])]))
         likely = values[weights >= 0.7 * weights.max()] if weights.max() > 0 else values[:1]
         extra = max(0.0, float(likely.mean()) - length)
         ends = [end + extra * part for end, part in zip(ends, room / room.sum(), strict=True)]
