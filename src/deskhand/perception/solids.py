@@ -10,6 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.ends import with_ends
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.probes import Taken, free_share, nowhere
+from deskhand.perception.refine import refined
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
@@ -61,6 +62,11 @@ class SolidFits:
             # Both are kept, so that their ids stay their own.
             self._whole[key] = solid, full, taken
         return self._whole[key][1]
+
+
+    def refined(self, item: Segment, solid: Solid) -> Solid:
+        """A solid moved to where it explains the picture best."""
+        return refined(self._view, item, solid, self.prior)
 
 
 def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:
