@@ -76,21 +76,14 @@ class Classifier:
 
     def usual(self, shape: str, sizes: Array) -> Array:
         """How well closed things of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other."""
-        sides = -np.sort(-np.asarray(sizes, dtype=float), axis=1)
-        soft = self.margin * sides + self.absolute_margin
-        best = np.zeros(len(sides))
-        for form in self.forms:
-            if form.hollow or shape not in form.shapes:
-                continue
-            ratio = 1.0
-            if form.ratio is not None:
-                thick = sides[:, 0] / np.maximum(sides[:, 2], 1e-6)
-                ratio = _fall(thick, np.array(form.ratio), self.margin * thick)
-            for spans, share in ((form.sides, _UNUSUAL if form.usual else 1.0), (form.usual, 1.0)):
-                if spans is not None:
-                    fit = ratio * _fall(sides, np.array(spans).T, soft).prod(axis=1)
-                    best = np.maximum(best, share * fit / _vagueness(replace(form, sides=spans)))
-        return np.asarray(best)
+        low, high, share = _spans(self.forms, shape)
+        if not len(share):
+            return np.zeros(len(sizes))
+        sides = np.sort(np.asarray(sizes, dtype=float), axis=1)[:, ::-1]
+        values = np.column_stack([sides, sides[:, 0] / np.maximum(sides[:, 2], 1e-6)])
+        soft = self.margin * values + np.array([self.absolute_margin] * 3 + [0.0])
+        beyond = np.maximum(0.0, np.maximum(low - values[:, None], values[:, None] - high)) / soft[:, None]
+        return np.asarray((share * np.exp(-np.einsum("nfs,nfs->nf", beyond, beyond))).max(axis=1))
 
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
@@ -121,10 +114,20 @@ class Classifier:
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
 
 
-def _fall(values: Array, span: Array, soft: Array) -> Array:
-    """1 within ``span`` (low, high), falling off over ``soft`` outside."""
-    beyond = np.maximum(0.0, np.maximum(span[0] - values, values - span[1]))
-    return np.asarray(np.exp(-((beyond / soft) ** 2)))
+@lru_cache(maxsize=16)
+def _spans(forms: tuple[Form, ...], shape: str) -> tuple[Array, Array, Array]:
+    """Of the closed forms of a shape low and high (F, 4) of the sides and their ratio, as they may be and as they usually are, and how much each says (F,)."""
+    low, high, share = [], [], []
+    for form in forms:
+        if form.hollow or shape not in form.shapes:
+            continue
+        ratio = form.ratio or (0.0, np.inf)
+        for spans, weight in ((form.sides, _UNUSUAL if form.usual else 1.0), (form.usual, 1.0)):
+            if spans is not None:
+                low.append([span[0] for span in (*spans, ratio)])
+                high.append([span[1] for span in (*spans, ratio)])
+                share.append(weight / _vagueness(replace(form, sides=spans)))
+    return np.array(low), np.array(high), np.array(share)
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.ends import with_ends
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.probes import Taken, free_share, nowhere
-from deskhand.perception.refine import refined
+from deskhand.perception.refine import may_refine, pixels_around, refined
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
@@ -31,6 +31,9 @@ _WHOLE_TOP = 0.8
 _GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
+_UNEXPLAINED = 0.3  # share of a thing's pixels that its solid may leave unexplained
+_RARE = 0.2
+_BETTER = 8.0  # [px]
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
 
@@ -64,9 +67,31 @@ class SolidFits:
         return self._whole[key][1]
 
 
-    def refined(self, item: Segment, solid: Solid) -> Solid:
-        """A solid moved to where it explains the picture best."""
-        return refined(self._view, item, solid, self.prior)
+    def best(self, item: Segment, solid: Solid, taken: Taken, free: tuple[bool, bool]) -> Solid:
+        """The solid of a segment, whole and where it explains the picture best; another shape where the one that it was taken for does so badly.
+
+        ``taken`` tells where other things are, ``free`` whether its bottom and its top are unsure.
+        """
+        whole = self.whole(solid, taken)
+        if not may_refine(whole):
+            return whole
+        pixels = pixels_around(self._view, item)
+        best, cost = refined(self._view, pixels, whole, self.prior, free)
+        if cost > _UNEXPLAINED * len(item) or float(self.prior(best.shape, best.size[None])[0]) < _RARE:
+            support, top = solid.pose[2, 3] - solid.size[2] / 2, solid.pose[2, 3] + solid.size[2] / 2
+            for other in self._others(item, best.shape, support, top):
+                if other.shape == "box":
+                    other = completed(self._view, other, self.prior, taken)
+                trial, doubt = refined(self._view, pixels, other, self.prior, free)
+                if doubt < cost - _BETTER:
+                    best, cost = trial, doubt
+        return best
+
+    def _others(self, item: Segment, shape: str, support: float, top: float) -> list[Solid]:
+        """Solids of other shapes that a segment may be part of."""
+        points = item.points[:: 1 + len(item) // _MAX_POINTS]
+        found = [*from_sides(self._view, points, top, support), sphere(points, support)]
+        return [solid for solid in found if solid is not None and solid.shape != shape]
 
 
 def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:
