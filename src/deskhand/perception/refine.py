@@ -26,6 +26,7 @@ _ROUNDS = 10
 _GAIN = 0.5  # [px] that a move must be better by
 _PRIOR = 6.0  # [px] that e times as usual a size counts as
 _SMALLEST = 0.004  # [m]
+_NEVER = 1e9
 _UPRIGHT = 0.999
 # What can be moved of each shape: sides and yaw, centre and radius; then the lowest and the highest point.
 _SCALES = {
@@ -64,7 +65,8 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
     level = 0
     for _ in range(_ROUNDS):
         costs = _costs(solid.shape, best + _STEPS[level] * moves, eye, pixels, prior)
-        gains = least - np.minimum(costs[:count], costs[count:])
+        lower = np.minimum(costs[:count], costs[count:])
+        gains = least - lower
         if gains.max() > _GAIN:
             number = int(np.argmin(costs))
             alone, single = best + _STEPS[level] * moves[number], float(costs[number])
@@ -77,6 +79,15 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
         else:
             break
     return _solid(solid, best, middle), least
+
+
+def unusual(prior: Prior, solid: Solid) -> float:
+    """What the size of a solid adds to what it leaves unexplained [px]."""
+    return _unusual(prior, solid.shape, solid.size[None]).item()
+
+
+def _unusual(prior: Prior, shape: str, sizes: Array) -> Array:
+    return -_PRIOR * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
 
 
 def pixels_around(view: View, item: Segment) -> Pixels:
@@ -131,9 +142,8 @@ def _costs(shape: str, trials: Array, eye: Floats, pixels: Pixels, prior: Prior)
         sizes = np.column_stack([trials[:, 1] - trials[:, 0], trials[:, 3] - trials[:, 2], trials[:, 6] - trials[:, 5]])
     else:
         sizes = np.column_stack([2 * trials[:, 2], 2 * trials[:, 2], trials[:, 4] - trials[:, 3] if shape == "cylinder" else 2 * trials[:, 2]])
-    unusual = -np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
-    result = pixels.weight * wrong.sum(axis=1, dtype=float) / _WORST + _PRIOR * unusual
-    result[(sizes < _SMALLEST).any(axis=1)] = np.inf
+    result = pixels.weight * wrong.sum(axis=1, dtype=float) / _WORST + _unusual(prior, shape, sizes)
+    result[(sizes < _SMALLEST).any(axis=1)] = _NEVER
     return np.asarray(result)
 
 

@@ -10,7 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.ends import with_ends
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.probes import Taken, free_share, nowhere
-from deskhand.perception.refine import may_refine, pixels_around, refined
+from deskhand.perception.refine import may_refine, pixels_around, refined, unusual
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
@@ -33,6 +33,7 @@ _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
 _UNEXPLAINED = 0.3  # share of a thing's pixels that its solid may leave unexplained
 _RARE = 0.2
+_SELDOM = 0.6
 _BETTER = 8.0  # [px]
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
@@ -43,6 +44,7 @@ class SolidFits:
     def __init__(self, view: View, prior: Prior) -> None:
         self._view, self.prior = view, prior
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
+        self._explained: dict[tuple[int, int], tuple[Segment, Solid, tuple[float, float]]] = {}
         self._whole: dict[tuple[int, int], tuple[Solid, Solid, Taken]] = {}
 
     def of(self, item: Segment, support: float = 0.0, top: float | None = None) -> Solid:
@@ -86,6 +88,23 @@ class SolidFits:
                 if doubt < cost - _BETTER:
                     best, cost = trial, doubt
         return best
+
+    def is_doubtful(self, item: Segment, solid: Solid) -> bool:
+        """True for a solid that explains much of its segment badly, or of a size that things seldom have."""
+        if not may_refine(solid):
+            return True
+        wrong = self.explained(item, solid)[1]
+        return wrong > _UNEXPLAINED * len(item) or (solid.shape != "sphere" and float(self.prior(solid.shape, solid.size[None])[0]) < _SELDOM)
+
+    def explained(self, item: Segment, solid: Solid) -> tuple[float, float]:
+        """How badly a solid explains the picture of a segment once its sides are moved, [px], with how seldom such a size is, and without."""
+        if not may_refine(solid):
+            return 2.0 * len(item), 1.0 * len(item)
+        key = id(item), id(solid)
+        if key not in self._explained:
+            best, cost = refined(self._view, pixels_around(self._view, item), solid, self.prior, (False, False))
+            self._explained[key] = item, solid, (cost, cost - unusual(self.prior, best))
+        return self._explained[key][2]
 
     def _others(self, item: Segment, shape: str, support: float, top: float) -> list[Solid]:
         """Solids of other shapes that a segment may be part of."""
