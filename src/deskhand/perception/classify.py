@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,10 @@ class Classifier:
     absolute_margin: float
     smallest_fit: float
 
+    @cached_property
+    def _closed(self) -> dict[str, tuple[Array, Array, Array]]:
+        return {shape: _spans(self.forms, shape) for shape in SHAPES}
+
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and confidence 0..1; ``object`` when no form fits."""
         scores: dict[str, float] = {}
@@ -76,13 +80,15 @@ class Classifier:
 
     def usual(self, shape: str, sizes: Array) -> Array:
         """How well closed things of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other."""
-        low, high, share = _spans(self.forms, shape)
+        low, high, share = self._closed[shape]
         if not len(share):
             return np.zeros(len(sizes))
-        sides = np.sort(np.asarray(sizes, dtype=float), axis=1)[:, ::-1]
-        values = np.column_stack([sides, sides[:, 0] / np.maximum(sides[:, 2], 1e-6)])
-        soft = self.margin * values + np.array([self.absolute_margin] * 3 + [0.0])
-        beyond = np.maximum(0.0, np.maximum(low - values[:, None], values[:, None] - high)) / soft[:, None]
+        values = np.empty((len(sizes), 1, 4))
+        values[:, 0, 2::-1] = np.sort(sizes, axis=1)
+        values[:, 0, 3] = values[:, 0, 0] / np.maximum(values[:, 0, 2], 1e-6)
+        soft = self.margin * values
+        soft[..., :3] += self.absolute_margin
+        beyond = np.maximum(0.0, np.maximum(low - values, values - high)) / soft
         return np.asarray((share * np.exp(-np.einsum("nfs,nfs->nf", beyond, beyond))).max(axis=1))
 
     def _fit(self, form: Form, seen: Appearance) -> float:
@@ -114,7 +120,6 @@ class Classifier:
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
 
 
-@lru_cache(maxsize=16)
 def _spans(forms: tuple[Form, ...], shape: str) -> tuple[Array, Array, Array]:
     """Of the closed forms of a shape low and high (F, 4) of the sides and their ratio, as they may be and as they usually are, and how much each says (F,)."""
     low, high, share = [], [], []

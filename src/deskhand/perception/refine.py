@@ -81,6 +81,12 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
     return _solid(solid, best, middle), least
 
 
+def explains_badly(view: View, pixels: Pixels, solid: Solid) -> float:
+    """How many pixels [px] a solid as it is leaves unexplained."""
+    eye = view.eye - [*solid.pose[:2, 3], 0.0]
+    return float(_wrong(solid.shape, _numbers(solid)[None], eye.astype(np.float32), pixels)[0])
+
+
 def unusual(prior: Prior, solid: Solid) -> float:
     """What the size of a solid adds to what it leaves unexplained [px]."""
     return _unusual(prior, solid.shape, solid.size[None]).item()
@@ -133,18 +139,24 @@ def _solid(solid: Solid, numbers: Array, middle: Array) -> Solid:
 
 def _costs(shape: str, trials: Array, eye: Floats, pixels: Pixels, prior: Prior) -> Array:
     """How badly solids, one a row of ``trials`` (K, n), explain the pixels and how unusual they are, [px] (K,)."""
-    numbers = trials.astype(np.float32)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](numbers, eye, pixels.rays)
-        off = pixels.depth - enter
-        wrong = np.where(pixels.own, np.where(hit, np.minimum(np.abs(off), _WORST), _WORST), np.where(hit & (off > _BEHIND), _WORST, 0.0))
     if shape == "box":
         sizes = np.column_stack([trials[:, 1] - trials[:, 0], trials[:, 3] - trials[:, 2], trials[:, 6] - trials[:, 5]])
     else:
         sizes = np.column_stack([2 * trials[:, 2], 2 * trials[:, 2], trials[:, 4] - trials[:, 3] if shape == "cylinder" else 2 * trials[:, 2]])
-    result = pixels.weight * wrong.sum(axis=1, dtype=float) / _WORST + _unusual(prior, shape, sizes)
+    result = _wrong(shape, trials, eye, pixels) + _unusual(prior, shape, sizes)
     result[(sizes < _SMALLEST).any(axis=1)] = _NEVER
     return np.asarray(result)
+
+
+def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
+    """Pixels [px] (K,) that solids leave unexplained."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](trials.astype(np.float32), eye, pixels.rays)
+        off = pixels.depth - enter
+        own = np.minimum(np.abs(off), _WORST)
+        own[~hit] = _WORST
+        wrong = np.where(pixels.own, own, np.float32(_WORST) * (hit & (off > _BEHIND)))
+    return np.asarray(pixels.weight / _WORST * wrong.sum(axis=1))
 
 
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:

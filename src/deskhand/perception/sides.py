@@ -107,10 +107,19 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
 
 def _beyond(view: View, solid: Solid, axis: int, sign: float, taken: Taken) -> float:
     """How much further [m] than it is seen a box may reach to one side, hidden all the way."""
-    half, other = solid.size / 2, 1 - axis
     steps = np.arange(_STEP, _LARGEST - solid.size[axis], _STEP)
+    for some in (steps[:1], steps):  # most sides are seen to go no further: one step tells
+        last = _hidden_steps(view, solid, axis, sign, some, taken)
+        if last < len(some) or not len(some):
+            break
+    return float(steps[last - 1]) if last > 0 else 0.0
+
+
+def _hidden_steps(view: View, solid: Solid, axis: int, sign: float, steps: Array, taken: Taken) -> int:
+    """How many of ``steps`` [m] beyond a side are hidden, from the first on."""
     if not len(steps):
-        return 0.0
+        return 0
+    half, other = solid.size / 2, 1 - axis
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
     across, heights = np.linspace(-0.8, 0.8, 4) * half[other], np.linspace(-0.5, 0.8, 4) * half[2]
     top = np.full((len(steps), 4, 3), half[2])
@@ -124,8 +133,7 @@ def _beyond(view: View, solid: Solid, axis: int, sign: float, taken: Taken) -> f
         free |= (_states(view, solid, beside) == FREE).mean(axis=1) > 0.4
     slabs = (top * [1.0, 1.0, 0.0]).reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
     free |= taken(slabs).reshape(len(steps), 4).mean(axis=1) > 0.4
-    last = int(np.argmax(free)) if free.any() else len(steps)
-    return float(steps[last - 1]) if last > 0 else 0.0
+    return int(np.argmax(free)) if free.any() else len(steps)
 
 
 def _states(view: View, solid: Solid, local: Array) -> States:
