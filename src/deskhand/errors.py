@@ -73,6 +73,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "model_failed": 704,
     "task_incomplete": 705,
     "scene_file_error": 706,
+    "no_answer": 707,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,

@@ -22,6 +22,7 @@ from deskhand.types import JointState, Trajectory
 
 CONTROLLER = "arm_controller/follow_joint_trajectory"
 SILENT = 1.0  # [s] wall time without joint states
+FIRST_STATE = 3.0  # [s] wall time that the first may take once somebody asks: nodes find each other in any order
 ACCEPT = 5.0  # [s] wall time that a controller may take to accept a goal
 
 
@@ -67,6 +68,7 @@ class RosArm:
         self._lock = threading.Lock()
         self._values: dict[str, tuple[float, float, float]] = {}
         self._stamp, self._heard = 0.0, float("-inf")
+        self._met, self._asked = threading.Event(), float("inf")
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
         node.create_subscription(JointStateMsg, "joint_states", self._on_joints, newest, callback_group=node.reentrant)
 
@@ -74,8 +76,11 @@ class RosArm:
         """See base. Arm and gripper may report in messages of their own; the stamp is that of the arm's newest.
 
         Raises:
-            DeskhandError: ``stale_data`` when none have come for a second of wall time.
+            DeskhandError: ``stale_data`` when none have come for a second of wall time, or none within three after the first question.
         """
+        if not self._met.is_set():
+            self._asked = min(self._asked, time.monotonic())
+            self._met.wait(max(0.0, self._asked + FIRST_STATE - time.monotonic()))
         with self._lock:
             age = time.monotonic() - self._heard
             if age > SILENT:
@@ -117,6 +122,7 @@ class RosArm:
             self._values.update(zip(state.names, zip(state.positions, state.velocities, efforts, strict=True), strict=True))
             if self._arm.joints[0] in state.names:
                 self._stamp, self._heard = state.stamp, time.monotonic()
+                self._met.set()
 
 
 def _cancel_late(future: Any) -> None:
