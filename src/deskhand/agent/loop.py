@@ -12,6 +12,7 @@ from typing import Any
 
 import jsonschema
 
+from deskhand.agent import direct
 from deskhand.agent.base import ChatModel, Message, Reply, ToolCall
 from deskhand.agent.claims import Claims
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
@@ -50,7 +51,7 @@ class AgentLoop:
         on_step: told of each step when it begins and when it is finished.
         cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
         context_tokens: of the model, 0 for no limit, None for what the model says of itself.
-        mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py).
+        mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py); ``direct``: seven-number actions (direct.py).
         rules: the user's safety rules (rules.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
     """
@@ -86,10 +87,15 @@ class AgentLoop:
         self._claims = Claims(instruction, self._call_tool)
         self._user = User(self._inbox, self._budgets.answer_seconds)
         self._offer = Offer(self._tools, ())
+        self._repairs = Repairs(self._offer.by_name)
         if not instruction.strip():
             return self._outcome(False, "empty_instruction", "The instruction is empty. Say what shall be done, for example: clean the desk.")
         try:
-            self._gate = Gate(instruction, self._rules, self._confirm, licensed=not getattr(self._model, "obeys_only_the_user", False))
+            self._gate = Gate(
+                instruction, self._rules, self._confirm, licensed=self._mode != "direct" and not getattr(self._model, "obeys_only_the_user", False)
+            )
+            if self._mode == "direct":
+                return self._direct(instruction)
             return self._converse(instruction)
         except _End as end:
             return self._ended(end.code, str(end))
@@ -108,6 +114,30 @@ class AgentLoop:
         shown = [RUN_CODE_CARD, *CONTROL_CARDS]
         with Sandbox(functions, self._from_code) as self._sandbox:
             return self._talk(instruction, lambda: shown, code_system(signatures(functions)))
+
+    def _direct(self, instruction: str) -> TaskOutcome:
+        """The baseline: no tools are shown, nothing is checked but by the envelope."""
+        if self._rules:
+            raise DeskhandError("invalid_input", "direct mode cannot keep safety rules: nobody can say what its numbers are about.")
+        self._offer = Offer(self._tools, [self._tools.describe(name) for name in (direct.LOOK, direct.ACT)])
+
+        def ask(messages: Sequence[Message]) -> tuple[Reply, float]:
+            self._check_budgets()
+            began = self._now()
+            reply = self._ask(trim(list(messages), self._context), (), direct.SCHEMA)
+            self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
+            self._cost += reply.usage.cost
+            return reply, self._now() - began
+
+        def act(call: ToolCall, reply: Reply, latency: float) -> ToolResult:
+            self._check_budgets()
+            step = self._begin(call, reply, latency)
+            self._on_step(step)
+            result = self._invalid(call) or self._call_tool(call.name, call.arguments)
+            self._close(step, result)
+            return result
+
+        return self._outcome(False, *direct.run_direct(instruction, ask, act))
 
     def _talk(self, instruction: str, cards: Callable[[], Sequence[Mapping[str, Any]]], system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
@@ -134,13 +164,13 @@ class AgentLoop:
                     return done
         raise _End("budget_exceeded", f"{self._budgets.replies} replies were not enough.")
 
-    def _ask(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]]) -> Reply:
+    def _ask(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
         """One reply; a cancel or the end of the time budget does not wait for a slow server."""
         box: list[Reply | BaseException] = []
 
         def work() -> None:
             try:
-                box.append(self._model.reply(messages, cards))
+                box.append(self._model.reply(messages, cards, schema) if schema else self._model.reply(messages, cards))
             except BaseException as error:
                 box.append(error)
 

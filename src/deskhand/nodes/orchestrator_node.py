@@ -30,7 +30,7 @@ from deskhand.safety.settings import load_safety
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
-MODES = ("", "tools", "code")
+MODES = ("", "tools", "code", "direct")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
@@ -127,7 +127,9 @@ class OrchestratorNode(DeskhandNode):
 
     def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         if handle.request.mode not in MODES:
-            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code.")
+            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code, direct.")
+        if handle.request.mode in ("code", "direct") and self._profile.provider == "offline":
+            return TaskOutcome(False, "invalid_input", f"the offline brain has no mode {handle.request.mode!r}; it calls tools.")
         if len(instruction) > LONGEST:
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
         if is_stop(instruction):
