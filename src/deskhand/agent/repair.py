@@ -139,7 +139,7 @@ def _parsed(value: str, kinds: set[str]) -> Any:
     """A number, truth value, list or object that came as text."""
     try:
         found = json.loads(value.strip().lower() if "boolean" in kinds else value.strip())
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     is_kind = {
         "number": isinstance(found, int | float) and not isinstance(found, bool) and abs(found) < 1e300,

@@ -47,7 +47,7 @@ def read_decision(text: str) -> tuple[str, ToolCall]:
     broken = ToolCall("", {}, malformed=text[:2000] or "an empty reply")
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", broken
     if not isinstance(body, dict) or not isinstance(body.get("tool"), str) or not isinstance(body.get("arguments") or {}, dict):
         return "", broken

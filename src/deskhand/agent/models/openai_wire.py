@@ -104,7 +104,7 @@ class Answer:
         if not isinstance(message, dict) and (key == "message" or not choices[0].get("finish_reason")):
             raise TypeError
         message, self.begun = message or {}, True
-        self.text += str(message.get("content") or message.get("refusal") or "")
+        self.text += _readable(message.get("content") or message.get("refusal") or "")
         for place, call in enumerate(message.get("tool_calls") or ()):
             self._take_call(call, place)
         self.ended = str(choices[0].get("finish_reason") or self.ended or ("stop" if key == "message" else ""))
@@ -116,19 +116,24 @@ class Answer:
         entry["id"] = str(call.get("id") or entry["id"])
         entry["name"] += str(function.get("name") or "")
         arguments = function.get("arguments") or ""
-        entry["arguments"] += arguments if isinstance(arguments, str) else json.dumps(arguments)
+        entry["arguments"] += _readable(arguments) if isinstance(arguments, str) else json.dumps(arguments)
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls; arguments that are no JSON object are kept as ``malformed``."""
         return tuple(_call(entry, cut=self.ended == "length") for _, entry in sorted(self.calls.items()))
 
 
+def _readable(text: Any) -> str:
+    """Text that can be sent and written again: no halves of surrogate pairs."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
 def _call(entry: Mapping[str, str], cut: bool) -> ToolCall:
     raw = entry["arguments"] or "{}"
     try:
         arguments = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = None
-    if isinstance(arguments, dict):
+    if isinstance(arguments, dict) and _readable(json.dumps(arguments, ensure_ascii=False)) == json.dumps(arguments, ensure_ascii=False):
         return ToolCall(entry["name"], arguments, entry["id"])
     return ToolCall(entry["name"], {}, entry["id"], malformed=f"{raw[:2000]}{' (cut off at max_tokens)' if cut else ''}")
