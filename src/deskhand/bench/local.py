@@ -145,7 +145,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             with Stopwatch(attempt):
                 outcome = _run(loop, instruction, stop)
             _take(outcome, attempt)
-            steps = {"instruction": instruction, "brain": options.brain, "model": model.name, **outcome.to_json()}
+            steps = {"instruction": instruction, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}
             (folder / "agent.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())

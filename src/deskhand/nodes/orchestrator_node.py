@@ -172,16 +172,16 @@ class OrchestratorNode(DeskhandNode):
             rules=self._rules,
         )
         outcome = loop.run(instruction)
-        self._record(instruction, outcome)
+        self._record(instruction, handle.request.mode or "tools", outcome)
         return outcome
 
-    def _record(self, instruction: str, outcome: TaskOutcome) -> None:
+    def _record(self, instruction: str, mode: str, outcome: TaskOutcome) -> None:
         if not self.parameters.episode:
             return
         folder = Path(self.parameters.episode)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, **outcome.to_json()}
+            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, "mode": mode, **outcome.to_json()}
             (folder / "agent.json").write_text(json.dumps(body, indent=1, default=str), encoding="utf-8")
         except OSError as error:
             self.get_logger().error(f"the steps could not be written to {folder}: {error}")
