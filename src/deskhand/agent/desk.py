@@ -15,6 +15,7 @@ LOOKS = frozenset(("detect_objects", "look", "describe_scene"))
 TABLE = "table"
 NEAR = 0.02
 """A position so near [m] to a thing's outline is about that thing."""
+_NO_THINGS = frozenset(("plan_id", "watch_id"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+")
 
 
@@ -43,8 +44,7 @@ class Desk:
             self.objects |= {
                 str(item["id"]): item for item in data["objects"] if isinstance(item, Mapping) and {"id", "label", "position", "size"} <= set(item)
             }
-        if data.get("plan_id"):
-            self._plans[str(data["plan_id"])] = self.about(name, arguments)
+        self._plans |= dict.fromkeys(_plan_ids(data), self.about(name, arguments))
         if name == "get_robot_state":
             self.held = str(data.get("holding") or "")
         elif name == "pick":
@@ -70,7 +70,8 @@ class Desk:
         """Ids of the things that a call of the tool concerns: named, meant by a stored plan, or lying where a position points (not for placing: that
         keeps clear of what is there).
         """
-        named = {text for text in _strings(arguments) if text in self.objects or text == self.held or _ID.fullmatch(text)}
+        named = {text for text in _strings(arguments) if text in self.objects or text == self.held}
+        named |= {str(value) for key, value in arguments.items() if key not in _NO_THINGS and _ID.fullmatch(str(value))}
         for text in _strings(arguments):
             named |= self._plans.get(text, frozenset())
         point = position_of(arguments)
@@ -100,6 +101,24 @@ def position_of(arguments: Mapping[str, Any]) -> tuple[float, float] | None:
     if not isinstance(x, int | float) or not isinstance(y, int | float):
         return None
     return (float(x), float(y)) if math.isfinite(x) and math.isfinite(y) else None
+
+
+def plain_label(label: Any) -> str:
+    """A label that names a kind of thing; whatever else stands there (text that somebody printed on it) names none."""
+    words = str(label).replace("_", " ").split()
+    return str(label) if 0 < len(words) <= 3 and len(str(label)) <= 32 and all(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", word) for word in words) else "object"
+
+
+def _plan_ids(data: Any) -> Iterator[str]:
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == "plan_id" and isinstance(value, str):
+                yield value
+            else:
+                yield from _plan_ids(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _plan_ids(value)
 
 
 def radius(item: Seen) -> float:

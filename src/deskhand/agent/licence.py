@@ -34,7 +34,7 @@ _PLACE_WORDS = (
     "space aside down here there away between around arrange sort desk table position place spread swap order square triangle"
 )
 _SPATIAL = frozenset(_PLACE_WORDS.split())
-_ARM = "arm hand gripper joint joints robot wrist elbow shoulder point wave move go drive turn rotate tilt swing position pose path plan"
+_ARM = "arm hand gripper finger joint robot wrist elbow shoulder wave point"
 _MEANT = {
     "open_gripper": "open release drop let give hand",
     "handover": "hand give pass hold handover",
@@ -43,7 +43,7 @@ _MEANT = {
     "touch_down": "touch press feel weigh tap",
     "move_joints": _ARM,
     "execute_plan": _ARM,
-    "navigate_to_goal_pose": "drive go navigate base move",
+    "navigate_to_goal_pose": "drive navigate base",
     "undo_last_act": "undo back revert cancel",
 }
 """Motions without a thing of their own, and the words that ask for them; for tools that are not here it is the words of their names."""
@@ -58,6 +58,7 @@ class Licence:
         self._words: set[str] = set()
         self._granted: set[str] = set()
         self.told(instruction)
+        self._open = bool(self._loose)
 
     def told(self, text: str) -> None:
         """The user's words."""
@@ -82,7 +83,7 @@ class Licence:
             moved += [desk.held] if desk.held else []
         missing = [thing for thing in moved if not self._covers(thing, desk, target=False)]
         missing += [thing for thing in targets if not self._covers(thing, desk, target=True)]
-        if not targets and (name not in ("pick", "push", "touch_down")) and not self._meant(name, arguments, desk):
+        if not targets and not (name == "pick" or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
@@ -140,7 +141,7 @@ class Licence:
 
     def _anywhere(self) -> bool:
         """Whether the words leave open where on the desk the held thing goes, or give it a place there."""
-        if self._loose or self._words & _SPATIAL:
+        if self._open or self._words & _SPATIAL:
             return True
         return not any(isinstance(item, Place) and not item.target.table for item in self._intents)
 
