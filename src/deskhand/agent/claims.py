@@ -80,6 +80,10 @@ class Claims:
         elif name == "open_gripper" and result.ok:
             self._holding = ""
 
+    def told(self) -> None:
+        """The user has said more: what the first instruction alone asks for is no measure any more."""
+        self._expected = Expectations(parse(""))
+
     def problems(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult | None:
         """What is wrong with sub-goals as the desk was last seen; None when they are sound."""
         if not self._looked:

@@ -8,16 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from deskhand.agent import direct
-from deskhand.agent.asking import ask, digest
 from deskhand.agent.base import ChatModel, Message, Reply, ToolCall, Usage
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.claims import Claims
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
 from deskhand.agent.gate import Gate, means_yes
 from deskhand.agent.guard import Guard
+from deskhand.agent.moves import History
 from deskhand.agent.offer import Offer
 from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text, trim
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
+from deskhand.agent.replying import ask, digest
 from deskhand.agent.sandbox import Sandbox, signatures
 from deskhand.agent.spent import End, Spent
 from deskhand.agent.user import SAID, Inbox, User
@@ -40,6 +41,7 @@ class AgentLoop:
         mode: ``tools``: the model calls tools; ``code``: it writes Python that calls them (sandbox.py); ``direct``: seven-number actions (direct.py).
         rules: the user's safety rules (rules.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
+        history: the tasks before this one, of which the model is told; this one is added to it.
     """
 
     def __init__(
@@ -55,16 +57,23 @@ class AgentLoop:
         now: Callable[[], float] = time.monotonic,
         mode: str = "tools",
         inbox: Inbox | None = None,
+        history: History | None = None,
         rules: Sequence[str] = (),
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
         self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
         self._context = int(getattr(model, "context_tokens", 0)) if context_tokens is None else context_tokens
         self._caller, self._now, self._mode = caller, now, mode
-        self._inbox, self._rules = inbox, tuple(rules)
+        self._inbox, self._rules, self._history = inbox, tuple(rules), history or History()
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
+        outcome = self._run(instruction)
+        done = [(step.tool, step.arguments, step.data) for step in outcome.steps if step.ok and step.finished]
+        self._history.add(instruction, "done" if outcome.success else outcome.code, done)
+        return outcome
+
+    def _run(self, instruction: str) -> TaskOutcome:
         self._steps: list[Step] = []
         self._text_only = 0
         self._user = User(self._inbox, self._budgets.answer_seconds)
@@ -98,12 +107,12 @@ class AgentLoop:
         offer = Offer(self._tools, find_cards(self._tools, instruction), total=len(self._tools.search()))
         self._calls.show(offer)
         if self._mode != "code":
-            return self._talk(instruction, offer.cards, SYSTEM)
+            return self._talk(instruction, offer.cards, SYSTEM + self._history.text())
         functions = [card for name, card in offer.by_name.items() if name not in offer.controls]
         offer.by_name[RUN_CODE] = RUN_CODE_CARD
         shown = [RUN_CODE_CARD, *CONTROL_CARDS]
         with Sandbox(functions, self._calls.from_code) as self._calls.sandbox:
-            return self._talk(instruction, lambda: shown, code_system(signatures(functions)))
+            return self._talk(instruction, lambda: shown, code_system(signatures(functions)) + self._history.text())
 
     def _talk(self, instruction: str, cards: Cards, system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
@@ -111,6 +120,7 @@ class AgentLoop:
             self._spent.check()
             for words in self._user.said():
                 self._gate.told(words)
+                self._claims.told()
                 messages.append(Message("user", f"{SAID}{words}"))
             reply, latency, shown = self._reply(messages, cards())
             messages.append(Message("assistant", reply.text, _with_ids(reply, len(messages))))
@@ -229,6 +239,7 @@ class AgentLoop:
             choice = f" ({', '.join(step.options)})" if step.options else ""
             raise End("no_answer", f"I wanted to know: {step.question}{choice} Nobody answered.")
         self._gate.told(answer)
+        self._claims.told()
         return ToolResult("", "", {"answer": answer})
 
     def _confirm(self, question: str) -> bool:

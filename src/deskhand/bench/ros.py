@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.bench.domains import free_domain
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
+from deskhand.bench.person import Person
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
 from deskhand.bench.truth import TruthChannel
 from deskhand.bringup import NodeSpec, StackOptions, sim_nodes
 from deskhand.environment import workstation_defaults
@@ -78,14 +79,17 @@ def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
             supervisor.stop()
 
 
-def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt) -> None:
-    """Bring the stack up, give it the instruction, fill in ``attempt``."""
+def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
+    """Bring the stack up, give it the instructions, fill in ``attempt``."""
     progress(Progress(0, "", "starting the nodes"))
     with running_stack(options, folder) as stack:
         attempt.start = stack.truth.get()
+        person.truth = stack.truth.get
         try:
-            with Stopwatch(attempt):
-                run_task(stack, instruction, options, progress, attempt)
+            for said in instructions(options, instruction):
+                person.next_task()
+                with Stopwatch(attempt):
+                    run_task(stack, said, options, progress, attempt)
         finally:
             with contextlib.suppress(DeskhandError):  # a dead simulation tells nothing; the attempt says why
                 attempt.end = _settled(stack.truth, settle_time(options))
@@ -110,7 +114,7 @@ def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: Pr
                 task.tell(words)
             if (line := task.next_line(POLL)) is not None:
                 if line["type"] == "feedback":
-                    progress(Progress(line["step"], line["tool"], line["text"], line.get("question", ""), tuple(line.get("options", ()))))
+                    progress(Progress(line["step"], line["tool"], line["text"], line.get("question", ""), tuple(line.get("options", ())), line["text"] == "ok"))
                 elif line["type"] == "told" and not line["accepted"]:
                     progress(Progress(0, "", f"not heard: {line['message']}"))
                 elif line["type"] == "result":
@@ -131,7 +135,7 @@ def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: Pr
 
 def _take(line: Mapping[str, Any], attempt: Attempt) -> None:
     attempt.success, attempt.code, attempt.message = line["success"], line["error_code"], line["error_message"]
-    attempt.summary, attempt.tool_calls, attempt.errors = line["summary"], line["tool_calls"], tuple(line["errors"])
+    attempt.summary, attempt.tool_calls, attempt.errors = line["summary"], attempt.tool_calls + line["tool_calls"], (*attempt.errors, *line["errors"])
 
 
 def _after_death(task: TaskProcess, deaths: list[Death], attempt: Attempt) -> None:

@@ -19,6 +19,7 @@ from deskhand.agent.base import ChatModel
 from deskhand.agent.language.parser import is_stop
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models import load_profile, make_model
+from deskhand.agent.moves import History
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
@@ -76,6 +77,7 @@ class OrchestratorNode(DeskhandNode):
         self._running = ""
         self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
         self._idle.set()
+        self._history = History()
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.create_service(TellTask, "tell", self._tell, callback_group=self.reentrant)
         self._safety = self.create_client(Trigger, "safety/stop", callback_group=self.reentrant)
@@ -168,6 +170,7 @@ class OrchestratorNode(DeskhandNode):
             caller=f"orchestrator/{self._profile.name}",
             mode=handle.request.mode or "tools",
             inbox=self._next_words,
+            history=self._history,
             rules=self._rules,
         )
         outcome = loop.run(instruction)
