@@ -1,14 +1,18 @@
-"""A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=hardware camera:=realsense camera_mount:=fixed"""
+"""A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=ros2_control camera:=realsense camera_mount:=fixed"""
 
 from pathlib import Path
 
-from deskhand.bringup import CAMERA_DRIVERS, DRIVERS, StackOptions, robot_nodes
+from deskhand.bringup import DRIVERS, StackOptions, robot_nodes
+from deskhand.cameras.bringup import CAMERAS
 from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
     "driver": ("external", f"who serves arm_controller and gripper_controller: {', '.join(DRIVERS)}; external runs already"),
-    "camera": ("external", f"camera to start: {', '.join(CAMERA_DRIVERS)}, or external for one that publishes already"),
+    "port": ("", "serial port of the arm for our own drivers; empty: as in the arm's file"),
+    "camera": ("ros", f"one of {', '.join(CAMERAS)}; ros publishes already"),
+    "camera_topics": ("", "of camera:=ros where they are not ours: colour, aligned depth, camera_info, with commas"),
+    "camera_file": ("", "of camera:=file: a recording (MCAP) or a folder of pictures"),
     "camera_mount": ("", "where the camera is, a name in config/cameras or a YAML file; empty: its transform comes by /tf"),
     "memory": ("", "file that the robot remembers in; empty: ~/.ros/deskhand/memory.sqlite"),
     "episodes": ("", "folder for recordings; empty: ./episodes"),
@@ -23,8 +27,11 @@ def make(values):
         namespace=values["namespace"],
         parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
         driver=values["driver"],
+        port=values["port"],
         camera=values["camera"],
         camera_mount=values["camera_mount"],
+        camera_topics=values["camera_topics"],
+        camera_file=values["camera_file"],
         episodes=values["episodes"],
         memory=values["memory"],
     )
