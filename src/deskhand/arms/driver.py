@@ -145,6 +145,16 @@ class ArmDriver:
                 raise DeskhandError("device_unavailable", f"the arm is not connected: {self._gone}", retry=True)
             return self._joints.state(self._readings)
 
+    @property
+    def follower(self) -> Follower | None:
+        """The trajectory under way, or the last one."""
+        return self._feed.follower
+
+    def reading(self, servo: int) -> tuple[float, float]:
+        """Newest believed position [ticks] of a servo, and when it was read [s]; KeyError before the first."""
+        with self._lock:
+            return self._readings.position(servo), self._readings.stamp(servo)
+
     def default_tolerances(self) -> Tolerances:
         """Of trajectories that name none."""
         count = len(self.arm.joints)
