@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
-from deskhand.bringup import CAMERA_DRIVERS, DRIVERS, StackOptions, robot_nodes
+from deskhand.bringup import DRIVERS, StackOptions, robot_nodes
+from deskhand.cameras.bringup import CAMERAS
 from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
     "driver": ("external", f"who serves arm_controller and gripper_controller: {', '.join(DRIVERS)}; external runs already"),
     "port": ("", "serial port of the arm for our own drivers; empty: as in the arm's file"),
-    "camera": ("external", f"camera to start: {', '.join(CAMERA_DRIVERS)}, or external for one that publishes already"),
+    "camera": ("ros", f"one of {', '.join(CAMERAS)}; ros publishes already"),
+    "camera_topics": ("", "of camera:=ros where they are not ours: colour, aligned depth, camera_info, with commas"),
+    "camera_file": ("", "of camera:=file: a recording (MCAP) or a folder of pictures"),
     "camera_mount": ("", "where the camera is, a name in config/cameras or a YAML file; empty: its transform comes by /tf"),
     "memory": ("", "file that the robot remembers in; empty: ~/.ros/deskhand/memory.sqlite"),
     "episodes": ("", "folder for recordings; empty: ./episodes"),
@@ -27,6 +30,8 @@ def make(values):
         port=values["port"],
         camera=values["camera"],
         camera_mount=values["camera_mount"],
+        camera_topics=values["camera_topics"],
+        camera_file=values["camera_file"],
         episodes=values["episodes"],
         memory=values["memory"],
     )

@@ -79,53 +79,6 @@ class NodeSpec:
         return [*self.prefix(), *start, *self.arguments, *self.ros_arguments()]
 
 
-@dataclass(frozen=True)
-class CameraDriver:
-    """A vendor's camera node, named "camera": how it is started, and where its topics differ from ours.
-
-    ``own_namespace`` when its topics are relative; else they are below the node's name.
-    """
-
-    package: str
-    executable: str
-    parameters: Mapping[str, Value]
-    remappings: tuple[tuple[str, str], ...] = ()
-    own_namespace: bool = False
-
-
-CAMERA_DRIVERS = {
-    "realsense": CameraDriver(
-        "realsense2_camera",
-        "realsense2_camera_node",
-        {
-            "enable_color": True,
-            "enable_depth": True,
-            "align_depth.enable": True,
-            "enable_sync": True,
-            "rgb_camera.color_profile": "640x480x30",
-            "depth_module.depth_profile": "640x480x30",
-        },
-    ),
-    "orbbec": CameraDriver(
-        "orbbec_camera",
-        "orbbec_camera_node",
-        {
-            "camera_name": "camera",
-            "enable_color": True,
-            "enable_depth": True,
-            "depth_registration": True,
-            "enable_frame_sync": True,
-            "color_width": 640,
-            "color_height": 480,
-            "depth_width": 640,
-            "depth_height": 480,
-        },
-        remappings=(("camera/aligned_depth_to_color/image_raw", "camera/depth/image_raw"),),
-        own_namespace=True,
-    ),
-}
-"""Camera nodes that a robot's bring-up can start; ``external`` is any camera that already publishes."""
-
 DRIVERS = ("external", *KINDS, "mock")
 """Who serves the arm of a robot: something that already runs; our own node on a servo bus; ros2_control with the hardware, or with a mock that echoes
 commands."""
@@ -139,15 +92,18 @@ CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller"
 class StackOptions:
     """What a person chooses at bring-up.
 
-    ``camera`` (one of :data:`CAMERA_DRIVERS`, or ``external``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform comes by
-    ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
+    ``camera`` (one of :data:`deskhand.cameras.bringup.CAMERAS`; ``ros`` publishes already), ``camera_topics`` (of ``ros``, where they are not ours: colour,
+    aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
+    comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
     says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew.
     """
 
     arm: str = "wx250s"
-    camera: str = "external"
+    camera: str = "ros"
     camera_mount: str = ""
+    camera_topics: str = ""
+    camera_file: str = ""
     driver: str = "external"
     port: str = ""
     planner: str = "embedded"
@@ -258,9 +214,9 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     """
     from deskhand.arms.config import load_arm
     from deskhand.arms.description import urdf_text
+    from deskhand.cameras.bringup import camera_nodes
 
     options = options if options.memory else replace(options, memory=str(robot_memory()))
-    _known("camera", options.camera, ("external", *CAMERA_DRIVERS))
     _known("driver", options.driver, DRIVERS)
     arm = load_arm(options.arm)
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
@@ -274,10 +230,5 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
         parameters={"robot_description": urdf},
     )
     nodes = [publisher, *_driver_nodes(options, arm.name)]
-    remappings: tuple[tuple[str, str], ...] = ()
-    if options.camera != "external":
-        driver = CAMERA_DRIVERS[options.camera]
-        remappings = driver.remappings
-        namespace = f"{options.namespace}/camera".strip("/") if driver.own_namespace else options.namespace
-        nodes.append(NodeSpec(name="camera", executable=driver.executable, package=driver.package, namespace=namespace, parameters=driver.parameters))
-    return [*nodes, *_stack(options, use_sim_time=False, remappings=remappings)]
+    cameras, remappings = camera_nodes(options)
+    return [*nodes, *cameras, *_stack(options, use_sim_time=False, remappings=remappings)]

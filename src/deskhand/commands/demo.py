@@ -35,14 +35,16 @@ def demo(
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
 
+    What you type while it runs is told to the robot: an answer to its question (a number picks one of the answers shown), a correction, or "stop".
+
     The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
     """
-    from deskhand.bench.console import Display, interruptible
+    from deskhand.bench.console import Display, interruptible, typed_lines
     from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
 
     if task and scene:
         raise DeskhandError("invalid_input", "--task and --scene exclude each other: a scene file replaces the task's scene.")
-    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory)
+    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, inbox=typed_lines())
     try:
         said = prepare(options)[1]
     except DeskhandError as error:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from geometry_msgs.msg import TransformStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
@@ -24,7 +23,6 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from tf2_msgs.msg import TFMessage
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
 from deskhand.nodes.node import DeskhandNode, run_node
@@ -104,9 +102,9 @@ class SimNode(DeskhandNode):
         self._tf = self.create_publisher(TFMessage, "/tf", QoSProfile(depth=20))
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         joints = self.robot.joints.values()
-        fixed = [_transform(joint.parent, joint.child, joint.origin, 0.0) for joint in joints if joint.kind == "fixed"]
+        fixed = [conversions.transform_to_msg(joint.parent, joint.child, joint.origin, 0.0) for joint in joints if joint.kind == "fixed"]
         camera = self.simulation.built.spec.camera
-        mount = _transform(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
+        mount = conversions.transform_to_msg(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
         self._tf_static.publish(TFMessage(transforms=[*fixed, mount]))
 
     def _after_step(self) -> None:
@@ -123,7 +121,7 @@ class SimNode(DeskhandNode):
         if self._tf.get_subscription_count():
             positions = dict(zip(state.names, state.positions, strict=True))
             moving = [joint for joint in self.robot.joints.values() if joint.kind != "fixed"]
-            self._tf.publish(TFMessage(transforms=[_transform(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
+            self._tf.publish(TFMessage(transforms=[conversions.transform_to_msg(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
 
 
 class CameraThread:
@@ -175,14 +173,6 @@ class CameraThread:
         self._info.publish(conversions.camera_info_to_msg(frame.intrinsics, frame.stamp))
         self._color.publish(conversions.image_to_msg(frame.color, frame.stamp, frame_id))
         self._depth.publish(conversions.image_to_msg(depth, frame.stamp, frame_id))
-
-
-def _transform(parent: str, child: str, pose: Array, stamp: float) -> TransformStamped:
-    message = TransformStamped(header=conversions.header(stamp, parent), child_frame_id=child)
-    translation, rotation = message.transform.translation, message.transform.rotation
-    translation.x, translation.y, translation.z = map(float, pose[:3, 3])
-    rotation.x, rotation.y, rotation.z, rotation.w = map(float, quaternion_from_matrix(pose))
-    return message
 
 
 def _world(arguments: argparse.Namespace, arm: str) -> WorldSpec:
