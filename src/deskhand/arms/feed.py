@@ -91,6 +91,9 @@ class TrajectoryFeed:
 
     def _advance(self, now: float, scale: float) -> float:
         """Along the trajectory's own time."""
-        self._progress += max(0.0, now - self._progress_at) * scale
+        passed = max(0.0, now - self._progress_at)
+        self._progress += passed * scale
+        if self.follower is not None:
+            self.follower.behind += passed * (1 - scale)
         self._progress_at = now
         return self._progress
