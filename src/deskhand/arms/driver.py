@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.arms.bus.base import BusCounters, Health, ServoBus
-from deskhand.arms.feed import SHORTEST, TrajectoryFeed
+from deskhand.arms.feed import TrajectoryFeed
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
-from deskhand.arms.grip import Fingers, GripCommand
+from deskhand.arms.grip import SHORTEST, Fingers, GripCommand
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.model import RobotModel
 from deskhand.arms.readings import Readings
