@@ -71,7 +71,6 @@ class SolidFits:
             self._whole[key] = solid, full, taken
         return self._whole[key][1]
 
-
     def best(self, item: Segment, solid: Solid, taken: Taken, free: tuple[bool, bool]) -> Solid:
         """The solid of a segment, whole and where it explains the picture best; another shape where the one that it was taken for does so badly.
 
