@@ -1,9 +1,7 @@
 """A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=hardware camera:=realsense camera_mount:=fixed"""
 
-from pathlib import Path
-
-from deskhand.bringup import CAMERA_DRIVERS, DRIVERS, StackOptions, robot_nodes
-from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
+from deskhand.bringup import CAMERA_DRIVERS, DRIVERS, robot_nodes
+from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
@@ -16,18 +14,8 @@ ARGUMENTS = {
 
 
 def make(values):
-    options = StackOptions(
-        arm=values["arm"],
-        planner=values["planner"],
-        brain=values["brain"],
-        namespace=values["namespace"],
-        parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
-        driver=values["driver"],
-        camera=values["camera"],
-        camera_mount=values["camera_mount"],
-        episodes=values["episodes"],
-        memory=values["memory"],
-    )
+    chosen = ("driver", "camera", "camera_mount", "episodes", "memory")
+    options = stack_options(values, **{name: values[name] for name in chosen})
     return [node_action(spec) for spec in robot_nodes(options)]
 
 

@@ -51,7 +51,8 @@ class Stack:
 def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[NodeSpec]:
     """The nodes of bringup.py, with the episode's folder for those that write into it."""
     memory = str(options.memory.resolve()) if options.memory else ""
-    stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
+    page = {"view": True, "view_port": options.view} if options.view is not None else {}
+    stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory, **page)
     nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault)
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
     return [replace(node, parameters={**node.parameters, **records.get(node.name, {})}) for node in nodes]

@@ -40,6 +40,7 @@ class TrialOptions:
         local: everything in this process instead of ROS nodes.
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
+        view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
     """
 
@@ -54,6 +55,7 @@ class TrialOptions:
     timeout: float = 900.0
     fault: str = ""
     memory: Path | None = None
+    view: int | None = None
 
 
 @dataclass(frozen=True)
