@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -115,6 +116,23 @@ class Building:
             yield from self._put_aside()
         if not placed.ok or set(placed.data.get("disturbed", [])) & {step.object_id for step in self._steps}:
             yield from self._check()
+        if placed.code == "no_free_space":
+            yield from self._free(number)
+
+    def _free(self, number: int) -> Script:
+        """What lies where a block shall stand, most often one that fell, is put aside; what stands in its own place is left."""
+        step = self._steps[number]
+        edge = max(self._sizes.get(step.object_id, [0.03])[:2])
+        standing = {self._steps[other].object_id for other in self._standing} | {step.object_id}
+        for item in self._pursuit.objects:
+            away = math.hypot(item["position"][0] - step.x, item["position"][1] - step.y)
+            if item["id"] in standing or item.get("is_container") or away > (edge + max(item["size"][:2])) / math.sqrt(2):
+                continue
+            self._acts += 1
+            picked = yield from self._pick(str(item["id"]), f"{item['id']} lies where {step.object_id} shall stand.")
+            if picked.ok:
+                yield from self._put_aside()
+        yield from self._pursuit.look()
 
     def _clear(self, number: int) -> Yes:
         """What stands on the block of a step, because the structure leans there wrongly, is put aside first, from the top."""

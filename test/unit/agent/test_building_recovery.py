@@ -1,0 +1,77 @@
+"""What the builder does when the desk is not as its plan takes it to be; over a desk that is nothing but places."""
+
+import math
+from typing import Any
+
+from deskhand.agent.building import Building
+from deskhand.agent.language.intents import Build
+from deskhand.agent.prompt import SUBMIT_PLAN
+from deskhand.agent.pursuit import Heard, Pursuit
+
+EDGE = 0.03
+
+
+class FlatDesk:
+    """Blocks by name and place; a place on the desk is free when no other block lies within an edge of it."""
+
+    def __init__(self, **places: tuple[float, float]) -> None:
+        self.places, self.held = dict(places), ""
+        self.moved: list[str] = []
+
+    def objects(self) -> list[dict[str, Any]]:
+        return [
+            {"id": name, "label": "block", "color": "red", "size": [EDGE] * 3, "position": [x, y, EDGE / 2], "yaw": 0.0, "support": "table", "relation": "on"}
+            for name, (x, y) in self.places.items()
+        ]
+
+    def answer(self, tool: str, arguments: dict[str, Any]) -> Heard:
+        if tool == "plan_structure":
+            row = [{"object_id": name, "color": "", "x": 0.0, "y": 0.06 * number, "yaw": 0.0, "on": []} for number, name in enumerate(("block_1", "block_2"))]
+            return Heard(True, {"steps": row})
+        if tool == "detect_objects":
+            return Heard(True, {"objects": self.objects()})
+        if tool == "get_robot_state":
+            return Heard(True, {"holding": self.held})
+        if tool == "check_goal":
+            return Heard(True, {"unmet": []})
+        if tool == "pick":
+            self.held = arguments["object_id"]
+            del self.places[self.held]
+            return Heard(True, {})
+        if tool == "put_aside":
+            self.moved.append(self.held)
+            self.places[self.held], self.held = (0.3, 0.1 * len(self.moved)), ""
+            return Heard(True, {})
+        if tool == "place_at":
+            x, y = arguments["x"], arguments["y"]
+            if any(math.hypot(x - a, y - b) < EDGE for a, b in self.places.values()):
+                return Heard(False, None, "no_free_space", "the hand would touch something")
+            self.places[self.held], self.held = (x, y), ""
+            return Heard(True, {})
+        assert tool == SUBMIT_PLAN
+        return Heard(True, {})
+
+
+def build(desk: FlatDesk) -> Building:
+    building = Building(Pursuit())
+    script = building.build(Build("row", 2))
+    heard = None
+    try:
+        while True:
+            call = script.send(heard)  # type: ignore[arg-type]
+            heard = desk.answer(call.tool, call.arguments)
+    except StopIteration:
+        return building
+
+
+def test_what_lies_where_a_block_shall_stand_is_put_aside():
+    desk = FlatDesk(block_1=(0.2, 0.0), block_2=(0.2, 0.1), block_3=(0.005, 0.004))
+    assert not build(desk).failures()
+    assert desk.places["block_1"] == (0.0, 0.0) and desk.places["block_2"] == (0.0, 0.06)
+    assert desk.moved == ["block_1", "block_3"]  # the one in the hand first, then the one in the way
+
+
+def test_the_block_in_the_way_may_be_one_that_the_structure_needs():
+    desk = FlatDesk(block_1=(0.2, 0.0), block_2=(0.005, 0.0))
+    assert not build(desk).failures()
+    assert desk.places == {"block_1": (0.0, 0.0), "block_2": (0.0, 0.06)}
