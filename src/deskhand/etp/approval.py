@@ -46,7 +46,7 @@ class Approval:
         """Who approved, empty when nobody had to.
 
         Raises:
-            DeskhandError: ``permission_denied``.
+            DeskhandError: ``permission_denied``; ``cancelled`` where the caller gave up first.
         """
         if self.mode == "never" or (self.mode == "motion" and card.effects != "motion"):
             return ""
@@ -59,6 +59,8 @@ class Approval:
                 hint="Ask the operator; no tool can grant it.",
             )
         if not self._approver(Request(card.name, card.effects, arguments, caller), cancelled):
+            if cancelled():
+                raise DeskhandError("cancelled", f"{card.name} was cancelled before the operator had answered.")
             raise DeskhandError("permission_denied", f"the operator did not approve {card.name}.", hint="Ask the operator what to do instead.")
         return "operator"
 

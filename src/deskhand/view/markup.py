@@ -32,7 +32,7 @@ def _status(moment: Moment) -> tuple[str, str]:
     if is_stopped(moment) and moment.safety is not None:
         return "#c92a2a", f"STOPPED: {moment.safety.reason or moment.safety.code}"
     if moment.waiting:
-        return "#e8890c", f"waits for your leave: {moment.waiting[0].tool}"
+        return "#e8890c", f"waits for your leave: {moment.waiting[0].tool}{' (paused)' if moment.paused else ''}"
     if moment.question is not None:
         return "#e8890c", "asks you something"
     if moment.paused:

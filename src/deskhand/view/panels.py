@@ -114,7 +114,8 @@ class Player:
     def __init__(self, server: viser.ViserServer, replay: Replay) -> None:
         gui, self._replay = server.gui, replay
         first, last = replay.span
-        self._task = gui.add_html(markup.task(replay.at(last)))
+        self._status = gui.add_html(markup.status(replay.at(first)))
+        self._task = gui.add_html(markup.task(replay.at(first)))
         with gui.add_folder("Time"):
             self._slider = gui.add_slider("Second", 0.0, max(round(last - first, 2), 0.01), 0.01, 0.0)
             self._play = gui.add_button("Play", icon="player-play")
@@ -132,6 +133,8 @@ class Player:
 
     def show(self, moment: Moment) -> None:
         """Move the slider along."""
+        _set(self._status, content=markup.status(moment))
+        _set(self._task, content=markup.task(moment))
         running = self._replay.speed > 0
         if running or self._play.label == "Halt":
             self._slider.value = round(moment.time - self._replay.span[0], 2)
