@@ -6,19 +6,19 @@ Needs playwright and a Chromium (``make test-page``). With DESKHAND_PICTURES set
 import contextlib
 import os
 import shutil
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install -r requirements/browser.txt)")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install -r requirements/browser.txt)")
 pytest.importorskip("viser", reason="the operator page needs viser (extra: view)")
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
 from harness import JointWatcher
+from playwright import sync_api
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
