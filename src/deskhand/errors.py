@@ -25,6 +25,8 @@ ERROR_NUMBERS: dict[str, int] = {
     "no_frame": 100,
     "no_table": 101,
     "unknown_object": 102,
+    "calibration_failed": 103,
+    "camera_moved": 104,
     # grasping
     "no_grasp": 200,
     # motion
@@ -74,9 +76,14 @@ ERROR_NUMBERS: dict[str, int] = {
     "model_failed": 704,
     "task_incomplete": 705,
     "scene_file_error": 706,
+    "no_answer": 707,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,
+    # drivers of arms
+    "device_unavailable": 910,
+    "device_busy": 911,
+    "servo_fault": 912,
 }
 _CODES = {number: code for code, number in ERROR_NUMBERS.items()}
 

@@ -25,9 +25,9 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.memory.reader import MemoryReader
-from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
-from deskhand.nodes.tool_server_node import THREADS, ToolServerNode
+from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.safety.audit import verify
 
 DOMAIN = 71
@@ -63,7 +63,7 @@ class Graph:
         self.client = RosToolClient(self.node)
         self.events, self.news = [], threading.Condition()
         self.node.create_subscription(String, "tools/events", self._on_event, 200, callback_group=self.node.reentrant)
-        self.executors = [MultiThreadedExecutor(num_threads=count) for count in (THREADS, 4)]
+        self.executors = [MultiThreadedExecutor(num_threads=count) for count in (2, 4)]
         self.threads = []
         for executor, node in zip(self.executors, (self.server, self.node), strict=True):
             executor.add_node(node)
@@ -314,8 +314,9 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     executor.add_node(node)
     client = RosToolClient(node, wait_for=30.0)
     threading.Thread(target=executor.spin, daemon=True).start()
-    started = threading.Event()
-    node.create_subscription(String, "tools/events", lambda _: started.set(), 10, callback_group=node.reentrant)
+    started, beaten = threading.Event(), threading.Event()
+    node.create_subscription(String, "tools/events", lambda _: started.set(), 10)
+    node.create_subscription(String, "heartbeat", lambda message: beaten.set() if message.data.startswith("tool_server") else None, HEARTBEATS)
     try:
         assert len(client.search()) >= 60
         outcome = []
@@ -328,7 +329,7 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
 
         thread = threading.Thread(target=call, daemon=True)
         thread.start()
-        assert started.wait(15)
+        assert started.wait(15) and beaten.wait(15)
         server.send_signal(signal.SIGKILL)
         thread.join(20)
         assert isinstance(outcome[0], DeskhandError) and outcome[0].code == "node_unavailable"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
-from deskhand.agent.prompt import SUBMIT_PLAN
 from deskhand.errors import DeskhandError
 
 ATTEMPTS = 3
@@ -28,12 +28,21 @@ class Call:
 
 @dataclass(frozen=True)
 class Heard:
-    """What came back."""
+    """What came back, and what the person has said since."""
 
     ok: bool
     data: Any = None
     code: str = ""
     message: str = ""
+    told: tuple[str, ...] = ()
+
+
+class Told(Exception):
+    """The person has said something: what is being done ends here, whatever it is."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        super().__init__("; ".join(words))
+        self.words = words
 
 
 Script = Generator[Call, Heard, None]
@@ -62,7 +71,7 @@ class Pursuit:
 
     def __init__(self, tools: Collection[str] = ()) -> None:
         """``tools``: names of those that may be called."""
-        self._tools = frozenset(tools)
+        self._tools = tools
         self.objects: list[Seen] = []
         self.problems: list[tuple[str, str]] = []
         self.done = 0

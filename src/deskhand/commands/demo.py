@@ -36,9 +36,11 @@ def demo(
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
 
+    What you type while it runs is told to the robot: an answer to its question (a number picks one of the answers shown), a correction, or "stop".
+
     The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
     """
-    from deskhand.bench.console import Display, interruptible
+    from deskhand.bench.console import Display, interruptible, typed_lines
     from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
     from deskhand.commands.up import page_port, page_url
     from deskhand.view.page import PORT
@@ -48,7 +50,7 @@ def demo(
     if view and local:
         raise DeskhandError("invalid_input", "--view and --local exclude each other: the page shows what the nodes say.")
     port = page_port(PORT) if view else None
-    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, view=port)
+    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, inbox=typed_lines(), view=port)
     try:
         said = prepare(options)[1]
     except DeskhandError as error:

@@ -37,9 +37,14 @@ def register(app: typer.Typer) -> None:
 def up(
     target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one.")],
     arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
-    camera: Annotated[str, typer.Option(help="robot: realsense, orbbec, or external for one that publishes already.")] = "external",
+    camera: Annotated[
+        str, typer.Option(help="robot: realsense, orbbec, file, realsense_ros or orbbec_ros (the vendors' nodes), or ros for one that publishes already.")
+    ] = "ros",
+    camera_topics: Annotated[str, typer.Option(help="robot, ros: its topics where they are not ours: colour, aligned depth, camera_info, with commas.")] = "",
+    camera_file: Annotated[Path | None, typer.Option(help="robot, file: a recording (MCAP) or a folder of pictures.")] = None,
     camera_mount: Annotated[str, typer.Option(help="robot: a name in config/cameras or a YAML file. Default: the transform comes by /tf.")] = "",
-    driver: Annotated[str, typer.Option(help="robot: external (runs already), hardware or mock (ros2_control).")] = "external",
+    driver: Annotated[str, typer.Option(help="external (runs already), hiwonder_rrc, lx16a, feetech, dynamixel, ros2_control or mock.")] = "external",
+    port: Annotated[str, typer.Option(help="Port of the arm, for our own drivers. Default: as in the arm's file.")] = "",
     planner: Annotated[str, typer.Option(help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")] = "embedded",
     brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
@@ -64,7 +69,10 @@ def up(
         arm=arm,
         camera=camera,
         camera_mount=camera_mount,
+        camera_topics=camera_topics,
+        camera_file=str(camera_file.resolve()) if camera_file else "",
         driver=driver,
+        port=port,
         planner=planner,
         brain=brain,
         namespace=namespace,

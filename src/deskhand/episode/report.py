@@ -14,7 +14,7 @@ from deskhand.episode import messages
 from deskhand.episode.pictures import ExecutedGrasp, draw_grasp, executed_grasps
 from deskhand.episode.reader import Episode, Look, read_episode
 from deskhand.episode.timeline import PHASES, Call, calls_from, thoughts, time_shares
-from deskhand.episode.writer import to_jpeg
+from deskhand.recording.pictures import to_jpeg
 from deskhand.resources import resource_path
 
 FILE = "report.html"

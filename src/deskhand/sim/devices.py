@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
+from deskhand.arms.follower import Follower
 from deskhand.errors import DeskhandError
 from deskhand.sim.camera import RgbdRenderer
-from deskhand.sim.follower import Follower
 from deskhand.sim.hand import HandCommand
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation

@@ -127,7 +127,7 @@ def test_an_unknown_tool_is_answered_with_the_tools_there_are() -> None:
 
 def test_wrong_arguments_are_answered_with_the_field_and_move_nothing() -> None:
     robot = desk()
-    model = ScriptedModel([LOOK, say("pick", id="cup_1"), say("pick", object_id=7), SUBMIT, PICK, PLACE, finish()])
+    model = ScriptedModel([LOOK, say("pick", thing="cup_1"), say("pick", object_id=7), SUBMIT, PICK, PLACE, finish()])
     outcome = AgentLoop(model, robot).run("put the cup in the bin")
     assert outcome.success
     assert "object_id" in model.conversations[2][-1].content

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deskhand.bringup import CAMERA_DRIVERS, PARAMETERS, STACK, NodeSpec, StackOptions, robot_nodes, sim_nodes
+from deskhand.bringup import PARAMETERS, STACK, NodeSpec, StackOptions, robot_nodes, sim_nodes
+from deskhand.cameras.bringup import CAMERAS
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
@@ -81,10 +82,27 @@ def test_ros_arguments_keep_types_and_place() -> None:
 
 
 def test_a_camera_whose_topics_differ_is_remapped_for_the_stack() -> None:
-    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="orbbec"))}
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="orbbec_ros"))}
     assert ("camera/aligned_depth_to_color/image_raw", "camera/depth/image_raw") in specs["perception"].remappings
     assert specs["camera"].package == "orbbec_camera" and specs["camera"].namespace == "camera"
-    assert not {spec.name for spec in robot_nodes(StackOptions(camera="external"))} & {"camera"}
+    assert not {spec.name for spec in robot_nodes(StackOptions(camera="ros"))} & {"camera"}
+
+
+def test_a_camera_that_publishes_already_is_found_under_its_own_topics() -> None:
+    topics = "/depth_cam/rgb/image_raw, /depth_cam/depth/image_raw, /depth_cam/depth/camera_info"
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="ros", camera_topics=topics))}
+    assert specs["perception"].remappings[1] == ("camera/aligned_depth_to_color/image_raw", "/depth_cam/depth/image_raw")
+    with pytest.raises(DeskhandError, match="three"):
+        robot_nodes(StackOptions(camera="ros", camera_topics="/a,/b"))
+
+
+def test_our_camera_node_runs_the_driver_and_tells_where_the_camera_is(tmp_path: Path) -> None:
+    spec = next(spec for spec in robot_nodes(StackOptions(camera="realsense", camera_mount="fixed")) if spec.name == "camera")
+    assert spec.executable == "camera_node" and spec.parameters == {"driver": "realsense", "mount": "fixed"}
+    spec = next(spec for spec in robot_nodes(StackOptions(camera="file", camera_file=str(tmp_path))) if spec.name == "camera")
+    assert spec.parameters == {"driver": "file", "file": str(tmp_path)}
+    with pytest.raises(DeskhandError, match="recording"):
+        robot_nodes(StackOptions(camera="file"))
 
 
 def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> None:
@@ -113,7 +131,7 @@ def test_an_unknown_choice_is_a_clear_error(options: StackOptions) -> None:
         robot_nodes(options)
     assert caught.value.code == "config_error"
     if options.camera == "kinect":
-        assert all(name in str(caught.value) for name in ("external", *CAMERA_DRIVERS))
+        assert all(name in str(caught.value) for name in CAMERAS)
 
 
 def test_a_sourced_ros_says_itself_how_it_talks() -> None:

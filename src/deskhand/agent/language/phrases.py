@@ -41,6 +41,66 @@ def parse_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     return _phrase(words, start)
 
 
+def parse_whole(text: str) -> Ref | None:
+    """The noun phrase that ``text`` is, with what says where the thing is ("the block left of the cup"); None when it is more, or none."""
+    words = re.findall(r"[a-z0-9_]+", text.lower())
+    found = placed_ref(words, 0)
+    return found[0] if found and all(word in lex.FILLERS for word in words[found[1] :]) else None
+
+
+def parse_list(text: str) -> tuple[Ref, ...]:
+    """The noun phrases of "the cup, the pen and the ball"; empty when a part of it is none."""
+    whole = parse_whole(text)
+    if whole is not None:
+        return (whole,)
+    refs = [parse_whole(part) for part in re.split(r"\s*,\s*(?:and )?|\s+and\s+", text) if part.strip()]
+    if any(ref is None for ref in refs):
+        return ()
+    out: list[Ref] = []
+    for index, ref in enumerate(ref for ref in refs if ref is not None):
+        head = next((other for other in refs[index + 1 :] if other is not None and not other.bare), None) if ref.bare else None
+        out.append(replace(ref, kinds=head.kinds, noun=head.noun, container=head.container) if head is not None else ref)
+    return tuple(out)
+
+
+_WHERE = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **dict.fromkeys(lex.FROM, "at"), **lex.BESIDE}
+
+
+def placed_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
+    """A noun phrase and what behind it says where the thing is, and the index behind both."""
+    found = parse_ref(words, start)
+    if found is None:
+        return None
+    ref, end = found
+    if where := where_phrase(words, end):
+        return replace(ref, where=where[0], words=" ".join(words[start : where[1]])), where[1]
+    return ref, end
+
+
+def where_phrase(words: Sequence[str], start: int) -> tuple[tuple[str, Ref], int] | None:
+    """As in "(that is) to the left of the cup", "between the can and the cup": the relation and what it refers to, and the index behind it."""
+    i = start
+    while at(words, i) in _RELATIVE:
+        i += 1
+    length = match(words, i, tuple(_WHERE))
+    found = parse_ref(words, i + length) if length else None
+    if found is None:
+        return None
+    relation = _WHERE[tuple(words[i : i + length])]
+    ref, end = second_of(words, *found) if relation == "between" else found
+    return (relation, ref), end
+
+
+_RELATIVE = frozenset(("that", "which", "is", "are", "lies", "lying", "standing", "stands", "sits", "sitting", "located", "lie", "stand"))
+
+
+def second_of(words: Sequence[str], ref: Ref, end: int) -> tuple[Ref, int]:
+    """Behind "between the can": "and the cup" belongs to it."""
+    if ref.count == 1 and at(words, end) == "and" and (other := parse_ref(words, end + 1)):
+        return replace(ref, second=other[0], words=" ".join((ref.words, "and", other[0].words))), other[1]
+    return ref, end
+
+
 # ---------------------------------------------------------------- fixed phrases
 
 _REST = lex.phrases(
@@ -219,6 +279,8 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
             ref, end = _adjective(ref, at(words, i)), i + 1
         elif side := _side(words, i):
             ref, end = replace(ref, place=side[0]), side[1]
+        elif relative and ref.where is None and not ref.table and (where := where_phrase(words, i)):
+            ref, end = replace(ref, where=where[0]), where[1]
         else:
             return replace(ref, words=" ".join(words[start:end])), end
 
