@@ -21,6 +21,7 @@ _PIXELS = 350  # at most, evenly left out
 _WORST = 0.006  # [m] that a pixel counts as at most
 _BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
 _STEPS = (0.004, 0.002, 0.001)  # [m] by which a side is moved
+_ROUGH = 2  # of the steps
 _TURN = 12.0  # [rad/m] by how much a box is turned with a step
 _ROUNDS = 10
 _GAIN = 0.5  # [px] that a move must be better by
@@ -51,8 +52,11 @@ def may_refine(solid: Solid) -> bool:
     return solid.shape in _SCALES and not solid.lying and abs(solid.pose[2, 2]) > _UPRIGHT
 
 
-def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool]) -> tuple[Solid, float]:
-    """A solid with its sides where they explain ``pixels`` best, and how badly it does so [px]; ``free``: whether bottom and top may move, too."""
+def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool], rough: bool = False) -> tuple[Solid, float]:
+    """A solid with its sides where they explain ``pixels`` best, and how badly it does so [px].
+
+    ``free``: whether bottom and top may move, too; ``rough``: large steps are enough.
+    """
     middle = np.array([*solid.pose[:2, 3], 0.0])
     eye = (view.eye - middle).astype(np.float32)
     best = _numbers(solid)
@@ -74,7 +78,7 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
             together = best + _STEPS[level] * moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
             both = float(_costs(solid.shape, together[None], eye, pixels, prior)[0]) if len(which) > 1 else np.inf
             best, least = (together, both) if both < single else (alone, single)
-        elif level + 1 < len(_STEPS):
+        elif level + 1 < (_ROUGH if rough else len(_STEPS)):
             level += 1
         else:
             break

@@ -32,7 +32,7 @@ _WHOLE_TOP = 0.8
 _GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
-_EXPLAINED = 0.15  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
+_EXPLAINED = 0.2  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
 _UNEXPLAINED = 0.3  # share of a thing's pixels that its solid may leave unexplained
 _RARE = 0.2
 _SELDOM = 0.6
@@ -70,7 +70,6 @@ class SolidFits:
             # Both are kept, so that their ids stay their own.
             self._whole[key] = solid, full, taken
         return self._whole[key][1]
-
 
     def best(self, item: Segment, solid: Solid, taken: Taken, free: tuple[bool, bool]) -> Solid:
         """The solid of a segment, whole and where it explains the picture best; another shape where the one that it was taken for does so badly.
@@ -113,7 +112,7 @@ class SolidFits:
             return 2.0 * len(item), 1.0 * len(item)
         key = id(item), id(solid)
         if key not in self._explained:
-            best, cost = refined(self._view, self._pixels(item), solid, self.prior, (False, False))
+            best, cost = refined(self._view, self._pixels(item), solid, self.prior, (False, False), rough=True)
             self._explained[key] = item, solid, (cost, cost - unusual(self.prior, best))
         return self._explained[key][2]
 
