@@ -20,6 +20,7 @@ from deskhand.perception.view import View
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
 _MAX_POINTS = 300
+_SPREAD = np.random.default_rng(0).permutation((np.arange(_MAX_POINTS) + 0.5) / _MAX_POINTS)  # places of those that are taken, evenly over all
 _SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
@@ -130,7 +131,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     """
     points, measured = item.points, item.measured
     if len(points) > _MAX_POINTS:
-        chosen = np.random.default_rng(0).permutation(len(points))[:_MAX_POINTS]
+        chosen = (_SPREAD * len(points)).astype(np.int64)
         points, measured = points[chosen], measured[chosen]
     whole = points
     points = points[measured] if measured.sum() >= 20 else points
