@@ -17,6 +17,7 @@ from deskhand.perception.solid import Solid, standing_pose
 from deskhand.perception.view import Floats, Mask, View
 
 _AROUND = 8  # [px] beside a thing that are compared
+_INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the thing
 _PIXELS = 350  # at most, evenly left out
 _WORST = 0.006  # [m] that a pixel counts as at most
 _BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
@@ -39,11 +40,12 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class Pixels:
-    """Around a thing: rays (3, N) per depth 1, depth (N,), which are its own, and how many pixels each stands for."""
+    """Around a thing: rays (3, N) per depth 1, depth (N,), which are its own, what each is worth, and how many pixels it stands for."""
 
     rays: Floats
     depth: Floats
     own: Mask
+    worth: Floats
     weight: float
 
 
@@ -115,7 +117,8 @@ def pixels_around(view: View, item: Segment) -> Pixels:
     depth = view.frame.depth[top:bottom:every, left:right:every]
     said = np.isfinite(depth) & ~view.robot[top:bottom:every, left:right:every]
     rays = turn @ np.stack([x[said], y[said], np.ones(int(said.sum()))])
-    return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], float(every**2))
+    worth = np.where(view.filled[top:bottom:every, left:right:every][said], np.float32(_INFERRED), np.float32(1.0))
+    return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], worth, float(every**2))
 
 
 def _numbers(solid: Solid) -> Array:
@@ -160,7 +163,7 @@ def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
         own = np.minimum(np.abs(off), _WORST)
         own[~hit] = _WORST
         wrong = np.where(pixels.own, own, np.float32(_WORST) * (hit & (off > _BEHIND)))
-    return np.asarray(pixels.weight / _WORST * wrong.sum(axis=1))
+    return np.asarray(pixels.weight / _WORST * (wrong @ pixels.worth))
 
 
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
