@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import queue
+import struct
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,6 +34,8 @@ SENSES = [COLOR, DEPTH, INFO, "joint_states", "/tf", "/tf_static", "/diagnostics
 """What perception and memory live on."""
 SAID = ["perception/scene", "tools/events", "safety/status"]
 """What the robot made of it."""
+CDR_HEADER = 4  # [bytes] before the message itself, which begins with the time of exposure
+MOST_WAITING = 20  # pictures that wait to be packed
 LOOK_AGAIN = 0.5  # [s] between looks for topics that nobody published before
 IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 
@@ -61,7 +66,11 @@ class SessionRecorderNode(DeskhandNode):
         super().__init__("session_recorder", **kwargs)
         self.parameters = declare_parameters(self, Parameters)
         self._wanted = {self.resolve_topic_name(name) for name in self.parameters.topics}
-        self._thinners: dict[str, Thinner] = {}
+        self._thinner = Thinner(self.parameters.picture_rate) if self.parameters.picture_rate else None
+        self._kept: dict[tuple[int, int], bool] = {}  # by the time of exposure
+        self._pictures: queue.Queue[tuple[str, bytes, float] | None] = queue.Queue()
+        self._packer = threading.Thread(target=self._pack, name="packer", daemon=True)
+        self._packer.start()
         self._listening: set[str] = set()
         file = self.parameters.file or f"recordings/{time.strftime('%Y-%m-%d_%H-%M-%S')}.mcap"
         self.file = McapFile(Path(file), live=False)
@@ -73,6 +82,8 @@ class SessionRecorderNode(DeskhandNode):
 
     def close(self) -> None:
         """End the file with its index, and say what is in it."""
+        self._pictures.put(None)
+        self._packer.join(timeout=10.0)
         self.file.close()
         counts = ", ".join(f"{topic} {count}" for topic, count in sorted(self.file.counts.items())) or "nothing"
         print(f"recorded {self.file.path}: {counts}", flush=True)
@@ -107,14 +118,25 @@ class SessionRecorderNode(DeskhandNode):
         self.file.write_bytes(topic, datatype, definition_of(datatype), bytes(data), self.seconds(), latched)
 
     def _on_picture(self, topic: str, data: bytes) -> None:
-        rate = self.parameters.picture_rate
-        if rate and not self._thinners.setdefault(topic, Thinner(rate)).keeps(self.seconds()):
-            return
-        small = None if self.parameters.raw else compressed(deserialize_message(data, Image))
-        if small is None:
-            self._write(topic, IMAGE, False, data)
-        else:
-            self._write(f"{topic}/{small[0]}", COMPRESSED, False, serialize_message(small[1]))
+        """Taken at once and packed in another thread; what is too much for it is left out, colour and depth of one exposure together."""
+        exposed = struct.unpack_from("<iI", data, CDR_HEADER)
+        if exposed not in self._kept:
+            stamp = exposed[0] + 1e-9 * exposed[1]
+            keep = self._pictures.qsize() < MOST_WAITING and (self._thinner is None or self._thinner.keeps(stamp))
+            self._kept[exposed] = keep
+            while len(self._kept) > 4 * MOST_WAITING:
+                del self._kept[next(iter(self._kept))]
+        if self._kept[exposed]:
+            self._pictures.put((topic, bytes(data), self.seconds()))
+
+    def _pack(self) -> None:
+        while (job := self._pictures.get()) is not None:
+            topic, data, stamp = job
+            small = None if self.parameters.raw else compressed(deserialize_message(data, Image))
+            if small is None:
+                self.file.write_bytes(topic, IMAGE, definition_of(IMAGE), data, stamp)
+            else:
+                self.file.write_bytes(f"{topic}/{small[0]}", COMPRESSED, definition_of(COMPRESSED), serialize_message(small[1]), stamp)
 
 
 def compressed(message: Image) -> tuple[str, CompressedImage] | None:
