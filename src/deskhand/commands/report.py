@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from deskhand.agent.records import FAILURES
 
 
 def register(app: typer.Typer) -> None:
@@ -32,31 +35,48 @@ def report(
         plot(summary, plot_file)
 
 
+ACROSS = 4
+"""Groups beside each other in a table."""
+ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
+    ("episodes", lambda group: str(group["episodes"])),
+    ("success (95 %)", lambda group: f"{100 * group['success']:.0f} % ({100 * group['success_interval'][0]:.0f}-{100 * group['success_interval'][1]:.0f})"),
+    ("without tools", lambda group: _percent(group["success_without_tools"])),
+    ("score", lambda group: _number(group["mean_score"], 2)),
+    ("time, s", lambda group: _number(group["mean_wall_s"], 1)),
+    ("tool calls", lambda group: _number(group["mean_calls"], 1)),
+    ("decisions", lambda group: _number(group["mean_steps"], 1)),
+    ("tokens", lambda group: _number(group["mean_tokens"], 0)),
+    ("called where needed", lambda group: _percent(group["need"])),
+    ("right tool and arguments", lambda group: _percent(group["selection"])),
+    ("carried out", lambda group: _percent(group["execution"])),
+    ("output used", lambda group: _percent(group["use"])),
+    *((f"failed: {name.replace('_', ' ')}", partial(lambda name, group: _percent(group["failure_shares"][name]), name)) for name in FAILURES),
+    ("calls repaired", lambda group: str(group["repaired_calls"])),
+    ("rescued by the loop", lambda group: _percent(group["rescued"])),
+    ("false done", lambda group: str(group["false_done"])),
+    ("ended by", lambda group: ", ".join(f"{code} {count}" for code, count in group["codes"].items()) or "-"),
+    ("prompt, characters", lambda group: f"{_number(group['prompt_chars_mean'], 0)}, at most {group['prompt_chars_max'] or '-'}"),
+    ("prompt, tokens", lambda group: _number(group["prompt_tokens_mean"], 0)),
+    ("latency of a reply, s", lambda group: _number(group["mean_latency_s"], 2)),
+    ("loop, ms CPU a decision", lambda group: _number(group["overhead_ms"], 1)),
+)
+"""What the table shows of a group; shares of failures are of all decisions."""
+
+
 def show(summary: Mapping[str, Any]) -> None:
-    """Two tables: outcomes, and the model's decisions."""
+    """Groups beside each other, what was measured below each other."""
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    outcomes = Table(title=f"{len(summary['episodes'])} episodes")
-    for name in ("model", "task", "mode", "n", "success", "without tools", "score", "time s", "calls", "rescued", "false done", "ended by"):
-        outcomes.add_column(name, justify="left" if name in ("model", "task", "mode", "ended by") else "right", overflow="fold")
-    decisions = Table(title="decisions of the model; classes of failure as shares of them")
-    columns = ("model", "task", "mode", "decisions", "need", "selection", "execution", "use", "missed", "invalid", "wrong", "ignored", "tool error")
-    for name in (*columns, "prompt chars", "tokens", "latency s", "loop ms"):
-        decisions.add_column(name, justify="left" if name in ("model", "task", "mode") else "right", overflow="fold")
-    for group in summary["groups"]:
-        who = (group["model"], group["task"], group["mode"])
-        low, high = group["success_interval"]
-        codes = ", ".join(f"{code} {count}" for code, count in group["codes"].items())
-        success = f"{100 * group['success']:.0f} % ({100 * low:.0f}-{100 * high:.0f})"
-        cells = (success, _percent(group["success_without_tools"]), _number(group["mean_score"], 2), _number(group["mean_wall_s"], 1))
-        outcomes.add_row(*who, str(group["episodes"]), *cells, _number(group["mean_calls"], 1), _percent(group["rescued"]), str(group["false_done"]), codes)
-        shares = [_percent(group[name]) for name in ("need", "selection", "execution", "use")] + [_percent(share) for share in group["failure_shares"].values()]
-        rest = (_number(group["prompt_chars_mean"], 0), _number(group["mean_tokens"], 0), _number(group["mean_latency_s"], 2), _number(group["overhead_ms"], 1))
-        decisions.add_row(*who, _number(group["mean_steps"], 1), *shares, *rest)
-    console.print(outcomes)
-    console.print(decisions)
+    console, groups = Console(highlight=False), summary["groups"]
+    for start in range(0, len(groups), ACROSS):
+        table = Table(title=f"{len(summary['episodes'])} episodes" if start == 0 else None)
+        table.add_column("")
+        for group in groups[start : start + ACROSS]:
+            table.add_column(f"{group['model']}\n{group['task']}\n{group['mode']}", justify="right", overflow="fold")
+        for name, value in ROWS:
+            table.add_row(name, *(value(group) for group in groups[start : start + ACROSS]))
+        console.print(table)
 
 
 def _percent(value: float | None) -> str:

@@ -167,7 +167,6 @@ class OrchestratorNode(DeskhandNode):
             ),
             report,
             lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set(),
-            context_tokens=self._profile.context_tokens,
             caller=f"orchestrator/{self._profile.name}",
             mode=handle.request.mode or "tools",
             inbox=self._next_words,
