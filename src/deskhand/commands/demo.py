@@ -39,8 +39,9 @@ def demo(
 
     The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
     """
-    from deskhand.bench.console import Display, interruptible, typed_lines
+    from deskhand.bench.console import Display, interruptible
     from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
+    from deskhand.terminal import typed_lines
 
     if task and scene:
         raise DeskhandError("invalid_input", "--task and --scene exclude each other: a scene file replaces the task's scene.")
