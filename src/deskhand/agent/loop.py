@@ -11,13 +11,14 @@ from deskhand.agent import direct
 from deskhand.agent.base import ChatModel, Message, Reply, ToolCall, Usage
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.claims import Claims
+from deskhand.agent.context import trim
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
 from deskhand.agent.desk import foreign_text
 from deskhand.agent.gate import Gate, means_yes
 from deskhand.agent.guard import Guard
 from deskhand.agent.moves import History
 from deskhand.agent.offer import Offer
-from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text, trim
+from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.replying import ask, digest
 from deskhand.agent.sandbox import Sandbox, signatures
@@ -139,7 +140,7 @@ class AgentLoop:
 
     def _reply(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> tuple[Reply, float, str]:
         """A reply, its latency [s], and the digest of what was shown."""
-        shown, began = trim(list(messages), self._context), self._now()
+        shown, began = trim(messages, self._context, cards), self._now()
         reply = ask(self._model, shown, cards, self._spent.check, schema)
         latency = self._now() - began
         self._spent.model(reply.usage)

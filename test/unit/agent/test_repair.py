@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskhand.agent.base import Reply, ToolCall
@@ -131,12 +131,12 @@ def test_text_that_is_not_plainly_one_call_is_none(text):
     assert repairs().reply(Reply(text)).tool_calls == ()
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.text(max_size=8),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    )
-)
+PLAIN = st.none() | st.booleans() | st.floats() | st.text(max_size=8)
+JSON = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3), max_leaves=6)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(JSON)
 def test_nothing_that_a_model_says_makes_it_stumble(value):
     arguments = value if isinstance(value, dict) else {"object_id": value, "x": value}
     for name in CARDS:

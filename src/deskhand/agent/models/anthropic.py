@@ -70,8 +70,8 @@ class AnthropicModel:
         if profile.prompt == "compact" and tools and schema is None:
             messages, tools = compact(messages, tools, profile)
         request: dict[str, Any] = {"model": profile.model, "max_tokens": profile.max_tokens or MAX_TOKENS, "messages": conversation(messages)}
-        if profile.temperature >= 0:
-            request["temperature"] = profile.temperature
+        if profile.temperature > 0:
+            request["extra_body"] = {"temperature": profile.temperature}  # newer models take none, and the library no longer names it
         if system := "\n\n".join(message.content for message in messages if message.role == "system"):
             request["system"] = system
         if schema is not None:
