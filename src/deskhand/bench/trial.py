@@ -28,7 +28,7 @@ from deskhand.tasks.base import Word
 from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
-MODES = ("tools", "code")
+MODES = ("tools", "code", "direct")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class TrialOptions:
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
         driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
+        view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         inbox: what the user says while the task runs; None where nobody is there.
     """
@@ -61,6 +62,7 @@ class TrialOptions:
     driver: str = ""
     memory: Path | None = None
     inbox: Inbox | None = None
+    view: int | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     profile = load_profile(options.brain)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
+    if options.mode == "direct" and profile.provider == "offline":
+        raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():

@@ -28,7 +28,7 @@ def declared(name: str) -> set[str]:
 
 
 def all_specs() -> list[NodeSpec]:
-    robot = robot_nodes(StackOptions(camera="realsense", camera_mount="fixed", driver="mock", episodes="/data"))
+    robot = robot_nodes(StackOptions(camera="realsense", camera_mount="fixed", driver="mock", episodes="/data", view=True, approval="motion"))
     driven = sim_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc"))
     return [*sim_nodes(StackOptions()), *driven, *(spec for spec in robot if spec.package == "deskhand")]
 
@@ -170,3 +170,13 @@ def test_all_give_way_to_those_that_stop_the_arm() -> None:
     assert all(nice[name] > 0 for name in ("perception", "grasping", "tool_server", "orchestrator", "recorder"))
     [looker] = [spec for spec in sim_nodes(StackOptions()) if spec.name == "perception"]
     assert looker.command()[:3] == ["nice", "-n", str(looker.nice)] and looker.command()[3] == sys.executable
+
+
+def test_the_operator_page_is_one_node_more_where_it_is_asked_for_and_has_nothing_of_the_truth() -> None:
+    plain, asked = sim_nodes(StackOptions()), sim_nodes(StackOptions(view=True, view_port=9000, approval="motion", arm="jetarm"), truth_fd=7)
+    assert [spec.name for spec in asked] == [*(spec.name for spec in plain), "view"]
+    page = asked[-1]
+    assert page.parameters["port"] == 9000 and page.parameters["arm"] == "jetarm" and page.pass_fds == () and "host" not in page.parameters
+    approval = {spec.name: spec.parameters.get("approval") for spec in asked}
+    assert approval["tool_server"] == "motion" and all(value is None for name, value in approval.items() if name != "tool_server")
+    assert "approval" not in next(spec for spec in plain if spec.name == "tool_server").parameters
