@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "unit/perception")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit/perception"))
+sys.path.insert(0, str(Path(__file__).parent))
 import rclpy
 from looked_at import look, thing
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -59,13 +60,18 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor(json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None) -> None:
-    """Check Python, libraries, rendering, ROS 2, interfaces, and that pictures pass between processes. Exit code 0 when all is well."""
+def doctor(
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
+    robot: Annotated[bool, typer.Option("--robot", help="This machine is a robot's: arm and camera must be connected, the clock synchronised.")] = False,
+) -> None:
+    """Check Python, libraries, rendering, ROS 2, interfaces, pictures between processes; ports, cameras, clock, disk. Exit code 0 when all is well."""
     from rich.console import Console
+
+    from deskhand.commands.doctor_robot import ROBOT_CHECKS
 
     console = Console(highlight=False)
     checks = []
-    for run in CHECKS:
+    for run in (*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)):
         check = run()
         checks.append(check)
         console.print(f"[{'green' if check.ok else 'red'}]{'OK  ' if check.ok else 'FAIL'}[/] {check.name:<12} ", end="")
