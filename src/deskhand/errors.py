@@ -48,6 +48,7 @@ ERROR_NUMBERS: dict[str, int] = {
     # safety
     "safety_stop": 400,
     "watchdog": 401,
+    "paused": 402,
     # tools
     "unknown_tool": 500,
     "invalid_arguments": 501,
@@ -75,9 +76,14 @@ ERROR_NUMBERS: dict[str, int] = {
     "model_failed": 704,
     "task_incomplete": 705,
     "scene_file_error": 706,
+    "no_answer": 707,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,
+    # drivers of arms
+    "device_unavailable": 910,
+    "device_busy": 911,
+    "servo_fault": 912,
 }
 _CODES = {number: code for code, number in ERROR_NUMBERS.items()}
 

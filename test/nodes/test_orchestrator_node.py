@@ -19,14 +19,16 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 from symbolic_desk import SymbolicDesk, thing
 
+from deskhand.agent.base import Reply, ToolCall
+from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.etp.wire import result_to_text
-from deskhand.nodes.node import DeskhandNode, wait_future
+from deskhand.nodes.node import DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
 from deskhand_interfaces.action import InvokeTool, RunTask
 from deskhand_interfaces.msg import ToolSummary
-from deskhand_interfaces.srv import DescribeTool, ListTools
+from deskhand_interfaces.srv import DescribeTool, ListTools, TellTask
 
 DOMAIN = 81
 RULES = "put the block in the tray and the cup in the bin"
@@ -100,6 +102,7 @@ class Graph:
         self.orchestrator = OrchestratorNode(parameter_overrides=[Parameter("episode", value=str(folder))])
         self.client = DeskhandNode("test_client")
         self.action = ActionClient(self.client, RunTask, "run_task", callback_group=self.client.reentrant)
+        self.words = self.client.create_client(TellTask, "tell", callback_group=self.client.reentrant)
         self.executors, self.threads = [], []
         for node in (self.tools, self.orchestrator, self.client):
             executor = MultiThreadedExecutor(num_threads=6)
@@ -113,8 +116,11 @@ class Graph:
         with contextlib.suppress(ExternalShutdownException):
             executor.spin()
 
-    def send(self, instruction, mode="", feedback=None):
-        goal = RunTask.Goal(instruction=instruction, mode=mode)
+    def tell(self, text):
+        return call_service(self.words, TellTask.Request(text=text), timeout=15)
+
+    def send(self, instruction, mode="", feedback=None, answer_timeout=0.0):
+        goal = RunTask.Goal(instruction=instruction, mode=mode, answer_timeout=answer_timeout)
         return wait_future(self.action.send_goal_async(goal, feedback_callback=feedback), 15, "run_task")
 
     def result(self, handle):
@@ -241,6 +247,47 @@ def test_stop_reaches_the_safety_node_when_the_tool_fails(graph):
     graph.tools.desk.faults = {"stop_motion": [ToolResult("internal_error", "made to fail")]}
     assert graph.run("stop").success
     assert graph.tools.stops == 1
+
+
+@pytest.fixture
+def asking(graph):
+    """A model that asks which thing is meant before it does the task."""
+    own = graph.orchestrator._model
+    plan = [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]
+    calls = [("ask_user", {"question": "Which?", "options": ["cup", "block"]}), ("detect_objects", {}), ("submit_plan", {"subgoals": plan})]
+    calls += [("pick", {"object_id": "cup_1"}), ("place_in", {"container_id": "bin_1"}), ("finish", {"status": "done", "summary": "In the bin."})]
+    model = graph.orchestrator._model = ScriptedModel([Reply("", (ToolCall(*call),)) for call in calls])
+    yield model
+    graph.orchestrator._model = own
+
+
+def test_a_question_is_in_the_feedback_and_tell_answers_it(graph, asking):
+    asked, seen = threading.Event(), []
+
+    def feedback(message):
+        if message.feedback.question:
+            seen.append((message.feedback.question, list(message.feedback.options)))
+            asked.set()
+
+    handle = graph.send("put it in the bin", feedback=feedback)
+    assert asked.wait(15)
+    assert seen == [("Which?", ["cup", "block"])]
+    assert graph.tell("1").accepted
+    assert graph.result(handle).success
+    assert '"answer":"cup"' in asking.conversations[1][-1].content
+
+
+def test_a_question_that_nobody_is_there_to_answer_ends_the_task(graph, asking):
+    result = graph.result(graph.send("put it in the bin", answer_timeout=-1.0))
+    assert (result.success, result.error_code) == (False, ERROR_NUMBERS["no_answer"])
+    assert "Which?" in result.summary
+    assert not graph.tools.desk.calls
+
+
+def test_words_without_a_task_are_not_accepted_and_stop_is(graph):
+    told = graph.tell("no, the other one")
+    assert not told.accepted and "no task" in told.message
+    assert graph.tell("stop").accepted and graph.tools.desk.stopped
 
 
 def test_a_broken_profile_is_a_clear_error(graph):

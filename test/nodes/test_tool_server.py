@@ -25,9 +25,9 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.memory.reader import MemoryReader
-from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
-from deskhand.nodes.tool_server_node import THREADS, ToolServerNode
+from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.safety.audit import verify
 
 DOMAIN = 71
@@ -63,7 +63,7 @@ class Graph:
         self.client = RosToolClient(self.node)
         self.events, self.news = [], threading.Condition()
         self.node.create_subscription(String, "tools/events", self._on_event, 200, callback_group=self.node.reentrant)
-        self.executors = [MultiThreadedExecutor(num_threads=count) for count in (THREADS, 4)]
+        self.executors = [MultiThreadedExecutor(num_threads=count) for count in (2, 4)]
         self.threads = []
         for executor, node in zip(self.executors, (self.server, self.node), strict=True):
             executor.add_node(node)
@@ -285,6 +285,27 @@ def test_the_operator_approves_by_a_service(tmp_path):
         graph.close()
 
 
+def test_the_operator_decides_about_the_call_that_was_shown(tmp_path):
+    graph = Graph(tmp_path, approval="always")
+    decide = graph.node.create_publisher(String, "tools/decide", 10)
+    try:
+        first, first_results = graph.start("open_gripper", {})
+        waits = graph.event(event="approval", tool="open_gripper")
+        second, second_results = graph.start("get_robot_state", {})
+        shown = graph.event(event="approval", tool="get_robot_state")
+        for text in ("no JSON", "[]", json.dumps({"approve": True}), json.dumps({"id": "", "approve": True}), json.dumps({"id": "nobody", "approve": True})):
+            decide.publish(String(data=text))
+        decide.publish(String(data=json.dumps({"id": shown["id"], "approve": True})))
+        second.join(20)
+        assert second_results[0].ok and first.is_alive()
+        assert graph.event(event="approval_end", id=shown["id"])["end"] == "approved"
+        decide.publish(String(data=json.dumps({"id": waits["id"], "approve": "yes"})))
+        first.join(20)
+        assert first_results[0].code == "permission_denied", "only true is a yes"
+    finally:
+        graph.close()
+
+
 def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     command = [sys.executable, "-m", "deskhand.nodes.tool_server_node", "--ros-args", "-p", f"episode:={tmp_path}"]
     server = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)})
@@ -293,8 +314,9 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     executor.add_node(node)
     client = RosToolClient(node, wait_for=30.0)
     threading.Thread(target=executor.spin, daemon=True).start()
-    started = threading.Event()
-    node.create_subscription(String, "tools/events", lambda _: started.set(), 10, callback_group=node.reentrant)
+    started, beaten = threading.Event(), threading.Event()
+    node.create_subscription(String, "tools/events", lambda _: started.set(), 10)
+    node.create_subscription(String, "heartbeat", lambda message: beaten.set() if message.data.startswith("tool_server") else None, HEARTBEATS)
     try:
         assert len(client.search()) >= 60
         outcome = []
@@ -307,7 +329,7 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
 
         thread = threading.Thread(target=call, daemon=True)
         thread.start()
-        assert started.wait(15)
+        assert started.wait(15) and beaten.wait(15)
         server.send_signal(signal.SIGKILL)
         thread.join(20)
         assert isinstance(outcome[0], DeskhandError) and outcome[0].code == "node_unavailable"

@@ -11,13 +11,15 @@ from typing import Any, Protocol
 class ToolCall:
     """A call that a model asks for; ``arguments`` are as it wrote them, not yet validated.
 
-    ``malformed`` holds what it wrote where that was no JSON object; ``arguments`` is empty then.
+    ``malformed`` holds what it wrote where that was no JSON object; ``arguments`` is empty then. ``repairs`` says what was put right in it since
+    (repair.py), one line each.
     """
 
     name: str
     arguments: dict[str, Any]
     id: str = ""
     malformed: str = ""
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,29 @@ class Message:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one reply; 0 where the server does not say."""
+    """Tokens of one reply; 0 where the server does not say.
+
+    ``cost`` is in the currency of the profile's prices. ``prompt_chars`` were sent: messages, tools and schema, without pictures.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float = 0.0
+    prompt_chars: int = 0
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered."""
+    """What a model answered. ``model`` names the one that did, where several could (a profile with a fallback)."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    model: str = ""
 
 
 class ChatModel(Protocol):
-    """A language model."""
+    """A language model. One that talks to a server also has ``cancel()``: the reply that is under way is given up, from any thread."""
 
     name: str
 

@@ -6,36 +6,80 @@ instruction, the names of the tools offered and the results, nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Any
 
+from deskhand.agent.arranging import Arranging
+from deskhand.agent.asking import Asking
 from deskhand.agent.building import Building
-from deskhand.agent.goals import Goal, Goals, make_goals
-from deskhand.agent.language.answers import CAPABILITIES, answer
-from deskhand.agent.language.intents import Act, Ask, Build, Help, Impossible, Instruction, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
+from deskhand.agent.controls import ASK_USER, FINISH, SUBMIT_PLAN
+from deskhand.agent.language.answers import CAPABILITIES, answer, is_so
+from deskhand.agent.language.corrections import correct
+from deskhand.agent.language.intents import (
+    Act,
+    Ask,
+    Build,
+    Hand,
+    Help,
+    If,
+    Impossible,
+    Instruction,
+    Intent,
+    Leave,
+    Pick,
+    Place,
+    Ref,
+    Tidy,
+    Tower,
+    Unclear,
+    Undo,
+)
 from deskhand.agent.language.parser import parse
-from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
-from deskhand.agent.planner import plan
-from deskhand.agent.prompt import FINISH, SUBMIT_PLAN
-from deskhand.agent.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script
+from deskhand.agent.language.resolve import resolve
+from deskhand.agent.layouts import LAYOUTS, Layouts
+from deskhand.agent.moves import Earlier, Spot, first_origins, moves_of
+from deskhand.agent.placing import Placing
+from deskhand.agent.pursuit import Call, Heard, Pursuit, Script, Told, Work
+from deskhand.errors import DeskhandError
 
+_GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
 ROUNDS = 3
 """How often the whole goal is taken up again after a look showed that it is not met."""
 
 
 class Brain:
-    """One instruction; ``script()`` is the generator."""
+    """One instruction; ``script()`` is the generator. ``earlier`` are the tasks before it, as every model is told of them."""
 
-    def __init__(self, text: str, tools: Sequence[str]) -> None:
+    def __init__(self, text: str, tools: AbstractSet[str], earlier: Sequence[Earlier] = ()) -> None:
         self._instruction: Instruction = parse(text)
-        self._tools = frozenset(tools)
+        self._tools, self._earlier = tools, earlier
         self._notes: list[str] = []
-        self._pursuit = Pursuit(self._tools)
+        self._pursuit = Pursuit(tools)
+        self._asking, self._layouts = Asking(self._pursuit), Layouts(self._pursuit, tools)
         self._answers: list[str] = []
+        self._placing = Placing(self._pursuit, self._asking, tools, self._notes, self._answers)
         self._building: Building | None = None
+        self._groups = _groups(self._instruction.intents)
+        self._at = 0
+        self._calls: list[tuple[str, dict[str, Any], Any]] = []
 
     def script(self) -> Script:
         """All calls, the last one to ``finish``."""
+        script = self._all()
+        call = next(script)
+        while True:
+            heard = yield call
+            if heard.ok:
+                self._calls.append((call.tool, call.arguments, heard.data))
+            try:
+                call = script.throw(Told(heard.told)) if heard.told else script.send(heard)
+            except StopIteration:
+                return
+
+    def _all(self) -> Script:
         intents = self._instruction.intents
         if self._instruction.stop:
             heard = yield Call("stop_motion", {"reason": f"instruction: {self._instruction.text.strip()[:80]}"})
@@ -46,34 +90,111 @@ class Brain:
         if refusal := _refusal(intents):
             yield from _finish("refused", refusal[1], refusal[0])
             return
-        self._pursuit.problems += [("impossible", f"I cannot do this: '{item.words}'. {CAPABILITIES}") for item in intents if isinstance(item, Impossible)]
-        for group in _groups(intents):
-            yield from self._do(group)
-        yield from self._end()
+        self._pursuit.problems += [("impossible", _cannot(item)) for item in intents if isinstance(item, Impossible)]
+        back: tuple[Ref, ...] | None = None
+        while True:
+            try:
+                if back is not None:
+                    yield from self._put_back(back)
+                    back = None
+                while self._at < len(self._groups):
+                    yield from self._do(self._groups[self._at])
+                    self._at += 1
+                yield from self._end()
+                return
+            except Told as told:
+                back = yield from self._heed(told)
+                if back is None:
+                    return
+
+    # ------------------------------------------------------------ what the person says meanwhile
+
+    def _heed(self, told: Told) -> Generator[Call, Heard, tuple[Ref, ...] | None]:
+        """Take it into account, and what is said meanwhile instead of it; see :meth:`_corrected`."""
+        while True:
+            try:
+                return (yield from self._corrected(" ".join(told.words)))
+            except Told as more:
+                told = more
+
+    def _corrected(self, words: str) -> Generator[Call, Heard, tuple[Ref, ...] | None]:
+        """Take a correction into account: the phrases whose things go back first; None when it ended the task."""
+        at = min(self._at, len(self._groups) - 1)
+        found = correct(words, self._groups[at], self._placing.pins)
+        if found.abandon:
+            yield from self._give_up(words)
+            return None
+        if not found.understood:
+            heard = yield Call(
+                ASK_USER, {"question": f"I did not understand '{words}'. Shall I go on as before, or what shall I do?", "options": ["go on", "stop"]}
+            )
+            answer = str(heard.data["answer"]).lower() if heard.ok else "stop"
+            if _GO_ON.search(answer):
+                return ()
+            if answer.startswith("stop"):
+                yield from self._give_up(words)
+                return None
+            return (yield from self._corrected(answer))
+        self._at = at
+        self._groups[at : at + 1] = _groups(found.intents) or [[]]
+        self._pursuit.problems.clear()
+        self._pursuit.work = Work()
+        self._notes.clear()
+        return found.back
+
+    def _give_up(self, words: str) -> Script:
+        """Put down what is held where it was, and end."""
+        held = [move for move in moves_of(self._calls) if move.goal is None]
+        if held and (yield from self._pursuit.look("Nothing more is wanted.")):
+            yield from Arranging(self._pursuit).bring(first_origins(held), "Back to where it was.")
+        yield from _finish("partly", f"I ended the task, because you said '{words}'.", "cancelled")
+
+    def _put_back(self, refs: Sequence[Ref]) -> Script:
+        """The things that were chosen for phrases which are no longer meant go back to where they were."""
+        names = {name for ref in refs for name in self._placing.pins.get(ref, (ref.id,) if ref.id else ())}
+        if not (yield from self._pursuit.look("That was not meant; where is everything?")):
+            return
+        names |= {str(item["id"]) for ref in refs if ref not in self._placing.pins for item in resolve(ref, self._pursuit.objects, "thing").objects}
+        spots = {name: spot for name, spot in first_origins(moves_of(self._calls)).items() if name in names}
+        still = {str(item["id"]): Spot.of(item) for item in self._pursuit.objects if item["id"] in names and item["id"] not in spots}
+        if spots or still:
+            yield from Arranging(self._pursuit).bring({**spots, **still}, "Back to where it was.")
 
     # ------------------------------------------------------------ one group of intents after the other
 
     def _do(self, group: list[Intent]) -> Script:
-        first = group[0]
+        try:
+            yield from self._dispatch(group)
+        except DeskhandError as error:  # a question that came to nothing
+            self._pursuit.problems.append((error.code, error.message))
+
+    def _dispatch(self, group: list[Intent]) -> Script:
+        first = group[0] if group else Help()
+        if not group or isinstance(first, Impossible):
+            return
         if isinstance(first, Help):
             self._answers.append(CAPABILITIES)
         elif isinstance(first, Ask):
             yield from self._answer(first)
         elif isinstance(first, Act):
             heard = yield Call(first.tool, {})
-            self._count(heard, first.tool)
+            self._pursuit.count(heard, first.tool)
             if heard.ok:
                 self._answers.append(
                     {"move_home": "The arm is home.", "open_gripper": "The gripper is open.", "close_gripper": "The gripper is closed."}[first.tool]
                 )
-        elif isinstance(first, Pick):
-            yield from self._hold(first.thing)
+        elif isinstance(first, If):
+            yield from self._decide(first)
+        elif isinstance(first, Pick | Hand):
+            yield from self._placing.hold(first, group)
         elif isinstance(first, Build):
             self._building = Building(self._pursuit)
             yield from self._building.build(first)
             self._notes += [self._building.note] if self._building.note else []
-        elif not isinstance(first, Impossible):
-            yield from self._achieve(group)
+        elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
+            yield from self._lay_out(first)
+        else:
+            yield from self._placing.achieve(group)
 
     def _answer(self, ask: Ask) -> Script:
         if ask.kind == "held":
@@ -87,112 +208,37 @@ class Brain:
         elif (yield from self._pursuit.look("To answer I look at the desk.")):
             self._answers.append(answer(ask, self._pursuit.objects))
 
-    def _hold(self, ref: Ref) -> Script:
-        if not (yield from self._pursuit.look(f"I look for {ref.words}.")):
+    def _decide(self, choice: If) -> Script:
+        """Look whether the condition holds; what follows from it takes its place."""
+        if not (yield from self._pursuit.look("I look whether that is so.")):
             return
-        found = resolve(ref, self._pursuit.objects, "thing")
-        if not found.objects:
-            self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
+        about = choice.condition.about
+        if about is not None and about.definite:
+            asked = yield from self._asking.settled(choice.condition)
+            choice = replace(choice, condition=asked, then=_renamed(choice.then, about, asked.about), otherwise=_renamed(choice.otherwise, about, asked.about))
+        so = is_so(choice.condition, self._pursuit.objects)
+        if so is None:
+            self._pursuit.problems.append(("not_understood", "The condition is nothing that I can see."))
             return
-        if len(found.objects) > 1:
-            self._notes.append(f"I can hold one thing at a time; I took {found.objects[0]['id']}")
-        if found.note:
-            self._notes.append(found.note)
-        item = found.objects[0]
-        for goal in plan([Goal(item["id"], "in", "gripper")], self._pursuit.objects)[:-1]:  # what lies on it
-            yield from self._pursuit.fulfil(goal)
-        heard = Heard(False)
-        while not heard.ok and self._pursuit.work.tries[item["id"]] < ATTEMPTS:
-            self._pursuit.work.tries[item["id"]] += 1
-            heard = yield Call("pick", {"object_id": item["id"]})
-        self._count(heard, f"picking up the {name_of(item)} ({item['id']})")
-        if heard.ok:
-            self._answers.append(f"I hold the {name_of(item)} ({item['id']}).")
-
-    def _count(self, heard: Heard, what: str) -> None:
-        if heard.ok:
-            self._pursuit.done += 1
+        intents = choice.then if so else choice.otherwise
+        self._answers.append(answer(choice.condition, self._pursuit.objects))
+        if refusal := _refusal(intents) if intents else None:
+            self._pursuit.problems.append(refusal)
+        elif intents:
+            self._groups[self._at + 1 : self._at + 1] = _groups(intents)
         else:
-            self._pursuit.problems.append((heard.code, f"{what} failed: {heard.message}"))
+            yield Call(SUBMIT_PLAN, {"subgoals": []}, "So there is nothing to do.")
 
-    # ------------------------------------------------------------ sub-goals
-
-    def _achieve(self, group: list[Intent]) -> Script:
+    def _lay_out(self, intent: Intent) -> Script:
+        moves = moves_of(self._calls)
         if not (yield from self._pursuit.look("I look at what is on the desk.")):
             return
-        group = yield from self._name_held(group)
-        kept = frozenset(
-            item["id"]
-            for task in group
-            if isinstance(task, Leave)
-            for ref in task.things
-            if not ref.rest
-            for item in resolve(ref, self._pursuit.objects, "any").objects
-        )
-        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
-        made = make_goals(tasks, self._pursuit.objects, kept)
-        self._notes += made.notes
-        self._pursuit.problems += made.problems
-        goals = yield from self._submit(made)
-        self._pursuit.begin(goals, made.free)
-        self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
-        yield from self._pursuit.run()
-        yield from self._come_to_light(group, kept)
-
-    def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
-        """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
-        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
-        for _ in range(ROUNDS):
-            if not self._pursuit.failures() or not any(isinstance(task, Place | Tidy) for task in tasks):
-                return
-            before = self._pursuit.done
-            if not (yield from self._pursuit.look("Some things could not be moved; what do I see now?")):
-                return
-            made = make_goals(tasks, self._pursuit.objects, kept)
-            made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]
-            made.problems = []
-            new = (yield from self._submit(made)) if made.goals else []
-            if not new:
-                return
-            self._pursuit.take_in(new)
-            yield from self._pursuit.run()
-            if self._pursuit.done == before:
-                return
-
-    def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
-        """Say what "it" is: where nobody was named before, what the gripper holds."""
-        if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
-            return group
-        state = yield Call("get_robot_state", {}, "What do I hold?")
-        holding = str(state.data.get("holding") or "") if state.ok else ""
-        if not holding:
-            self._pursuit.problems.append(("not_understood", "I do not know what 'it' stands for: nothing was named before, and I hold nothing."))
-        elif all(item["id"] != holding for item in self._pursuit.objects):
-            self._pursuit.objects = [*self._pursuit.objects, held_object(holding)]
-        named: list[Intent] = []
-        for task in group:
-            if isinstance(task, Place | Release):
-                things = tuple(replace(ref, id=holding, pronoun=False) if ref.pronoun else ref for ref in task.things if holding or not ref.pronoun)
-                named += [replace(task, things=things)] if things else []
-            else:
-                named.append(task)
-        return named
-
-    def _submit(self, made: Goals) -> Generator[Call, Heard, list[Goal]]:
-        """Have the plan verified; what is refused is dropped and remembered with its reason."""
-        goals = made.goals
-        if not goals and made.problems:
-            return []
-        for _ in range(2):
-            heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, _plan_text(goals))
-            if heard.ok:
-                return goals
-            bad = {str(problem["object_id"]): problem for problem in (heard.data or {}).get("problems", [])}
-            self._pursuit.problems += [(str(problem["code"]), str(problem["message"])) for problem in bad.values()] or [(heard.code, heard.message)]
-            goals = [goal for goal in goals if bad and goal.object_id not in bad and goal.target_id not in bad]
-            if not goals:
-                return []
-        return []
+        if not isinstance(intent, Undo):
+            intent = yield from self._asking.settled(intent)
+            self._placing.pin([intent])
+        elif not moves:
+            moves = list(next((task.moves for task in reversed(self._earlier) if task.moves), ()))
+        yield from self._layouts.do(intent, moves)
 
     # ------------------------------------------------------------ the end
 
@@ -223,6 +269,14 @@ def _finish(status: str, summary: str, code: str = "") -> Script:
     yield Call(FINISH, {"status": status, "summary": summary, "code": code})
 
 
+def _renamed(intents: Sequence[Intent], old: Ref, new: Ref | None) -> tuple[Intent, ...]:
+    """The intents with a phrase replaced by what it turned out to mean."""
+    return tuple(
+        replace(item, things=tuple(new if ref == old and new is not None else ref for ref in item.things)) if isinstance(item, Place) else item
+        for item in intents
+    )
+
+
 def _refusal(intents: Sequence[Intent]) -> tuple[str, str] | None:
     """Code and text when nothing of the instruction can be followed, or a part of it was not understood."""
     unclear = [item for item in intents if isinstance(item, Unclear)]
@@ -230,8 +284,12 @@ def _refusal(intents: Sequence[Intent]) -> tuple[str, str] | None:
         said = "; ".join(f"'{item.words}'" + (f" ({item.why})" if item.why else "") for item in unclear)
         return "not_understood", f"I did not understand {said or 'what to do'}. {CAPABILITIES}"
     if all(isinstance(item, Impossible) for item in intents):
-        return "impossible", f"I cannot do this: {'; '.join(repr(item.words) for item in intents if isinstance(item, Impossible))}. {CAPABILITIES}"
+        return "impossible", " ".join(_cannot(item) for item in intents if isinstance(item, Impossible))
     return None
+
+
+def _cannot(item: Impossible) -> str:
+    return f"I will not do this: '{item.words}': {item.why}." if item.why else f"I cannot do this: '{item.words}'. {CAPABILITIES}"
 
 
 def _groups(intents: Sequence[Intent]) -> list[list[Intent]]:
@@ -241,7 +299,7 @@ def _groups(intents: Sequence[Intent]) -> list[list[Intent]]:
     for item in intents:
         if isinstance(item, Leave):
             continue
-        job = isinstance(item, Place | Tidy | Tower)
+        job = isinstance(item, Place | Tidy | Tower) and not (isinstance(item, Place) and item.relation == "between")
         if job and groups and isinstance(groups[-1][0], Place | Tidy | Tower) and not _again(item, groups[-1]):
             groups[-1].append(item)
         else:
@@ -258,7 +316,3 @@ def _again(item: Intent, group: Sequence[Intent]) -> bool:
         return isinstance(item, Tower)
     named = [ref for other in group if isinstance(other, Place) for ref in other.things]
     return any(ref in named and not ref.rest for ref in item.things)
-
-
-def _plan_text(goals: Sequence[Goal]) -> str:
-    return "My plan: " + "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals) if goals else "There is nothing to move."

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import TABLE, Goal
 from deskhand.agent.language.intents import Build
 from deskhand.agent.language.resolve import Seen
-from deskhand.agent.prompt import SUBMIT_PLAN
 from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes
 
 TRIES = 4

@@ -80,8 +80,12 @@ class Claims:
         elif name == "open_gripper" and result.ok:
             self._holding = ""
 
-    def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
-        """Verify sub-goals; they are taken over only when all are sound."""
+    def told(self) -> None:
+        """The user has said more: what the first instruction alone asks for is no measure any more."""
+        self._expected = Expectations(parse(""))
+
+    def problems(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult | None:
+        """What is wrong with sub-goals as the desk was last seen; None when they are sound."""
         if not self._looked:
             return ToolResult("precondition_failed", "nobody has looked at the desk yet.", retry=True, hint="Call detect_objects first.")
         goals = [Goal.from_json(item) for item in subgoals]
@@ -93,6 +97,11 @@ class Claims:
             return ToolResult(
                 "impossible", text, {"problems": [problem.to_json() for problem in problems]}, hint="Submit the plan without these sub-goals, or corrected."
             )
+        return None
+
+    def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
+        """Take over sub-goals that are sound (:meth:`problems`)."""
+        goals = [Goal.from_json(item) for item in subgoals]
         self._planned = True
         self._checked = False
         self._replace_lost(goals)
@@ -171,7 +180,9 @@ class Claims:
             state = self._call("get_robot_state", {})
             if not (state.ok and isinstance(state.data, Mapping) and state.data.get("holding")):
                 return self._reject("task_incomplete", f"the gripper does not hold {self._holding}.")
-        return Verdict(True, True, "", summary)
+        if self._expected.moves and not self._looked:
+            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+        return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
 
     def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
         self.rejected += 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
-from deskhand.agent.prompt import SUBMIT_PLAN
 from deskhand.errors import DeskhandError
 
 ATTEMPTS = 3
@@ -28,12 +28,21 @@ class Call:
 
 @dataclass(frozen=True)
 class Heard:
-    """What came back."""
+    """What came back, and what the person has said since."""
 
     ok: bool
     data: Any = None
     code: str = ""
     message: str = ""
+    told: tuple[str, ...] = ()
+
+
+class Told(Exception):
+    """The person has said something: what is being done ends here, whatever it is."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        super().__init__("; ".join(words))
+        self.words = words
 
 
 Script = Generator[Call, Heard, None]
@@ -47,6 +56,7 @@ class Work:
 
     goals: dict[str, Goal] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
+    stages: dict[str, int] = field(default_factory=dict)
     tries: Counter[str] = field(default_factory=Counter)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
@@ -62,7 +72,7 @@ class Pursuit:
 
     def __init__(self, tools: Collection[str] = ()) -> None:
         """``tools``: names of those that may be called."""
-        self._tools = frozenset(tools)
+        self._tools = tools
         self.objects: list[Seen] = []
         self.problems: list[tuple[str, str]] = []
         self.done = 0
@@ -70,10 +80,17 @@ class Pursuit:
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
-    def begin(self, goals: Sequence[Goal], free: set[str]) -> None:
+    def count(self, heard: Heard, what: str) -> None:
+        """Keep what came of an act that is no sub-goal."""
+        if heard.ok:
+            self.done += 1
+        else:
+            self.problems.append((heard.code, f"{what} failed: {heard.message}"))
+
+    def begin(self, goals: Sequence[Goal], free: set[str], stages: Mapping[str, int] | None = None) -> None:
         """Take up a new group; what failed in the one before stays a problem."""
         self.problems += self.failures()
-        self.work = Work({goal.object_id: goal for goal in goals}, free)
+        self.work = Work({goal.object_id: goal for goal in goals}, free, dict(stages or {}))
         covered = {str(item.get("support")) for item in self.objects if item.get("relation") in ("on", "leaning")}
         self.work.taken_for = {
             str(item["id"]): (kind(item), str(item.get("color"))) for item in self.objects if item["id"] in covered and item["id"] in self.work.goals
@@ -152,7 +169,7 @@ class Pursuit:
         finished = {*self.work.failed, *self.work.done}
         open_goals = [goal for goal in self.work.goals.values() if goal.object_id not in finished]
         try:
-            return plan(open_goals, self.objects)
+            return plan(open_goals, self.objects, self.work.stages)
         except DeskhandError as error:
             self.problems.append((error.code, str(error)))
             return []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import queue
 import signal
+import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from deskhand.agent.user import Inbox
 from deskhand.bench.trial import Progress, TrialOptions
 
 
@@ -35,6 +39,26 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def typed_lines() -> Inbox | None:
+    """What is typed at the terminal, a line a call; None where there is no terminal, so that nobody can answer."""
+    if not sys.stdin.isatty():
+        return None
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line.strip())
+
+    def next_line() -> str | None:
+        try:
+            return lines.get_nowait()
+        except queue.Empty:
+            return None
+
+    threading.Thread(target=read, daemon=True, name="terminal").start()
+    return next_line
 
 
 class Display:
@@ -61,6 +85,10 @@ class Display:
         number = f"{progress.step:>3}" if new and progress.step else "   "
         tool = f"[cyan]{escape(progress.tool):<16}[/cyan]" if new else " " * 16
         self.console.print(f"{number}  {tool} {escape(progress.text)}".rstrip(), soft_wrap=True)
+        if progress.question:
+            self.console.print(f"[bold yellow]? {escape(progress.question)}[/bold yellow]", soft_wrap=True)
+            for index, option in enumerate(progress.options, 1):
+                self.console.print(f"  {index}  {escape(option)}", soft_wrap=True)
 
     def outcome(self, result: Mapping[str, Any]) -> None:
         """How it ended."""

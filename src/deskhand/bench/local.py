@@ -16,7 +16,8 @@ from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.bench.honesty import Honesty
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
+from deskhand.bench.person import Person
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
 from deskhand.cameras.base import Camera
 from deskhand.cameras.config import CameraMount
 from deskhand.episode import messages
@@ -26,11 +27,12 @@ from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
+from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
-from deskhand.tools.base import make_session
+from deskhand.tools.base import load_tools, make_session
 from deskhand.types import Frame, JointState, Scene, Trajectory
 
 JOINT_PERIOD = 0.1  # [s] of simulated time between recorded joint states
@@ -105,7 +107,7 @@ def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: st
         robot.close()
 
 
-def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt) -> None:
+def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
     model = make_model(options.brain)
     (folder / "audit.jsonl").unlink(missing_ok=True)
@@ -117,6 +119,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         Memory(memory_file, robot.now) as memory,
     ):
         attempt.start = simulation.truth()
+        person.truth = simulation.truth
         stop = threading.Event()
 
         belief = Belief(memory)
@@ -129,13 +132,25 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        with make_session(robot, belief, audit=keep, events=record) as session:
-            loop = AgentLoop(model, session, Budgets(seconds=options.timeout), _reporter(progress), stop.is_set, mode=options.mode)
-            with Stopwatch(attempt):
-                outcome = _run(loop, instruction, stop)
-            _take(outcome, attempt)
-            steps = {"instruction": instruction, "brain": options.brain, "model": model.name, **outcome.to_json()}
-            (folder / "agent.json").write_text(json.dumps(steps, indent=1, default=str))
+        registry = load_tools(baseline=options.mode == "direct")[0]
+        with make_session(robot, belief, registry=registry, audit=keep, events=record) as session:
+            loop = AgentLoop(
+                model,
+                session,
+                Budgets(seconds=options.timeout),
+                _reporter(progress),
+                stop.is_set,
+                mode=options.mode,
+                inbox=options.inbox,
+                rules=load_safety().rules,
+            )
+            for number, said in enumerate(instructions(options, instruction)):
+                person.next_task()
+                with Stopwatch(attempt):
+                    outcome = _run(loop, said, stop)
+                _take(outcome, attempt)
+                steps = {"instruction": said, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}
+                (folder / f"agent{f'_{number + 1}' if number else ''}.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
         if settle := settle_time(options):
@@ -160,9 +175,10 @@ def _run(loop: AgentLoop, instruction: str, stop: threading.Event) -> TaskOutcom
     try:
         while thread.is_alive():
             thread.join(0.05)
-    finally:
+    except BaseException:
         stop.set()
         thread.join(2.0)
+        raise
     if failures:
         error = failures[0]
         raise error if isinstance(error, DeskhandError) else DeskhandError("internal_error", f"the agent failed: {error!r}") from error
@@ -172,12 +188,13 @@ def _run(loop: AgentLoop, instruction: str, stop: threading.Event) -> TaskOutcom
 def _take(outcome: TaskOutcome, attempt: Attempt) -> None:
     attempt.success, attempt.code, attempt.summary = outcome.success, outcome.code, outcome.summary
     attempt.message = outcome.summary if outcome.code else ""
-    attempt.tool_calls, attempt.errors = outcome.tool_calls, tuple(outcome.errors)
+    attempt.tool_calls, attempt.errors = attempt.tool_calls + outcome.tool_calls, (*attempt.errors, *outcome.errors)
 
 
 def _reporter(progress: ProgressCallback) -> Any:
     def report(step: Step) -> None:
-        progress(Progress(step.index, step.tool, describe(step)))
+        asks = bool(step.question) and not step.finished
+        progress(Progress(step.index, step.tool, describe(step), step.question if asks else "", step.options if asks else (), step.finished and step.ok))
 
     return report
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.bench.domains import free_domain
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, settle_time
+from deskhand.bench.person import Person
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
 from deskhand.bench.truth import TruthChannel
 from deskhand.bringup import NodeSpec, StackOptions, sim_nodes
 from deskhand.environment import workstation_defaults
@@ -52,9 +53,14 @@ def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[Node
     """The nodes of bringup.py, with the episode's folder for those that write into it."""
     memory = str(options.memory.resolve()) if options.memory else ""
     stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
+    if options.driver:
+        stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"))
+    if options.view is not None:
+        stack = replace(stack, view=True, view_port=options.view)
     nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault)
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
-    return [replace(node, parameters={**node.parameters, **records.get(node.name, {})}) for node in nodes]
+    own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode == "direct"}}
+    return [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in nodes]
 
 
 @contextlib.contextmanager
@@ -77,14 +83,17 @@ def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
             supervisor.stop()
 
 
-def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt) -> None:
-    """Bring the stack up, give it the instruction, fill in ``attempt``."""
+def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
+    """Bring the stack up, give it the instructions, fill in ``attempt``."""
     progress(Progress(0, "", "starting the nodes"))
     with running_stack(options, folder) as stack:
         attempt.start = stack.truth.get()
+        person.truth = stack.truth.get
         try:
-            with Stopwatch(attempt):
-                run_task(stack, instruction, options, progress, attempt)
+            for said in instructions(options, instruction):
+                person.next_task()
+                with Stopwatch(attempt):
+                    run_task(stack, said, options, progress, attempt)
         finally:
             with contextlib.suppress(DeskhandError):  # a dead simulation tells nothing; the attempt says why
                 attempt.end = _settled(stack.truth, settle_time(options))
@@ -102,12 +111,16 @@ def _settled(truth: TruthChannel, seconds: float) -> Truth:
 
 def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:
     """One RunTask on a running stack; ends early when a node dies or time is up."""
-    with TaskProcess(instruction, options.mode, stack.environment) as task:
+    with TaskProcess(instruction, options.mode, stack.environment, listen=options.inbox is not None) as task:
         end = time.monotonic() + options.timeout
         while True:
+            if options.inbox is not None and (words := options.inbox()) is not None:
+                task.tell(words)
             if (line := task.next_line(POLL)) is not None:
                 if line["type"] == "feedback":
-                    progress(Progress(line["step"], line["tool"], line["text"]))
+                    progress(Progress(line["step"], line["tool"], line["text"], line.get("question", ""), tuple(line.get("options", ())), line["text"] == "ok"))
+                elif line["type"] == "told" and not line["accepted"]:
+                    progress(Progress(0, "", f"not heard: {line['message']}"))
                 elif line["type"] == "result":
                     _take(line, attempt)
                     _explain_deaths(stack.supervisor.died(), attempt)
@@ -126,7 +139,7 @@ def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: Pr
 
 def _take(line: Mapping[str, Any], attempt: Attempt) -> None:
     attempt.success, attempt.code, attempt.message = line["success"], line["error_code"], line["error_message"]
-    attempt.summary, attempt.tool_calls, attempt.errors = line["summary"], line["tool_calls"], tuple(line["errors"])
+    attempt.summary, attempt.tool_calls, attempt.errors = line["summary"], attempt.tool_calls + line["tool_calls"], (*attempt.errors, *line["errors"])
 
 
 def _after_death(task: TaskProcess, deaths: list[Death], attempt: Attempt) -> None:
@@ -151,9 +164,10 @@ def _explain_deaths(deaths: list[Death], attempt: Attempt) -> None:
 class TaskProcess:
     """``deskhand.nodes.task_client`` as a child; its lines come through a queue."""
 
-    def __init__(self, instruction: str, mode: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, instruction: str, mode: str, environment: Mapping[str, str], listen: bool = False) -> None:
         # "=": an instruction may begin with a dash
-        self._command = [sys.executable, "-m", "deskhand.nodes.task_client", f"--instruction={instruction}", "--mode", mode]
+        self._command = [sys.executable, "-m", "deskhand.nodes.task_client", f"--instruction={instruction}", "--mode", mode, *(["--listen"] if listen else [])]
+        self._listen = listen
         self._environment = dict(environment)
         self._lines: queue.Queue[dict[str, Any]] = queue.Queue()
         self._output: list[str] = []
@@ -161,7 +175,7 @@ class TaskProcess:
     def __enter__(self) -> TaskProcess:
         self._process = subprocess.Popen(
             self._command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if self._listen else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -194,6 +208,13 @@ class TaskProcess:
             return self._lines.get(timeout=timeout)
         except queue.Empty:
             return None
+
+    def tell(self, words: str) -> None:
+        """Words of the user for the task; lost where it has ended."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._process.stdin.write(" ".join(words.split()) + "\n")
+                self._process.stdin.flush()
 
     def ended(self) -> bool:
         """True when the process has ended and every line was taken."""

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.models import load_profile
+from deskhand.agent.user import Inbox
 from deskhand.arms.config import load_arm
+from deskhand.bench.person import Person
 from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
 from deskhand.episode.timeline import calls_from, time_shares
@@ -22,10 +24,11 @@ from deskhand.sim.faults import check_fault
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.tasks import load_task
+from deskhand.tasks.base import Word
 from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
-MODES = ("tools", "code")
+MODES = ("tools", "code", "direct")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,10 @@ class TrialOptions:
         local: everything in this process instead of ROS nodes.
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
+        driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
+        view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
+        inbox: what the user says while the task runs; None where nobody is there.
     """
 
     task: str = "desk_cleaning"
@@ -53,16 +59,24 @@ class TrialOptions:
     local: bool = False
     timeout: float = 900.0
     fault: str = ""
+    driver: str = ""
     memory: Path | None = None
+    inbox: Inbox | None = None
+    view: int | None = None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A line of what goes on; ``tool`` is empty for what is not a tool call."""
+    """A line of what goes on; ``tool`` is empty for what is not a tool call; ``question`` is for the user, with the ``options`` to choose from;
+    ``done``: the call has ended well.
+    """
 
     step: int
     tool: str
     text: str
+    question: str = ""
+    options: tuple[str, ...] = ()
+    done: bool = False
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -85,6 +99,8 @@ class Attempt:
     skill_calls: int | None = None
     false_claims: tuple[dict[str, Any], ...] = ()
     fault_happened: bool | None = None
+    questions: tuple[str, ...] = ()
+    held_then: tuple[str, ...] = ()
 
     def failed(self, code: str, message: str) -> None:
         """The trial ended because of this; an earlier cause stays."""
@@ -98,10 +114,14 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     Raises:
         DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode, ``config_error`` for an unknown arm or brain.
     """
-    load_arm(options.arm)
+    arm = load_arm(options.arm)
+    if options.driver and (options.local or options.driver not in arm.driver.kinds):
+        raise DeskhandError("invalid_input", f"{arm.name} has no driver {options.driver!r} (it has {', '.join(arm.driver.kinds)}), and --local none at all.")
     profile = load_profile(options.brain)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
+    if options.mode == "direct" and profile.provider == "offline":
+        raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():
@@ -127,6 +147,13 @@ def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:
             save_picture(renderer.render(), file)
 
 
+def instructions(options: TrialOptions, instruction: str) -> tuple[str, ...]:
+    """What the robot is told, one after the other; ``instruction`` is what :func:`prepare` says."""
+    if options.scene is not None or options.instruction is not None:
+        return (instruction,)
+    return load_task(options.task, options.arm).instructions(options.seed)
+
+
 def settle_time(options: TrialOptions) -> float:
     """[s] of simulated time between the robot's last word and the scorer's look."""
     return 0.0 if options.scene is not None else load_task(options.task, options.arm).settle
@@ -149,21 +176,30 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
         for old in folder.glob(f"{MEMORY_FILE}*"):  # of another run: its world was another
             old.unlink()
     attempt = Attempt()
+    person = Person(() if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).remarks(options.seed))
+    if options.inbox is None and person.speaks:
+        options = replace(options, inbox=person)
+
+    def tell(line: Progress) -> None:
+        progress(line)
+        person.hears(line)
+
     try:
         if options.local:
             from deskhand.bench.local import run_local
 
-            run_local(options, world, instruction, folder, progress, attempt)
+            run_local(options, world, instruction, folder, tell, attempt, person)
         else:
             from deskhand.bench.ros import run_ros
 
-            run_ros(options, instruction, folder, progress, attempt)
+            run_ros(options, instruction, folder, tell, attempt, person)
     except DeskhandError as error:
         attempt.failed(error.code, str(error))
     except KeyboardInterrupt:
         attempt.failed("cancelled", "ended by Ctrl-C.")
         _record(options, world, instruction, folder, attempt)
         raise
+    attempt.questions, attempt.held_then = person.questions, person.held_then
     return _record(options, world, instruction, folder, attempt)
 
 
@@ -196,6 +232,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "mode": options.mode,
         "local": options.local,
         "fault": options.fault,
+        "driver": options.driver,
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,
         "false_claims": list(attempt.false_claims),
@@ -210,6 +247,8 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "error_code": attempt.code,
         "error_message": attempt.message,
         "summary": attempt.summary,
+        "questions": list(attempt.questions),
+        "group": "",
         "objects": [],
         "problems": [],
         "final_objects": final_objects(world, end) if end else [],
@@ -218,7 +257,10 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
     if options.scene is None and options.instruction is None:
         result.update(success=False, score=0.0)
         if start and end:
-            score = load_task(options.task, options.arm).score(options.seed, start, end)
+            task = load_task(options.task, options.arm)
+            word = Word(attempt.success, attempt.code, attempt.summary, attempt.questions, attempt.held_then)
+            score = task.score(options.seed, start, end, word)
+            result["group"] = task.group(options.seed)
             result["false_done"] = attempt.success and not score.success
             result.update(success=score.success, score=score.score, objects=[asdict(row) for row in score.objects], problems=list(score.problems))
             if not score.success and not result["error_code"]:
@@ -243,4 +285,4 @@ class Stopwatch:
         self._started = time.monotonic()
 
     def __exit__(self, *_: object) -> None:
-        self._attempt.wall = time.monotonic() - self._started
+        self._attempt.wall += time.monotonic() - self._started

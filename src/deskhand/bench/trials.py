@@ -14,14 +14,14 @@ CUT_SHORT = frozenset(("node_unavailable", "timeout", "internal_error", "cancell
 
 def ran_to_an_outcome(result: Mapping[str, Any]) -> bool:
     """Whether the robot came to an end by itself, good or bad."""
-    return result["error_code"] not in CUT_SHORT
+    return result["success"] or result["error_code"] not in CUT_SHORT
 
 
 def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The JSON of ``deskhand trial``.
 
     ``{"task", "brain", "mode", "trials": [{"seed", "instruction", "success", "score", "wall_s", "sim_s", "tool_calls", "errors", "error_code", "episode",
-    "phases", "objects", …}], "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts",
+    "phases", "objects", …}], "groups", "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts",
     "skill_calls", "false_claims", "false_done"}``; times in
     seconds, ``phases`` wall clock by perception, grasping, planning, motion, other; ``skill_calls`` that were held against ground truth (in one process
     only), ``false_claims`` of them that it denied, ``false_done`` trials that the robot called done and the scorer not.
@@ -35,6 +35,10 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
         "brain": brain,
         "mode": mode,
         "trials": [dict(result) for result in results],
+        "groups": {
+            name: _rate([result for result in results if result.get("group") == name])
+            for name in sorted({str(result.get("group") or "") for result in results} - {""})
+        },
         "success_rate": sum(bool(result["success"]) for result in results) / count if count else None,
         "mean_score": sum(result["score"] or 0.0 for result in results) / count if count else None,
         "mean_wall_s_per_object": round(sum(result["wall_s"] for result in results) / objects, 3) if objects else None,
@@ -45,3 +49,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
         "false_claims": sum(len(result.get("false_claims") or ()) for result in results),
         "false_done": sum(bool(result.get("false_done")) for result in results),
     }
+
+
+def _rate(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"trials": len(results), "success_rate": sum(bool(result["success"]) for result in results) / len(results)}

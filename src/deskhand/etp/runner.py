@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -77,6 +78,32 @@ class Runner(Protocol):
         ...
 
 
+class Threads:
+    """Daemon threads for work of any length, used again: to start one takes as long as a short tool. ``spare`` of them are kept."""
+
+    def __init__(self, spare: int = 8) -> None:
+        self._spare = spare
+        self._idle: list[queue.SimpleQueue[Callable[[], None]]] = []
+        self._lock = threading.Lock()
+
+    def run(self, work: Callable[[], None], name: str) -> None:
+        """Begin ``work``, which must not raise, in a thread that is idle or a new one. Raises RuntimeError when there can be none."""
+        with self._lock:
+            jobs = self._idle.pop() if self._idle else None
+        if jobs is None:
+            jobs = queue.SimpleQueue()
+            threading.Thread(target=self._serve, args=(jobs,), name=name, daemon=True).start()
+        jobs.put(work)
+
+    def _serve(self, jobs: queue.SimpleQueue[Callable[[], None]]) -> None:
+        while True:
+            jobs.get()()
+            with self._lock:
+                if len(self._idle) >= self._spare:
+                    return
+                self._idle.append(jobs)
+
+
 class ThreadRunner:
     """Runs a tool in a thread of this process, for tools that talk to the robot.
 
@@ -86,6 +113,7 @@ class ThreadRunner:
 
     def __init__(self, grace: float = 3.0) -> None:
         self._grace = grace
+        self._threads = Threads()
 
     def run(self, tool: Tool, context: ToolContext, arguments: Mapping[str, Any], control: Control, ended: Callable[[], None]) -> Any:
         """See :class:`Runner`."""
@@ -103,9 +131,9 @@ class ThreadRunner:
                 ended()
                 done.set()
 
-        thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name=f"tool {tool.card.name}", daemon=True)
+        within = contextvars.copy_context()
         try:
-            thread.start()
+            self._threads.run(lambda: within.run(work), f"tool {tool.card.name}")
         except RuntimeError as error:
             ended()
             raise DeskhandError("internal_error", f"no thread for {tool.card.name}: {error}.", retry=True) from error

@@ -33,20 +33,16 @@ def main() -> int:
             if not result.ok:
                 raise SystemExit(f"list_watches: {result.code}: {result.message}")
 
-        bare_times = _times(calls, lambda: call_service(bare, Trigger.Request(), wait_for=20.0))
-        tool_times = _times(calls, call_tool)
+        times = [(_time(lambda: call_service(bare, Trigger.Request(), wait_for=20.0)), _time(call_tool)) for _ in range(WARM_UP + calls)]
+    bare_times, tool_times = zip(*times[WARM_UP:], strict=True)  # in turn, so that what else the machine does falls on both
     print(json.dumps({"bare_ms": bare_times, "tool_ms": tool_times}), flush=True)
     return 0
 
 
-def _times(calls: int, call: Callable[[], Any]) -> list[float]:
-    times = []
-    for index in range(WARM_UP + calls):
-        began = time.perf_counter()
-        call()
-        if index >= WARM_UP:
-            times.append(1000 * (time.perf_counter() - began))
-    return times
+def _time(call: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Takes a node's messages, requests and answers in one thread, at a fraction of what rclpy's executors cost.
+"""Takes a node's messages, requests, answers and what comes for its actions in one thread, at a fraction of what rclpy's executors cost.
 
 An executor of rclpy builds its wait set anew, from everything that the node has, each time that anything comes: 2 ms of Python for every joint state, and
 again before and after every service call, in competition with the callback itself. Here that is a few microseconds for each thing waited for.
@@ -10,6 +10,7 @@ import atexit
 import threading
 import time
 import traceback
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from typing import Any
@@ -20,8 +21,9 @@ from rclpy.context import Context
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rclpy.waitable import NumberOfEntities, Waitable
 
-Entity = Subscription | Service | Client
+Entity = Subscription | Service | Client | Waitable
 WORKERS = 8
 HAND_OVER = 1e-4  # [s] that the thread stands back after it woke another, which else waits for Python's lock until the next wait set is built
 WAKE_PERIOD = 0.5  # [s] after which the thread looks whether its context still lives
@@ -30,30 +32,31 @@ WAKE_PERIOD = 0.5  # [s] after which the thread looks whether its context still 
 class Listener:
     """The thread that waits; it starts with the first thing to wait for.
 
-    Callbacks of subscriptions and of answers are called in it, one at a time, and must not block; those of services in up to :data:`WORKERS` threads,
-    one at a time within a mutually exclusive callback group.
+    Callbacks of subscriptions, of answers and of waitables (the actions) are called in it, one at a time, and must not block; those of services in up to
+    ``workers`` threads, one at a time within a mutually exclusive callback group.
 
     Attributes:
         error: what a callback raised, if one did; nothing is taken any more then.
     """
 
-    def __init__(self, context: Context, name: str) -> None:
+    def __init__(self, context: Context, name: str, workers: int = WORKERS) -> None:
         self.error: Exception | None = None
         self._context, self._name = context, name
         self._changed = threading.Condition()
-        self._entities: tuple[Entity, ...] = ()
+        self._entities: dict[Entity, NumberOfEntities] = {}
+        self._sizes: tuple[int, ...] = ()
         self._taking: Entity | None = None
         self._guard: Any = None
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix=f"{name} service")
+        self._workers = ThreadPoolExecutor(workers, thread_name_prefix=f"{name} service")
         self._turns: dict[CallbackGroup, threading.Lock] = {}
         atexit.register(self.close)  # a thread inside rclpy while the interpreter ends would abort the process
 
     def add(self, entity: Entity) -> None:
         """Take what comes for ``entity`` from now on."""
         with self._changed:
-            self._entities = (*self._entities, entity)
+            self._listen_to({**self._entities, entity: _numbers(entity)})
             if self._thread is None:
                 self._guard = _rclpy.GuardCondition(self._context.handle)
                 self._thread = threading.Thread(target=self._run, name=f"{self._name} listener", daemon=True)
@@ -63,7 +66,7 @@ class Listener:
     def remove(self, entity: Entity) -> None:
         """Take no more for it; a callback that is running in the listener's thread has ended when this returns, unless it is the caller."""
         with self._changed:
-            self._entities = tuple(other for other in self._entities if other is not entity)
+            self._listen_to({other: numbers for other, numbers in self._entities.items() if other is not entity})
             if threading.current_thread() is not self._thread:
                 self._changed.wait_for(lambda: self._taking is not entity, timeout=1.0)
         if self._guard is not None:
@@ -73,47 +76,55 @@ class Listener:
         """End the thread; requests that wait for a worker are dropped. Once more does nothing."""
         atexit.unregister(self.close)
         with self._changed:
-            self._closing, self._entities = True, ()
+            self._closing = True
+            self._listen_to({})
         self._workers.shutdown(wait=False, cancel_futures=True)
         if self._thread is not None and threading.current_thread() is not self._thread:
             self._guard.trigger_guard_condition()
             self._thread.join(timeout=2.0)
 
+    def _listen_to(self, entities: dict[Entity, NumberOfEntities]) -> None:
+        counts = sum(entities.values(), NumberOfEntities(num_gcs=1))
+        self._sizes = tuple(getattr(counts, f"num_{kind}") for kind in ("subscriptions", "guard_conditions", "timers", "clients", "services", "events"))
+        self._entities = entities
+
     def _run(self) -> None:
         try:
             while not self._closing and self._context.ok():
-                for entity in self._ready(self._entities):
+                with self._changed:
+                    entities, sizes = self._entities, self._sizes
+                for entity in self._ready(entities, sizes):
                     self._take(entity)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
-    def _failed(self, error: Exception) -> None:
+    def failed(self, error: Exception) -> None:
+        """A callback raised: the node ends, unless it is being shut down anyway."""
         if self._closing or not self._context.ok():
             return  # it only misses what is being shut down
         traceback.print_exception(error)
         self.error = error
 
-    def _ready(self, entities: tuple[Entity, ...]) -> list[Entity]:
+    def _ready(self, entities: Iterable[Entity], sizes: tuple[int, ...]) -> list[Entity]:
         """Those for which something has come, once it has."""
-        kinds = [sum(isinstance(entity, kind) for entity in entities) for kind in (Subscription, Client, Service)]
         with ExitStack() as in_use:  # what is in use is destroyed only afterwards
             in_use.enter_context(self._context.handle)
-            wait_set = _rclpy.WaitSet(kinds[0], 1, 0, kinds[1], kinds[2], 0, self._context.handle)
+            wait_set = _rclpy.WaitSet(*sizes, self._context.handle)
             in_use.enter_context(wait_set)
             wait_set.clear_entities()
             wait_set.add_guard_condition(self._guard)
             added: list[tuple[Entity, str]] = []
             for entity in entities:
                 with suppress(_rclpy.InvalidHandle):  # destroyed meanwhile
-                    in_use.enter_context(entity.handle)
+                    in_use.enter_context(entity if isinstance(entity, Waitable) else entity.handle)
                     added.append((entity, _add(wait_set, entity)))
             wait_set.wait(int(WAKE_PERIOD * 1e9))
             ready = {kind: set(wait_set.get_ready_entities(kind)) for kind in ("subscription", "client", "service")}
-            return [entity for entity, kind in added if entity.handle.pointer in ready[kind]]
+            return [entity for entity, kind in added if (entity.handle.pointer in ready[kind] if kind else entity.is_ready(wait_set))]
 
     def _take(self, entity: Entity) -> None:
         with self._changed:
-            if not any(other is entity for other in self._entities):
+            if entity not in self._entities:
                 return  # removed meanwhile
             self._taking = entity
         try:
@@ -123,6 +134,9 @@ class Listener:
                     entity.callback(taken[0])
             elif isinstance(entity, Client):
                 _take_answer(entity)
+                time.sleep(HAND_OVER)
+            elif isinstance(entity, Waitable):
+                finish(entity.execute(entity.take_data()))
                 time.sleep(HAND_OVER)
             else:
                 request, header = entity.handle.service_take_request(entity.srv_type.Request)
@@ -141,7 +155,7 @@ class Listener:
             with suppress(_rclpy.InvalidHandle):  # destroyed meanwhile
                 service.send_response(response, header)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     def _turn(self, group: CallbackGroup | None) -> AbstractContextManager[Any]:
         if not isinstance(group, MutuallyExclusiveCallbackGroup):
@@ -150,8 +164,25 @@ class Listener:
             return self._turns.setdefault(group, threading.Lock())
 
 
+def finish(work: Coroutine[Any, Any, Any]) -> None:
+    """Run a coroutine of rclpy's, which waits for nothing when its callbacks are plain functions."""
+    with suppress(StopIteration):
+        work.send(None)
+        work.close()
+        raise TypeError("callbacks of actions must be plain functions here.")
+
+
+def _numbers(entity: Entity) -> NumberOfEntities:
+    if isinstance(entity, Waitable):
+        return entity.get_num_entities()
+    return NumberOfEntities(num_subs=isinstance(entity, Subscription), num_clients=isinstance(entity, Client), num_services=isinstance(entity, Service))
+
+
 def _add(wait_set: Any, entity: Entity) -> str:
-    """Wait for ``entity``; the name of its kind in a wait set."""
+    """Wait for ``entity``; the name of its kind in a wait set, empty when it finds its own."""
+    if isinstance(entity, Waitable):
+        entity.add_to_wait_set(wait_set)
+        return ""
     if isinstance(entity, Subscription):
         wait_set.add_subscription(entity.handle)
         return "subscription"

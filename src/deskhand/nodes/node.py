@@ -24,25 +24,31 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.service import Service
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
+from rclpy.waitable import Waitable
 from std_msgs.msg import String
 
 from deskhand.errors import DeskhandError
-from deskhand.nodes.listener import Listener
+from deskhand.nodes.action_client import ActionClient
+from deskhand.nodes.action_server import ActionServer
+from deskhand.nodes.listener import WORKERS, Listener
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
 HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 """Latched: whoever comes later knows at once which process every node is."""
+REQUESTS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
+"""Of services: ROS's own drops what comes while ten requests or answers wait, and whoever asked then waits for ever."""
 
 
 class DeskhandNode(Node):
     """A node with a heartbeat on ``heartbeat``: "name pid host", read by the safety node's watchdog.
 
     Messages, requests and answers are taken by the node's listener, which needs no executor: callbacks of subscriptions are called one at a time and must
-    not block; those of services may, with ``callback_group=self.reentrant``. Actions and timers are left to the executor.
+    not block; those of services may, with ``callback_group=self.reentrant``, in up to ``workers`` threads. So are deskhand's own ActionServer and
+    ActionClient; timers are left to the executor.
     """
 
-    def __init__(self, name: str, **kwargs: Any) -> None:
-        self.listener = Listener(kwargs.get("context") or rclpy.get_default_context(), name)  # rclpy's constructor subscribes to /clock
+    def __init__(self, name: str, workers: int = WORKERS, **kwargs: Any) -> None:
+        self.listener = Listener(kwargs.get("context") or rclpy.get_default_context(), name, workers)  # rclpy's constructor subscribes to /clock
         super().__init__(name, **kwargs)
         self.reentrant = ReentrantCallbackGroup()
         self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, durability=HEARTBEATS.durability, reliability=HEARTBEATS.reliability))
@@ -65,6 +71,22 @@ class DeskhandNode(Node):
         """None, for the executor: the listener takes the answers."""
         return iter(())
 
+    @property
+    def waitables(self) -> Iterator[Waitable]:
+        """Without the actions, for the executor: the listener takes what comes for them."""
+        return (waitable for waitable in super().waitables if not isinstance(waitable, ActionServer | ActionClient))
+
+    def add_waitable(self, waitable: Waitable) -> None:
+        """See rclpy."""
+        super().add_waitable(waitable)
+        if isinstance(waitable, ActionServer | ActionClient):
+            self.listener.add(waitable)
+
+    def remove_waitable(self, waitable: Waitable) -> None:
+        """See rclpy."""
+        self.listener.remove(waitable)
+        super().remove_waitable(waitable)
+
     def create_subscription(self, *args: Any, **kwargs: Any) -> Subscription:
         """See rclpy; ``callback`` takes the message alone and must not block. Callback groups and event callbacks mean nothing here."""
         # a subscription's events wake the executor for every message (rmw_fastrtps): there are none
@@ -73,11 +95,11 @@ class DeskhandNode(Node):
 
     def create_service(self, *args: Any, **kwargs: Any) -> Service:
         """See rclpy; ``callback`` is a plain function."""
-        return self._listened(super().create_service(*args, **kwargs))
+        return self._listened(super().create_service(*args, **{"qos_profile": REQUESTS, **kwargs}))
 
     def create_client(self, *args: Any, **kwargs: Any) -> Client:
         """See rclpy; what is called when an answer comes must not block."""
-        return self._listened(super().create_client(*args, **kwargs))
+        return self._listened(super().create_client(*args, **{"qos_profile": REQUESTS, **kwargs}))
 
     def _listened(self, entity: Any) -> Any:
         self.listener.add(entity)

@@ -1,8 +1,9 @@
-"""Serves ``run_task``: one instruction at a time through the agent; "stop" at any time."""
+"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either."""
 
 from __future__ import annotations
 
 import json
+import queue
 import sys
 import threading
 import time
@@ -18,15 +19,19 @@ from deskhand.agent.base import ChatModel
 from deskhand.agent.language.parser import is_stop
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models import load_profile, make_model
+from deskhand.agent.moves import History
 from deskhand.agent.records import Budgets, Step, TaskOutcome
+from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.safety.settings import load_safety
 from deskhand_interfaces.action import RunTask
+from deskhand_interfaces.srv import TellTask
 
-MODES = ("", "tools", "code")
+MODES = ("", "tools", "code", "direct")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
@@ -42,6 +47,8 @@ class Parameters:
         profiles: file with model profiles; empty for ``config/llm.yaml``.
         episode: folder that gets ``agent.json`` (all steps of the newest task); empty for none.
         max_tool_calls, max_seconds: budget of one task; wall time.
+        settings: safety file whose ``rules`` are kept; empty for ``config/safety.yaml``.
+        answer_timeout: [s] that a question to the user waits, where the task does not say.
     """
 
     arm: str = "wx250s"
@@ -50,6 +57,8 @@ class Parameters:
     episode: str = ""
     max_tool_calls: int = 150
     max_seconds: float = 1200.0
+    answer_timeout: float = 120.0
+    settings: str = ""
 
 
 class OrchestratorNode(DeskhandNode):
@@ -62,10 +71,15 @@ class OrchestratorNode(DeskhandNode):
         self._profile, self._model = profile, model or make_model(profile)
         self._client = RosToolClient(self) if tools is None else None
         self._tools: ToolClient = tools if tools is not None else self._client  # type: ignore[assignment]
+        self._rules = load_safety(self.parameters.settings or None).rules
+        SafetyRules(self._rules)  # one that is not understood ends the start, not the first task
         self._lock = threading.Lock()
         self._running = ""
         self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
         self._idle.set()
+        self._history = History()
+        self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.create_service(TellTask, "tell", self._tell, callback_group=self.reentrant)
         self._safety = self.create_client(Trigger, "safety/stop", callback_group=self.reentrant)
         self._server = ActionServer(
             self,
@@ -115,7 +129,9 @@ class OrchestratorNode(DeskhandNode):
 
     def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         if handle.request.mode not in MODES:
-            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code.")
+            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code, direct.")
+        if handle.request.mode in ("code", "direct") and self._profile.provider == "offline":
+            return TaskOutcome(False, "invalid_input", f"the offline brain has no mode {handle.request.mode!r}; it calls tools.")
         if len(instruction) > LONGEST:
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
         if is_stop(instruction):
@@ -126,6 +142,7 @@ class OrchestratorNode(DeskhandNode):
             self._running = instruction or "(empty)"
             self._idle.clear()
             self._stop.clear()
+            self._told = queue.SimpleQueue()  # what was told to an earlier task is not for this one
         try:
             return self._run(handle, instruction)
         finally:
@@ -136,32 +153,63 @@ class OrchestratorNode(DeskhandNode):
     def _run(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         def report(step: Step) -> None:
             text = step.text if not step.finished else ("ok" if step.ok else f"{step.code}: {step.message}")
-            handle.publish_feedback(RunTask.Feedback(step=step.index, tool=step.tool, text=text[:500]))
+            asked = {"question": step.question, "options": list(step.options)} if not step.finished else {}
+            handle.publish_feedback(RunTask.Feedback(step=step.index, tool=step.tool, text=text[:500], **asked))
 
         loop = AgentLoop(
             self._model,
             self._tools,
-            Budgets(tool_calls=self.parameters.max_tool_calls, seconds=self.parameters.max_seconds, tokens=self._profile.max_total_tokens),
+            Budgets(
+                tool_calls=self.parameters.max_tool_calls,
+                seconds=self.parameters.max_seconds,
+                tokens=self._profile.max_total_tokens,
+                answer_seconds=handle.request.answer_timeout or self.parameters.answer_timeout,
+            ),
             report,
             lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set(),
-            context_tokens=self._profile.context_tokens,
             caller=f"orchestrator/{self._profile.name}",
             mode=handle.request.mode or "tools",
+            inbox=self._next_words,
+            history=self._history,
+            rules=self._rules,
         )
         outcome = loop.run(instruction)
-        self._record(instruction, outcome)
+        self._record(instruction, handle.request.mode or "tools", outcome)
         return outcome
 
-    def _record(self, instruction: str, outcome: TaskOutcome) -> None:
+    def _record(self, instruction: str, mode: str, outcome: TaskOutcome) -> None:
         if not self.parameters.episode:
             return
         folder = Path(self.parameters.episode)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, **outcome.to_json()}
+            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, "mode": mode, **outcome.to_json()}
             (folder / "agent.json").write_text(json.dumps(body, indent=1, default=str), encoding="utf-8")
         except OSError as error:
             self.get_logger().error(f"the steps could not be written to {folder}: {error}")
+
+    # ------------------------------------------------------------ words for the running task
+
+    def _tell(self, request: TellTask.Request, response: TellTask.Response) -> TellTask.Response:
+        text = request.text.strip()
+        if is_stop(text):
+            outcome = self._halt(text)
+            response.accepted, response.message = outcome.success, outcome.summary
+            return response
+        with self._lock:
+            problem = "there are no words." if not text else "" if self._running else "no task is running."
+            if len(text) > LONGEST:
+                problem = f"there are {len(text)} characters; at most {LONGEST} are read."
+            if not problem:
+                self._told.put(text)
+        response.accepted, response.message = not problem, problem
+        return response
+
+    def _next_words(self) -> str | None:
+        try:
+            return self._told.get_nowait()
+        except queue.Empty:
+            return None
 
     # ------------------------------------------------------------ stop
 

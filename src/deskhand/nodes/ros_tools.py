@@ -24,17 +24,19 @@ from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.peers import Peers
 from deskhand_interfaces.action import InvokeTool
-from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
+from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
 SERVER = "tool_server"
 POLL = 0.02  # [s]
+QUICK = 10.0  # [s] time limit of a tool that is called by the service
 AFTER_CANCEL = 20.0  # [s] wall time that a cancelled call may take to come to its end
 LOST = 5.0  # [s] that the server may be undiscovered during a call
 
 
 class RosToolClient:
-    """:class:`deskhand.etp.base.ToolClient` over ``tools/list``, ``tools/describe``, ``tools/invoke`` and ``tools/resource``.
+    """:class:`deskhand.etp.base.ToolClient` over ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call`` and ``tools/resource``.
 
+    A tool that moves nothing and is done within :data:`QUICK` seconds is called by the service ``tools/call``, all others by the action ``tools/invoke``.
     ``node`` must be spun by other threads; ``namespace`` is that of the server where it is another one than the node's, for example ``/arm_2``.
     A server that has died or vanished raises ``node_unavailable`` in the middle of a call too.
     """
@@ -47,6 +49,8 @@ class RosToolClient:
         self._list = node.create_client(ListTools, f"{prefix}tools/list", **group)
         self._describe = node.create_client(DescribeTool, f"{prefix}tools/describe", **group)
         self._resource = node.create_client(ReadResource, f"{prefix}tools/resource", **group)
+        self._quick: dict[str, bool] = {}
+        self._call = node.create_client(CallTool, f"{prefix}tools/call", **group)
         self._invoke = ActionClient(node, InvokeTool, f"{prefix}tools/invoke", **group)
 
     def close(self) -> None:
@@ -73,11 +77,16 @@ class RosToolClient:
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""
     ) -> ToolResult:
-        """See ToolClient. A cancel is passed on, and the truth about what became of the call is waited for."""
+        """See ToolClient. A cancel is passed on, and the truth about what became of the call is waited for; of a quick tool it ends the waiting alone.
+
+        What a quick tool logs comes to ``feedback`` with its result.
+        """
         problem = unreadable(dict(arguments)) if isinstance(arguments, Mapping) else Problem("", repr(arguments)[:60], "the arguments are not an object", "{}")
         if problem:
             return failure(InvalidArguments(name, [problem]), name, 0.0)
         text = json.dumps(dict(arguments), allow_nan=False)
+        if self._is_quick(name):
+            return self._call_quickly(CallTool.Request(tool=name, arguments_json=text, caller=caller), feedback, cancelled)
         goal = InvokeTool.Goal(tool=name, arguments_json=text, caller=caller)
         end = time.monotonic() + self._wait_for
         while not self._invoke.server_is_ready():
@@ -89,20 +98,22 @@ class RosToolClient:
             if feedback is not None:
                 feedback(float(message.feedback.progress), message.feedback.text)
 
-        handle = self._wait(self._invoke.send_goal_async(goal, feedback_callback=on_feedback), name)
+        ready = self._invoke.server_is_ready
+        handle = self._wait(self._invoke.send_goal_async(goal, feedback_callback=on_feedback), name, ready)
         if not handle.accepted:
             return failure(DeskhandError("busy", f"{name}: the tool server runs as many calls as it can.", retry=True), name, 0.0)
-        response = self._wait(handle.get_result_async(), name, cancelled, handle.cancel_goal_async)
+        response = self._wait(handle.get_result_async(), name, ready, cancelled, handle.cancel_goal_async)
         return result_from_text(response.result.result_json)
 
-    def _wait(self, future: Any, name: str, cancelled: Callable[[], bool] | None = None, cancel: Callable[[], Any] | None = None) -> Any:
+    def _wait(
+        self, future: Any, name: str, is_ready: Callable[[], bool], cancelled: Callable[[], bool] | None = None, cancel: Callable[[], Any] | None = None
+    ) -> Any:
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         end, lost_at = float("inf"), float("inf")
         while not done.wait(POLL):
             now = time.monotonic()
-            ready = self._invoke.server_is_ready()
-            lost_at = float("inf") if ready else min(lost_at, now)
+            lost_at = float("inf") if is_ready() else min(lost_at, now)
             if self._peers.dead(SERVER) or now - lost_at > LOST:
                 if done.wait(0.05):  # an answer may have been on its way
                     break
@@ -114,6 +125,35 @@ class RosToolClient:
             if now > end:
                 raise DeskhandError("node_unavailable", f"{name} was cancelled, but the tool server does not say what became of it.")
         return future.result()
+
+    def _call_quickly(self, request: CallTool.Request, feedback: Feedback | None, cancelled: Callable[[], bool] | None) -> ToolResult:
+        def give_up() -> None:
+            raise DeskhandError("cancelled", f"{request.tool} was cancelled.")
+
+        try:
+            answer = self._wait(self._call.call_async(request), request.tool, self._call.service_is_ready, cancelled, give_up)
+        except DeskhandError as error:
+            if error.code == "cancelled":  # it moves nothing, and its end is near
+                return failure(error, request.tool, 0.0)
+            raise
+        result = result_from_text(answer.result_json)
+        for line in result.details.get("log", ()) if feedback is not None else ():
+            feedback(1.0, line)  # type: ignore[misc]
+        return result
+
+    def _is_quick(self, name: str) -> bool:
+        """Whether a tool moves nothing and ends within seconds, by its card, which is read once, and the server has the service."""
+        if not self._call.service_is_ready():
+            return False
+        if name not in self._quick:
+            try:
+                card = self.describe(name)
+            except DeskhandError as error:
+                if error.code != "unknown_tool":
+                    raise
+                return False  # the call will say so, with the nearest names
+            self._quick[name] = card["effects"] != "motion" and card["timeout"] <= QUICK
+        return self._quick[name]
 
     def _ask(self, client: Any, request: Any) -> Any:
         if self._peers.dead(SERVER):

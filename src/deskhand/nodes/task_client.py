@@ -1,8 +1,9 @@
 """Sends one instruction to the orchestrator and prints how it goes, one JSON object a line on standard output.
 
-``{"type": "feedback", "step", "tool", "text"}`` while it runs, then ``{"type": "result", "success", "error_code", "error_message", "summary",
-"episode", "tool_calls", "errors"}``, where ``error_code`` is the name of a code. SIGINT and SIGTERM cancel the task. A process of its own, so that
-who starts it needs no ROS.
+``{"type": "feedback", "step", "tool", "text"}`` while it runs, with ``question`` and ``options`` where it asks something, then ``{"type": "result",
+"success", "error_code", "error_message", "summary", "episode", "tool_calls", "errors"}``, where ``error_code`` is the name of a code. SIGINT and SIGTERM
+cancel the task. With ``--listen`` each line of standard input is told to the task: an answer, or a correction; ``{"type": "told", "accepted",
+"message"}`` says what became of it. Without, nobody is there to answer. A process of its own, so that who starts it needs no ROS.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import rclpy
@@ -23,8 +25,9 @@ from rclpy.utilities import remove_ros_args
 
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.nodes.action_client import ActionClient
-from deskhand.nodes.node import wait_future
+from deskhand.nodes.node import call_service, wait_future
 from deskhand_interfaces.action import RunTask
+from deskhand_interfaces.srv import TellTask
 
 CANCEL_WAIT = 1.0  # [s] for a cancelled task to end
 FOREVER = 1e9
@@ -46,9 +49,10 @@ class TaskClient(Node):
     def __init__(self) -> None:
         super().__init__("task_client")
         self._action = ActionClient(self, RunTask, "run_task")
+        self._tell = self.create_client(TellTask, "tell")
 
-    def run(self, instruction: str, mode: str, wait: float, stop: threading.Event) -> dict[str, Any]:
-        """Send the instruction and wait for the end.
+    def run(self, instruction: str, mode: str, wait: float, stop: threading.Event, answer_timeout: float = -1.0) -> dict[str, Any]:
+        """Send the instruction and wait for the end; ``answer_timeout`` as in RunTask.action.
 
         Raises:
             DeskhandError: ``node_unavailable`` when no orchestrator is there within ``wait`` [s], ``busy`` when it does not take the task.
@@ -59,7 +63,7 @@ class TaskClient(Node):
                 raise DeskhandError("cancelled", "cancelled before the task began.")
             if time.monotonic() > end:
                 raise DeskhandError("node_unavailable", "nobody serves run_task.", hint="Is the orchestrator running?")
-        goal = RunTask.Goal(instruction=instruction, mode=mode)
+        goal = RunTask.Goal(instruction=instruction, mode=mode, answer_timeout=answer_timeout)
         handle = wait_future(self._action.send_goal_async(goal, feedback_callback=self._feedback), 10.0, "run_task", stop.is_set)
         if not handle.accepted:
             raise DeskhandError("busy", "the orchestrator did not take the task.", hint="It may still be at another one.")
@@ -73,7 +77,17 @@ class TaskClient(Node):
 
     def _feedback(self, message: Any) -> None:
         feedback = message.feedback
-        say("feedback", step=feedback.step, tool=feedback.tool, text=feedback.text)
+        asked = {"question": feedback.question, "options": list(feedback.options)} if feedback.question else {}
+        say("feedback", step=feedback.step, tool=feedback.tool, text=feedback.text, **asked)
+
+    def listen(self, lines: Iterable[str]) -> None:
+        """Tell the task every line, until there are no more."""
+        for line in lines:
+            try:
+                response = call_service(self._tell, TellTask.Request(text=line.strip()), timeout=10.0, wait_for=5.0)
+                say("told", accepted=bool(response.accepted), message=response.message)
+            except DeskhandError as error:
+                say("told", accepted=False, message=str(error))
 
 
 def result_to_json(result: RunTask.Result) -> dict[str, Any]:
@@ -96,6 +110,8 @@ def main() -> int:
     parser.add_argument("--instruction", required=True)
     parser.add_argument("--mode", default="tools")
     parser.add_argument("--wait", type=float, default=15.0, help="for the orchestrator to appear [s]")
+    parser.add_argument("--listen", action="store_true", help="tell the task what standard input says")
+    parser.add_argument("--answer-timeout", type=float, default=0.0, help="with --listen: how long a question waits [s]; 0: as the orchestrator is set")
     arguments = parser.parse_args(remove_ros_args(sys.argv)[1:])
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -106,8 +122,10 @@ def main() -> int:
     executor.add_node(node)
     spinner = threading.Thread(target=executor.spin, daemon=True)
     spinner.start()
+    if arguments.listen:
+        threading.Thread(target=node.listen, args=(sys.stdin,), daemon=True).start()
     try:
-        result = node.run(arguments.instruction, arguments.mode, arguments.wait, stop)
+        result = node.run(arguments.instruction, arguments.mode, arguments.wait, stop, arguments.answer_timeout if arguments.listen else -1.0)
     except DeskhandError as error:
         result = failed(error)
     say("result", **result)

@@ -1,6 +1,7 @@
-"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/resource``; publishes ``tools/events``.
+"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``.
 
-The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits).
+The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits), or about the very one that was shown
+with a message on ``tools/decide``, ``{"id", "approve"}``; ``tools/events`` tells of every request and its end.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
@@ -27,7 +28,7 @@ from std_srvs.srv import Trigger
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval, PendingApprovals, Request
-from deskhand.etp.base import ToolResult
+from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
 from deskhand.etp.remote.config import MCP_FILE, load_servers
@@ -35,7 +36,7 @@ from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
-from deskhand.nodes.action_client import MANY
+from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_robot import RosRobot
@@ -46,14 +47,15 @@ from deskhand.safety.audit import AuditLog
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
-from deskhand_interfaces.srv import DescribeTool, ListTools, ReadResource
+from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
 if TYPE_CHECKING:
     from deskhand.etp.remote.client import McpConnection
 
 MAX_CALLS = 32
-"""Calls side by side; each waits in a thread of the executor."""
-THREADS = MAX_CALLS + 16
+"""Calls side by side; each waits in a thread."""
+SPARE = 16
+"""Threads for what is asked besides, also when all calls wait for the operator."""
 MOUNT_WAIT = 2.0
 """[s] between two looks for a namespace whose tools are mounted."""
 
@@ -71,6 +73,7 @@ class Parameters:
         measured_file: file that keeps latency and success of the tools over restarts; empty: ``measured.json`` in ``episode``, else below the ROS home.
         memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
+        baseline: also load the action of direct mode.
         mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
         mounts: tool servers of other namespaces whose tools are mounted, ``name=/namespace`` with spaces between; mounted when they are there.
     """
@@ -83,6 +86,7 @@ class Parameters:
     memory_file: str = ""
     measured_file: str = ""
     other_packages: bool = True
+    baseline: bool = False
     mcp_servers: str = ""
     mounts: str = ""
 
@@ -91,9 +95,9 @@ class ToolServerNode(DeskhandNode):
     """Node ``tool_server``; ``robot`` is for tests with a robot of their own."""
 
     def __init__(self, robot: Robot | None = None, **kwargs: Any) -> None:
-        super().__init__("tool_server", **kwargs)
+        super().__init__("tool_server", workers=MAX_CALLS + SPARE, **kwargs)
         self.parameters = declare_parameters(self, Parameters)
-        registry, problems = load_tools(self.parameters.other_packages)
+        registry, problems = load_tools(self.parameters.other_packages, self.parameters.baseline)
         for problem in problems:
             self.get_logger().error(problem)
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
@@ -101,13 +105,13 @@ class ToolServerNode(DeskhandNode):
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE))
-        self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce)
+        self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce, self._answered)
         self.session = make_session(
             robot or self._ros_robot,
             memory=self._memory,
             registry=registry,
             approval=Approval(self.parameters.approval, self._pending),
-            audit=lambda record: self._audit.write("tool_call", dict(record)),
+            audit=self._note,
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
             measured=_measured_file(self.parameters),
@@ -123,10 +127,12 @@ class ToolServerNode(DeskhandNode):
         self.create_service(ListTools, "tools/list", self._list, **group)
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
         self.create_service(ReadResource, "tools/resource", self._resource, **group)
+        self.create_service(CallTool, "tools/call", self._answer_call, **group)
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
+        self.create_subscription(String, "tools/decide", self._on_decision, QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE), **group)
         self._server = ActionServer(
-            self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group, **MANY
+            self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
         self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}, memory {self._memory.path}")
 
@@ -224,36 +230,58 @@ class ToolServerNode(DeskhandNode):
         return True
 
     def _invoke(self, handle: ServerGoalHandle) -> InvokeTool.Result:
-        goal = handle.request
-        try:
-            result = self._call(handle)
-        except Exception as error:  # a fault must not leave the caller waiting
-            self.get_logger().error(f"call of {goal.tool!r} failed: {type(error).__name__}: {error}")
-            result = failure(error, goal.tool, 0.0)
-        finally:
-            with self._counting:
-                self._count -= 1
+        def feedback(fraction: float, text: str) -> None:
+            if handle.is_active:
+                handle.publish_feedback(InvokeTool.Feedback(progress=float(fraction), text=text))
+
+        result = self._call(handle.request, feedback, lambda: handle.is_cancel_requested)
         if result.ok:
             handle.succeed()
         elif handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()
-        self.get_logger().info(f"{goal.tool} for {goal.caller or 'somebody'}: {result.code or 'ok'} in {result.duration:.2f} s {result.message}"[:300])
-        return InvokeTool.Result(error_code=error_number(result), error_message=f"{result.message} {result.hint}".strip(), result_json=result_to_text(result))
+        return self._told(result, InvokeTool.Result())
 
-    def _call(self, handle: ServerGoalHandle) -> ToolResult:
-        goal = handle.request
+    def _answer_call(self, request: CallTool.Request, response: CallTool.Response) -> CallTool.Response:
+        if not self._admit(request.tool):
+            busy = DeskhandError("busy", f"{request.tool}: the tool server runs as many calls as it can.", retry=True)
+            return self._told(failure(busy, request.tool, 0.0), response)
+        return self._told(self._call(request), response)
+
+    def _call(self, request: Any, feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None) -> ToolResult:
+        """Run what was admitted; without ``cancelled`` only what moves nothing."""
         try:
-            arguments = parse_arguments(goal.arguments_json, goal.tool)
+            arguments = parse_arguments(request.arguments_json, request.tool)
+            if cancelled is None and self.session.registry.get(request.tool).card.effects == "motion":
+                raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
+            result = self.session.invoke(request.tool, arguments, feedback, cancelled, request.caller)
         except DeskhandError as error:
-            return failure(error, goal.tool, 0.0)
+            result = failure(error, request.tool, 0.0)
+        except Exception as error:  # a fault must not leave the caller waiting
+            self.get_logger().error(f"call of {request.tool!r} failed: {type(error).__name__}: {error}")
+            result = failure(error, request.tool, 0.0)
+        finally:
+            with self._counting:
+                self._count -= 1
+        if cancelled is not None or not result.ok:  # what only reads and succeeds stands in the audit log and on tools/events
+            outcome = f"{result.code or 'ok'} in {result.duration:.2f} s {result.message}"
+            self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])
+        return result
 
-        def feedback(fraction: float, text: str) -> None:
-            if handle.is_active:
-                handle.publish_feedback(InvokeTool.Feedback(progress=float(fraction), text=text))
+    def _told(self, result: ToolResult, message: Any) -> Any:
+        """The result as a message of the action or of the service."""
+        message.error_code, message.error_message = error_number(result), f"{result.message} {result.hint}".strip()
+        message.result_json = result_to_text(result)
+        return message
 
-        return self.session.invoke(goal.tool, arguments, feedback, lambda: handle.is_cancel_requested, goal.caller)
+    def _note(self, record: Mapping[str, Any]) -> None:
+        """Into the audit log; what may move something is on disk before it does."""
+        try:
+            durable = self.session.registry.get(record["tool"]).card.effects == "motion"
+        except DeskhandError:  # no such tool, so nothing runs
+            durable = False
+        self._audit.write("tool_call", dict(record), durable)
 
     def _publish(self, record: Mapping[str, Any]) -> None:
         self._events.publish(String(data=json.dumps(record, ensure_ascii=False, allow_nan=False)))
@@ -265,6 +293,22 @@ class ToolServerNode(DeskhandNode):
         self._publish(
             {"event": "approval", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "effects": request.effects}
         )
+
+    def _answered(self, request: Request, how: str) -> None:
+        self._publish({"event": "approval_end", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "end": how})
+
+    def _on_decision(self, message: String) -> None:
+        try:
+            said = json.loads(message.data)
+            request_id, approve = str(said["id"]), said["approve"] is True
+        except (ValueError, KeyError, TypeError):
+            request_id, approve = "", False
+        if not request_id:
+            self.get_logger().error(f"tools/decide: no decision about a request: {message.data[:200]!r}")
+            return
+        request = self._pending.decide(approve, request_id)
+        word = "approved" if approve else "denied"
+        self.get_logger().info(f"{word} by the operator: {request.tool}" if request else f"no call {request_id!r} waits for approval (any more)")
 
     def _approve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._decide(True, response)
@@ -314,7 +358,7 @@ def _audit_file(episode: str) -> Path:
 
 def main() -> int:
     """Entry point."""
-    return run_node(ToolServerNode, threads=THREADS)
+    return run_node(ToolServerNode, threads=2)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""The audit log: append-only JSON lines, each on disk before the next and chained to the one before by its hash.
+"""The audit log: append-only JSON lines, each chained to the one before by its hash.
+
+What matters is on disk (``fsync``) before :meth:`AuditLog.write` returns; the rest is with the operating system, where the end of this process does not harm
+it: only a power cut can take such lines, and only the last ones.
 
 A line is ``{"index", "stamp", "event", "data", "previous", "hash"}``; ``hash`` is the SHA-256 of the line's JSON (sorted keys, no spaces)
 without the field ``hash`` itself, ``previous`` the hash of the line before, 64 zeros for the first. A changed, removed or inserted line breaks the chain.
@@ -56,8 +59,8 @@ class AuditLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def write(self, event: str, data: dict[str, Any]) -> dict[str, Any]:
-        """Append one event (JSON-able ``data``); on disk when this returns. Gives the line as written."""
+    def write(self, event: str, data: dict[str, Any], durable: bool = True) -> dict[str, Any]:
+        """Append one event (JSON-able ``data``); when it is ``durable``, it and all before it are on disk when this returns. Gives the line as written."""
         with self._lock:
             if self._file is None:
                 raise DeskhandError("internal_error", f"the audit log {self._path} is not open.")
@@ -65,7 +68,8 @@ class AuditLog:
             entry["hash"] = _digest(entry)
             self._file.write(_json(entry) + b"\n")
             self._file.flush()
-            os.fsync(self._file.fileno())
+            if durable:
+                os.fsync(self._file.fileno())
             self._index, self._previous = self._index + 1, entry["hash"]
             return entry
 

@@ -50,7 +50,10 @@ class SlowSettings:
 
 @dataclass(frozen=True)
 class SafetySettings:
-    """What no motion may exceed; see ``config/safety.yaml`` for the fields. ``keep_out``: what :func:`keep_out_zone` makes, margins included."""
+    """What no motion may exceed; see ``config/safety.yaml`` for the fields. ``keep_out``: what :func:`keep_out_zone` makes, margins included.
+
+    ``rules`` are sentences about the order of acts, which the agent's loop holds every plan and call against.
+    """
 
     lower: Array
     upper: Array
@@ -62,6 +65,7 @@ class SafetySettings:
     approval: str = "never"
     watchdog: WatchdogSettings = field(default_factory=WatchdogSettings)
     slow: SlowSettings = field(default_factory=SlowSettings)
+    rules: tuple[str, ...] = ()
 
     def walls(self) -> tuple[CollisionObject, ...]:
         """The workspace's sides and lid as boxes, so that a planner keeps inside it."""
@@ -103,7 +107,19 @@ def parse_safety(data: Any) -> SafetySettings:
     """Settings from what YAML gave; the same errors without the file's name."""
     if not isinstance(data, dict):
         raise DeskhandError("config_error", f"a mapping is expected, got {type(data).__name__}.")
-    valid = ("workspace", "keep_out", "keep_out_margin", "max_tcp_speed", "max_joint_speed", "max_penetration", "check_step", "approval", "watchdog", "slow")
+    valid = (
+        "workspace",
+        "keep_out",
+        "keep_out_margin",
+        "max_tcp_speed",
+        "max_joint_speed",
+        "max_penetration",
+        "check_step",
+        "approval",
+        "watchdog",
+        "slow",
+        "rules",
+    )
     _only(data, valid, "the file")
     workspace = _mapping(data.get("workspace"), "workspace")
     _only(workspace, ("lower", "upper"), "workspace")
@@ -121,6 +137,9 @@ def parse_safety(data: Any) -> SafetySettings:
     _only(watchdog, ("timeout", "hang_timeout", "status_timeout"), "watchdog")
     slow = _mapping(data.get("slow", {}), "slow")
     _only(slow, ("tcp_speed", "near", "near_people"), "slow")
+    rules = data.get("rules") or []
+    if not isinstance(rules, list) or not all(isinstance(rule, str) and rule.strip() for rule in rules):
+        raise DeskhandError("config_error", f"rules must be a list of sentences, got {rules!r}.")
     return SafetySettings(
         lower,
         upper,
@@ -132,6 +151,7 @@ def parse_safety(data: Any) -> SafetySettings:
         approval,
         WatchdogSettings(_number(watchdog, "timeout", 1.0, 60.0), _number(watchdog, "hang_timeout", 5.0, 60.0), _number(watchdog, "status_timeout", 1.0, 60.0)),
         SlowSettings(_number(slow, "tcp_speed", 0.25, 10.0), _number(slow, "near", 0.03, 0.3), _number(slow, "near_people", 0.5, 3.0)),
+        tuple(rules),
     )
 
 

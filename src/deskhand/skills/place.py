@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, lean_axis, ready, release
 from deskhand.skills.room import room_in
-from deskhand.skills.second_look import disturbed, inside_container, same_object
+from deskhand.skills.second_look import disturbed, inside_container, newcomer, same_object
 from deskhand.skills.spots import Spot, spots_in
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 
 FULL = 0.05  # share of a container's room that must be free
+NEAR = 0.05  # [m] beyond its own length that a thing which was let go may roll or tip
 
 
 @skill
@@ -53,11 +55,11 @@ def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spo
     return spots
 
 
-def look_after(ctx: SkillContext, held: Held, before: Scene) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
-    """The scene now, what was put down in it (None: not seen), and what to tell about it."""
+def look_after(ctx: SkillContext, held: Held, before: Scene, rest: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
+    """The scene now, what was put down in it (None: not seen), and what to tell about it. It should have come to rest at the pose ``rest`` (4, 4)."""
     ctx.step(0.8, "look whether it worked")
     after = ctx.look()
-    found = same_object(after, held.object, before)
+    found = same_object(after, held.object, before) or newcomer(after, before, rest[:3, 3], NEAR + float(max(held.object.size)))
     data: dict[str, Any] = {"object_id": held.object.id, "seen": found is not None}
     if found is not None:
         data.update(seen_as=found.id, position=[round(float(v), 4) for v in found.position])
@@ -65,7 +67,9 @@ def look_after(ctx: SkillContext, held: Held, before: Scene) -> tuple[Scene, Sce
 
 
 def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObject, spot: Spot) -> SkillResult:
-    after, found, data = look_after(ctx, held, before)
+    rest = spot.release @ held.tcp_T_object
+    rest[2, 3] -= spot.fall
+    after, found, data = look_after(ctx, held, before, rest)
     name = held.object.id
     now = same_object(after, container)
     if now is None:
@@ -78,8 +82,6 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
     if found is None:
         if not spot.inside:
             raise SkillError("place_failed", f"{name} did not fit between the walls of {container.id} and is not seen in it.", data)
-        rest = spot.release @ held.tcp_T_object
-        rest[2, 3] -= spot.fall
         ctx.belief.hide(replace(moved(held.object, rest), support=now.id, relation="in"))
     room = room_in(ctx.belief.everything(), now)
     data.update(free_volume=round(room.volume, 7), free_share=round(room.share, 3))

@@ -147,7 +147,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
     if put.shape in PROVABLE:
         ctx.belief.stands(put)
-    after, found, data = look_after(ctx, held, before)
+    after, found, data = look_after(ctx, held, before, put.pose)
     if name in ctx.belief.known:
         frame = ctx.robot.observe()
         others = [item for item in ctx.belief.known.values() if item.id != name]

@@ -11,6 +11,7 @@ from deskhand.skills.evidence import compare
 from deskhand.types import Frame, Scene, SceneObject
 
 MOVED = 0.03  # [m] that a thing left alone may seem to move between two looks
+FAR = 0.1  # [m] that nothing moves which is only pushed by what was put beside it
 BELOW_RIM = 0.004  # [m]
 ENOUGH = 12  # points that must be seen to say anything
 BEHIND = 0.012  # [m] that the camera sees further, at most, where a thing has gone: another may stand right behind it
@@ -65,6 +66,23 @@ def same_object(scene: Scene, item: SceneObject, not_in: Scene | None = None) ->
             return other
     others = [other for other in scene.objects if alike(other, item) and not (not_in and _was_there(not_in, other))]
     return min(others, key=lambda other: float(np.linalg.norm(other.position - item.position)), default=None)
+
+
+def newcomer(after: Scene, before: Scene, at: Array, reach: float) -> SceneObject | None:
+    """What has come to lie within ``reach`` [m] of the place ``at`` (3,) between two looks, the nearest, whatever it looks like and whatever id it has.
+
+    A piece of a thing that was half hidden gives its name and its size to all of it, once that has been carried away.
+    """
+    were = {item.id: item.position for item in before.objects}
+    come = [
+        item
+        for item in after.objects
+        if not item.is_container
+        and np.linalg.norm(item.position - at) < reach
+        and not _was_there(before, item)
+        and (item.id not in were or np.linalg.norm(item.position - were[item.id]) > FAR)
+    ]
+    return min(come, key=lambda item: float(np.linalg.norm(item.position - at)), default=None)
 
 
 def disturbed(before: Scene, after: Scene, leave_out: tuple[str, ...] = ()) -> list[str]:

@@ -15,6 +15,7 @@ TASKS = {
     "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
     "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",
     "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
+    "free_instructions": "deskhand.tasks.free_instructions:FreeInstructions",
 }
 """Name to class, imported when asked for."""
 

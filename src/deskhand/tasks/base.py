@@ -33,6 +33,32 @@ class Score:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Word:
+    """What the robot said: of its last instruction the outcome, of all of them the questions that it asked.
+
+    ``held_then`` are the things that were in the hand when somebody told it a correction.
+    """
+
+    success: bool = False
+    code: str = ""
+    summary: str = ""
+    questions: tuple[str, ...] = ()
+    held_then: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a person says while the robot works: when it asks something with the words ``asked``, or when the tool ``after`` has succeeded."""
+
+    say: str
+    asked: str = ""
+    after: str = ""
+
+
+SILENT = Word()
+
+
 class Task(Protocol):
     """Everything follows from the arm that it is laid out for and the seed; the same seed gives the same scene, words and goal."""
 
@@ -49,12 +75,24 @@ class Task(Protocol):
         """What the robot is told; all that it is told."""
         ...
 
+    def instructions(self, seed: int) -> tuple[str, ...]:
+        """What the robot is told, one after the other where it is more than :meth:`instruction`."""
+        ...
+
+    def remarks(self, seed: int) -> tuple[Remark, ...]:
+        """What is said to the robot while it works."""
+        ...
+
+    def group(self, seed: int) -> str:
+        """A part of the task that is reported by itself; empty for none."""
+        ...
+
     def pictures(self, seed: int) -> dict[Path, WorldSpec]:
         """Pictures that the instruction names, and the world that each shows; they are rendered before the trial."""
         ...
 
-    def score(self, seed: int, start: Truth, end: Truth) -> Score:
-        """Judge the end of a trial of ``seed``; ``start`` is the truth before the robot moved."""
+    def score(self, seed: int, start: Truth, end: Truth, word: Word = SILENT) -> Score:
+        """Judge the end of a trial of ``seed``; ``start`` is the truth before the robot moved, ``word`` what it said."""
         ...
 
 
@@ -104,6 +142,18 @@ class SeededTask(ABC, Generic[S]):
     def instruction(self, seed: int) -> str:
         """See Task."""
         return self.setting(seed).instruction
+
+    def instructions(self, seed: int) -> tuple[str, ...]:
+        """See Task: the one instruction."""
+        return (self.instruction(seed),)
+
+    def remarks(self, seed: int) -> tuple[Remark, ...]:
+        """See Task: none."""
+        return ()
+
+    def group(self, seed: int) -> str:
+        """See Task: none."""
+        return ""
 
     def pictures(self, seed: int) -> dict[Path, WorldSpec]:
         """See Task: none."""

@@ -18,7 +18,7 @@ from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
 from deskhand.structures import Blocks, Slot, footprint, structure, to_spec
-from deskhand.tasks.base import ObjectScore, Score, SeededTask
+from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import FLOOR, footprint_of
 from deskhand.tasks.standing import best_fit, heights
 from deskhand.tasks.wording import listed
@@ -74,7 +74,7 @@ class BlockBuilding(SeededTask[Setting]):
         picture = self.setting(seed).picture
         return dict([picture]) if picture else {}
 
-    def score(self, seed: int, start: Truth, end: Truth) -> Score:
+    def score(self, seed: int, start: Truth, end: Truth, word: Word = SILENT) -> Score:
         """See Task. The share of the plan that stands: each block within 10 mm of its place in the structure, at rest, on the blocks that carry it."""
         setting = self.setting(seed)
         centres = heights(setting.slots, setting.edge, setting.plank_height)

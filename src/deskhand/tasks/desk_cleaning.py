@@ -15,7 +15,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_rpy
 from deskhand.resources import resource_path
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.tasks.base import ObjectScore, Score, SeededTask
+from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import AT_REST, FLOOR, UPRIGHT, footprint_of, tilt, where_is
 from deskhand.tasks.wording import Rule, make_rules, say
 
@@ -48,7 +48,7 @@ class DeskCleaning(SeededTask[Setting]):
     def _make(self, seed: int) -> Setting:
         return _setting(self._arm, seed)
 
-    def score(self, seed: int, start: Truth, end: Truth) -> Score:
+    def score(self, seed: int, start: Truth, end: Truth, word: Word = SILENT) -> Score:
         """See Task. Every object in its container and at rest, nothing dropped, every container upright and on the desk."""
         setting = self.setting(seed)
         walls = {item.name: item.wall for item in setting.world.objects if item.kind in CONTAINER_KINDS}

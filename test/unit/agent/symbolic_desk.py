@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -56,7 +57,8 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "pick": ("motion", schema(object_id=TEXT)),
     "place_in": ("motion", schema(container_id=TEXT)),
     "place_on": ("motion", schema(target_id=TEXT)),
-    "place_at": ("motion", schema(x=NUMBER, y=NUMBER)),
+    "place_at": ("motion", schema(x=NUMBER, y=NUMBER, yaw={"default": None}, on={"default": None})),
+    "handover": ("motion", schema()),
     "place_beside": ("motion", schema(target_id=TEXT, side=TEXT)),
     "put_aside": ("motion", schema(keep_clear={"type": "array", "default": []})),
     "move_home": ("motion", schema()),
@@ -167,7 +169,7 @@ class SymbolicDesk:
         item = self.objects[self.holding]
         item |= {"support": target, "relation": relation, "position": [position[0], position[1], position[2]]}
         self.holding = ""
-        return ToolResult("", "", {"placed": item["id"]})
+        return ToolResult("", "", {"placed": item["id"], "object_id": item["id"], "seen": True, "seen_as": item["id"], "position": item["position"]})
 
     def _place_in(self, container_id: str) -> ToolResult:
         other = self.objects.get(container_id)
@@ -183,8 +185,11 @@ class SymbolicDesk:
             return ToolResult("no_free_space", f"something lies on {target_id}.")
         return self._put(target_id, "on", [below["position"][0], below["position"][1], below["position"][2] + below["size"][2]])
 
-    def _place_at(self, x: float, y: float) -> ToolResult:
-        return self._put("table", "on", [x, y, 0.02])
+    def _place_at(self, x: float, y: float, yaw: float | None = None, on: list[str] | None = None) -> ToolResult:
+        return self._put(on[0] if on else "table", "on", [x, y, 0.02])
+
+    def _handover(self) -> ToolResult:
+        return ToolResult("", "", {"object_id": self.holding}) if self.holding else ToolResult("not_holding", "the gripper is empty.")
 
     def _place_beside(self, target_id: str, side: str) -> ToolResult:
         if target_id not in self.objects:
@@ -194,7 +199,10 @@ class SymbolicDesk:
         return self._put("table", "on", [place[0] + 0.06 * x, place[1] + 0.06 * y, 0.02])
 
     def _put_aside(self, keep_clear: list[list[float]] | None = None) -> ToolResult:
-        return self._put("table", "on", [0.1, 0.2, 0.02])
+        taken = [*(keep_clear or []), *(item["position"][:2] for item in self.objects.values() if item["id"] != self.holding)]
+        places = [(0.04 * i - 0.1, 0.04 * j - 0.24) for i in range(7) for j in range(13)]
+        x, y = max(places, key=lambda place: min(math.dist(place, other) for other in taken))
+        return self._put("table", "on", [x, y, 0.02])
 
     def _move_home(self) -> ToolResult:
         return ToolResult("", "", {})

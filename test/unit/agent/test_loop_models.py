@@ -127,7 +127,7 @@ def test_an_unknown_tool_is_answered_with_the_tools_there_are() -> None:
 
 def test_wrong_arguments_are_answered_with_the_field_and_move_nothing() -> None:
     robot = desk()
-    model = ScriptedModel([LOOK, say("pick", id="cup_1"), say("pick", object_id=7), SUBMIT, PICK, PLACE, finish()])
+    model = ScriptedModel([LOOK, say("pick", thing="cup_1"), say("pick", object_id=7), SUBMIT, PICK, PLACE, finish()])
     outcome = AgentLoop(model, robot).run("put the cup in the bin")
     assert outcome.success
     assert "object_id" in model.conversations[2][-1].content
@@ -221,7 +221,7 @@ def test_results_are_cut_to_the_context_of_a_small_model() -> None:
     outcome = AgentLoop(model, desk(), context_tokens=900).run("put the cup in the bin")
     assert outcome.success
     assert max(sum(len(message.content) for message in shown) for shown in model.conversations) < 900 * 4 + 4000
-    assert "older result cut" in "".join(message.content for message in model.conversations[-1])
+    assert len(model.conversations[-1]) < 25 < len(model.conversations) * 2  # the oldest steps are left out
     assert model.conversations[-1][1].content == "put the cup in the bin"
 
 

@@ -13,10 +13,12 @@ import pytest
 from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.base import Message, ToolCall
+from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.openai import OpenAIModel, decision_schema
-from deskhand.agent.prompt import CONTROL_CARDS, find_cards
+from deskhand.agent.models.decision import decision_schema
+from deskhand.agent.models.openai import OpenAIModel
+from deskhand.agent.prompt import find_cards
 from deskhand.errors import DeskhandError
 
 Answer = tuple[int, dict[str, str], str]
@@ -39,6 +41,8 @@ class Server:
                 server.keys.append(self.headers.get("Authorization", ""))
                 answer = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
                 status, headers, text = answer(body) if callable(answer) else answer
+                if body.get("stream") and status == 200 and not headers:
+                    headers, text = {"Content-Type": "text/event-stream"}, as_events(text)
                 try:
                     self.send_response(status)
                     for name, value in {"Content-Type": "application/json", "Content-Length": str(len(text.encode())), **headers}.items():
@@ -59,6 +63,27 @@ class Server:
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()
+
+
+def as_events(text: str) -> str:
+    """A whole answer in the pieces of a stream; what is no answer stays as it is."""
+    try:
+        answer = json.loads(text)
+        body = answer["choices"][0]["message"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return f"data: {text}\n\ndata: [DONE]\n\n"
+    content = body.get("content") or ""
+    size = max(5, len(content) // 100)
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": content[at : at + size]} for at in range(0, len(content), size))]
+    for index, call in enumerate(body.get("tool_calls", ())):
+        function = call["function"]
+        deltas.append({"tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": {"name": function["name"], "arguments": ""}}]})
+        written = function["arguments"]
+        deltas += [{"tool_calls": [{"index": index, "function": {"arguments": written[at : at + 7]}}]} for at in range(0, len(written), 7)]
+    chunks = [{"id": "x", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append({"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": answer["choices"][0]["finish_reason"]}]})
+    chunks.append({"id": "x", "choices": [], "usage": answer.get("usage")})
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
 
 
 @pytest.fixture
@@ -172,15 +197,22 @@ def test_arguments_that_are_no_object_are_marked(server: Server, arguments: str)
 
 def test_too_many_requests_are_waited_out_as_the_server_asks(server: Server) -> None:
     pauses: list[float] = []
-    server.answers = [error(429, retry_after="3"), error(429, retry_after="1000"), message("ok")]
+    server.answers = [error(429, retry_after="3"), error(503, retry_after="20"), message("ok")]
     assert model(server, pauses).reply(TALK, ()).text == "ok"
-    assert pauses == [3.0, 30.0]
+    assert pauses == [3.0, 20.0]
+
+
+def test_a_wait_that_nobody_would_bear_is_told_instead(server: Server) -> None:
+    server.answers = [error(429, retry_after="1000"), message("ok")]
+    with pytest.raises(DeskhandError, match="asks to wait 1000 s"):
+        model(server).reply(TALK, ())
+    assert len(server.requests) == 1
 
 
 def test_server_errors_are_retried_with_growing_pauses_and_then_given_up(server: Server) -> None:
     pauses: list[float] = []
     server.answers = [error(500)]
-    with pytest.raises(DeskhandError, match=r"status 500 \(4 attempts\)") as caught:
+    with pytest.raises(DeskhandError, match=r"status 500.*\(4 attempts\)") as caught:
         model(server, pauses).reply(TALK, ())
     assert caught.value.code == "model_failed"
     assert len(server.requests) == 4
@@ -205,7 +237,7 @@ def test_a_server_that_does_not_answer_times_out(server: Server) -> None:
 
     server.answers = [wait]
     began = time.monotonic()
-    with pytest.raises(DeskhandError, match=r"no answer within 0\.2 s"):
+    with pytest.raises(DeskhandError, match=r"no (whole )?answer within 0\.2 s"):
         model(server, timeout=0.2, retries=1).reply(TALK, ())
     release.set()
     assert time.monotonic() - began < 9  # it did not wait for the answer

@@ -6,7 +6,8 @@ import inspect
 import pytest
 
 from deskhand.agent import brain, building, pursuit
-from deskhand.agent.prompt import CONTROL_CARDS, find_cards
+from deskhand.agent.controls import CONTROL_CARDS
+from deskhand.agent.prompt import find_cards
 from deskhand.etp.session import Session
 from deskhand.tools.base import load_tools
 

@@ -7,8 +7,8 @@ from deskhand.geometry import transform_points
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict
-from deskhand.skills.second_look import seen_at_place, seen_lifted
-from deskhand.types import SceneObject
+from deskhand.skills.second_look import newcomer, seen_at_place, seen_lifted
+from deskhand.types import Scene, SceneObject, Table
 
 BOX = {"kind": "box", "name": "box", "size": [0.06, 0.03, 0.04], "pose": [0.0, 0.05]}
 # 30 mm nearer to the camera than the box's middle, one end up on its edge
@@ -62,3 +62,27 @@ def test_what_stands_in_front_of_a_thing_hides_it():
     thing = points_of("eraser", {"kind": "eraser", "name": "eraser", "pose": [0.0, 0.0]})
     wall = {"kind": "box", "name": "wall", "size": [0.02, 0.12, 0.12], "pose": [0.06, 0.0]}
     assert seen_at_place(frame_of(wall), thing, 0.0) == "hidden"
+
+
+def seen(*things):
+    """A look that shows things: name, colour, length [m], x, y."""
+    objects = []
+    for name, color, length, x, y in things:
+        pose = np.eye(4)
+        pose[:3, 3] = x, y, 0.01
+        objects.append(SceneObject(name, "pen", color, "cylinder", np.array([length, 0.01, 0.01]), pose, np.zeros((0, 3), np.float32), 1.0))
+    return Scene(tuple(objects), Table(np.eye(4), (0.8, 0.8)), 0.0)
+
+
+def test_what_lies_where_something_was_let_go_is_that_whatever_it_is_called():
+    before = seen(("pen_3", "red", 0.03, -0.04, -0.02), ("pen_4", "red", 0.07, -0.03, -0.10), ("pen_1", "yellow", 0.14, 0.13, 0.15))
+    after = seen(("pen_4", "red", 0.125, -0.06, 0.19), ("pen_1", "yellow", 0.14, 0.10, 0.19))
+    at = np.array([-0.10, 0.19, 0.01])
+    assert newcomer(after, before, at, 0.1).id == "pen_4"
+    assert newcomer(after, before, np.add(at, [0, 0.4, 0]), 0.1) is None
+    assert newcomer(before, before, np.array([-0.04, -0.02, 0.01]), 0.1) is None
+
+
+def test_a_neighbour_that_was_pushed_a_little_is_no_newcomer():
+    before, after = seen(("pen_1", "red", 0.1, 0.0, 0.0)), seen(("pen_1", "red", 0.1, 0.06, 0.0))
+    assert newcomer(after, before, np.array([0.06, 0.0, 0.01]), 0.1) is None

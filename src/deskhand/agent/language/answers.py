@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deskhand.agent.language.comparing import COMPARISONS, compared
 from deskhand.agent.language.intents import Ask, Ref
 from deskhand.agent.language.resolve import Seen, beside, inside, is_receptacle, listing, name_of, resolve
 
 CAPABILITIES = (
     "I can look at the desk and say what is there, where it is and how many there are; put things into containers, on other things or on the desk; "
-    "stack them; tidy the desk by rules (for example: put the blocks in the tray and everything else into the bin); pick something up; "
-    "open or close the gripper; go home; and stop."
+    "stack them, sort them by colour or kind, lay them in a row, swap them, make room; tidy the desk by rules (for example: put the blocks in the tray and "
+    "everything else into the bin); build with blocks; pick something up or hand it to you; undo what I did; open or close the gripper; go home; and stop."
 )
 _WORDS = {"left_of": "to the left of", "right_of": "to the right of", "in_front_of": "in front of", "near": "next to"}
 
@@ -23,6 +24,8 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
         return f"No, these are not in a container: {listing(left)}." if left else "Yes, nothing lies about."
     if ask.kind == "describe" or ask.about is None:
         return describe(objects)
+    if ask.kind in COMPARISONS:
+        return compared(ask, objects)
     found = _about(ask.about, ask, objects)
     words = ask.about.words
     if ask.kind == "count":
@@ -40,6 +43,14 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
             return f"{'Yes' if same else 'No'}: {_colors(found)}."
         return f"{_colors(found)}."
     return f"{_places(found, objects)}."
+
+
+def is_so(ask: Ask, objects: Sequence[Seen]) -> bool | None:
+    """Whether the answer is yes; None when the question is none that yes or no answers."""
+    text = answer(ask, objects)
+    if ask.kind in ("where", "count", "describe", "which", "measure", "distance", "nearest") or (ask.kind == "color" and ask.target is None):
+        return None
+    return text.startswith("Yes") != ask.negated
 
 
 def _places(found: Sequence[Seen], objects: Sequence[Seen]) -> str:
@@ -73,7 +84,8 @@ def where(item: Seen, objects: Sequence[Seen]) -> str:
 
 def _about(ref: Ref, ask: Ask, objects: Sequence[Seen]) -> list[Seen]:
     """The things asked about; where a place is given, only those there."""
-    wide = replace(ref, count=0 if ask.kind in {"count", "exists"} else ref.count)
+    several = ask.kind in {"count", "exists"} or (ref.definite and ref.size is None and not ref.place)  # "where is the cup?": all that it may mean
+    wide = replace(ref, count=0 if several else ref.count)
     if ask.relation and ask.target is not None and ask.kind != "holds":
         if ask.target.table:
             return [item for item in resolve(wide, objects, "any").objects if not inside(item, objects)]

@@ -21,6 +21,8 @@ _NAMES = {
     "row": r"\brow\b|\bline up\b|\bstraight line\b|\bin (?:a )?line\b|\bside by side\b",
     "tower": r"\btowers?\b|\bcolumn\b|\binto a (?:stack|pile)\b",
 }
+_SORTED = re.compile(r"\b(?:small|bigg|large?|tall|high|short|long)(?:er|est|st)\b|\b(?:by|of|in) (?:size|height|length|colou?r)\b")
+"""A row in an order of sizes is no structure: it is laid out (forms.py)."""
 _BLOCKS = re.compile(r"\b(?:blocks?|cubes?|bricks?)\b")
 _HIGH = re.compile(r"\b(?:blocks?|cubes?|bricks?|levels?|storeys?|stories) (?:high|tall)\b|\bof (?:the )?(?:blocks?|cubes?|bricks?)\b")
 _DOWNWARDS = re.compile(r"\b(?:from )?(?:the )?top to (?:the )?bottom\b|\btop(?:most)? first\b|\bstarting (?:at|from) the top\b")
@@ -57,7 +59,7 @@ def _named(lower: str) -> str | None:
                 return None  # towers of whatever there is are stacked one on the other
             if name not in ("row", "tower") and not _MAKE.search(lower):
                 return None
-            if name == "row" and not _BLOCKS.search(lower):
+            if name == "row" and (not _BLOCKS.search(lower) or _SORTED.search(lower)):
                 return None
             return name
     return None

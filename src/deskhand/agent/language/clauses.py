@@ -8,9 +8,15 @@ from dataclasses import replace
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ask, Intent, Place, Ref
 from deskhand.agent.language.meaning import EVERYTHING, Clause, Context, container_like, meaning
-from deskhand.agent.language.phrases import SEPARATORS, at, match, parse_ref
+from deskhand.agent.language.phrases import SEPARATORS, at, match, parse_ref, second_of
 
 _PICK_MODIFIERS = frozenset(("in", "on", "left_of", "right_of", "in_front_of", "behind", "near", "under"))
+
+
+def _acts(words: Sequence[str], start: int) -> bool:
+    """Whether a verb stands between ``start`` and the next separator: a clause of its own."""
+    end = next((i for i in range(start, len(words)) if words[i] in SEPARATORS), len(words))
+    return any(match(words, i, tuple(lex.VERBS)) and words[i] not in lex.MATERIALS | lex.KIND_WORDS.keys() for i in range(start, end))
 
 
 class ClauseReader:
@@ -30,9 +36,20 @@ class ClauseReader:
             if isinstance(item, Ask) and item.about is not None:
                 self._last = (item.about,)
 
+    def mention(self, refs: Sequence[Ref]) -> None:
+        """These were named: "it" is one of them from now on."""
+        named = tuple(ref for ref in refs if not (ref.table or ref.pronoun))
+        self._last = named or self._last
+
+    def named(self, ref: Ref) -> Ref:
+        """What a pronoun stands for, where one thing was named before; else the phrase itself."""
+        return self._last[0] if ref.pronoun and len(self._last) == 1 else ref
+
     def read(self, words: Sequence[str]) -> list[Intent]:
-        """The intents of a sentence."""
-        self._clause, self._out, self._placed, self._phrase_end = Clause(), [], None, -1
+        """The intents of a sentence. Without a verb it goes on with what the one before did ("put the cup in the tray, then the pen")."""
+        self._clause, self._out, self._phrase_end = Clause(), [], -1
+        if any(match(words, i, tuple(lex.VERBS)) or words[i] in lex.LINKING for i in range(len(words))):
+            self._placed = None
         i = 0
         while i < len(words):
             i = self._step(words, i)
@@ -55,6 +72,9 @@ class ClauseReader:
         ):
             self._emit()
             self._clause.negated = True
+            i += 1
+        elif word == "but" and clause.refs and clause.refs[-1].count == 0 and not clause.in_except and parse_ref(words, i + 1) and not _acts(words, i + 1):
+            clause.in_except = True  # "everything but the cup"
             i += 1
         elif length := match(words, i, lex.EXCEPT):
             clause.in_except = True
@@ -139,8 +159,9 @@ class ClauseReader:
             return None
         if words[i] in {"to"} and match(words, i + 1, tuple(lex.VERBS)):
             return None
-        self._attach("in" if words[i] == "into" else relation, phrase[0], clear=words[i] in {"into", "onto", "to"})
-        return phrase[1]
+        ref, end = second_of(words, *phrase) if relation == "between" else phrase
+        self._attach("in" if words[i] == "into" else relation, ref, clear=words[i] in {"into", "onto", "to"})
+        return end
 
     def _reversal(self, words: Sequence[str], i: int) -> int | None:
         """What turns things round: "the tray is for blocks", "fill the tray with blocks"."""

@@ -20,6 +20,7 @@ class Ref:
         size: (``volume``, ``height`` or ``length``; +1 or -1; superlative) or None.
         place: ``left``, ``right``, ``front``, ``back``, ``near``, ``far``, ``middle`` or empty, from the robot's view.
         count: how many; 0 for all.
+        nth: 2 for "the second biggest", "the second from the left".
         definite: "the", not "a".
         rest: whatever no other phrase of the instruction names.
         pronoun: "it", "them": what the phrase before named.
@@ -27,6 +28,7 @@ class Ref:
         id: an object's id.
         where: (relation, Ref) that must hold: ``on``, ``in``, ``left_of`` …
         excluded: things left out.
+        second: the other one of two things, for ``between``.
     """
 
     words: str
@@ -46,6 +48,8 @@ class Ref:
     id: str = ""
     where: tuple[str, Ref] | None = None
     excluded: tuple[Ref, ...] = ()
+    second: Ref | None = None
+    nth: int = 1
 
     @property
     def anything(self) -> bool:
@@ -65,6 +69,8 @@ class Place(Intent):
     things: tuple[Ref, ...]
     relation: str
     target: Ref
+    stage: int = 0
+    """What was said to come first, comes first."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,71 @@ class Release(Intent):
 
 
 @dataclass(frozen=True)
+class Hand(Intent):
+    """Hold it out to the person."""
+
+    thing: Ref
+
+
+@dataclass(frozen=True)
+class Sort(Intent):
+    """Things that are alike go together; ``by`` is ``color`` or ``kind``."""
+
+    things: tuple[Ref, ...]
+    by: str
+
+
+@dataclass(frozen=True)
+class Row(Intent):
+    """A row of things, from the robot's left to its right; ``by`` is a measure or empty for any order, ``up`` whether it rises to the right."""
+
+    things: tuple[Ref, ...]
+    by: str = ""
+    up: bool = True
+
+
+@dataclass(frozen=True)
+class Swap(Intent):
+    """Two things change places; one phrase that names both, or two."""
+
+    things: tuple[Ref, ...]
+
+
+@dataclass(frozen=True)
+class Clear(Intent):
+    """Nothing shall stand in a region of the desk, (x, y) [m] large at least; with ``to`` what stands there goes to that region."""
+
+    region: str
+    size: tuple[float, float] = (0.20, 0.20)
+    to: str = ""
+
+
+@dataclass(frozen=True)
+class MoveTo(Intent):
+    """Things go to a region of the desk: ``left``, ``right``, ``front``, ``back``, ``middle`` or two of them (``left back``); empty: elsewhere."""
+
+    things: tuple[Ref, ...]
+    region: str
+
+
+@dataclass(frozen=True)
+class Shift(Intent):
+    """Things go (x, y) [m] farther, or are turned by ``turn`` [rad]."""
+
+    things: tuple[Ref, ...]
+    by: tuple[float, float] = (0.0, 0.0)
+    turn: float = 0.0
+
+
+@dataclass(frozen=True)
+class Undo(Intent):
+    """Everything that was moved last goes back to where it was, or only ``things``; ``last``: only the very last move."""
+
+    things: tuple[Ref, ...] = ()
+    last: bool = False
+
+
+@dataclass(frozen=True)
 class Act(Intent):
     """One tool without arguments: ``move_home``, ``open_gripper``, ``close_gripper``."""
 
@@ -138,13 +209,34 @@ class Help(Intent):
 
 @dataclass(frozen=True)
 class Ask(Intent):
-    """A question: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``; ``memory``: about the past, in its own words."""
+    """A question.
+
+    Attributes:
+        kind: ``describe``, ``exists``, ``count``, ``where``, ``holds``, ``color``, ``which``, ``held``, ``clean``, ``empty``; ``memory``: about the past, in
+            its own words; ``more`` (of ``about`` than of ``target``, or how many), ``larger``, ``measure``, ``distance``, ``nearest``.
+        relation: a place, or what is compared: ``more``, ``fewer``, ``equal``; a measure.
+        number: for ``more``: compared with this instead of with ``target``.
+        sign: for ``larger``: 1 for bigger, -1 for smaller; for ``nearest``: -1 for the farthest.
+        negated: asked whether it is not so.
+    """
 
     kind: str
     about: Ref | None = None
     relation: str = ""
     target: Ref | None = None
     words: str = ""
+    number: int | None = None
+    sign: int = 1
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class If(Intent):
+    """When the answer to ``condition`` is yes, ``then``, else ``otherwise``."""
+
+    condition: Ask
+    then: tuple[Intent, ...]
+    otherwise: tuple[Intent, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,13 @@ HYPERNYMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("sponge",): ("cleaning thing", "cleaning tool", "cleaning stuff", "cleaning supply", "cleaning utensil"),
 }  # fmt: skip
 
+USES: dict[str, frozenset[str]] = {
+    use: frozenset(kinds.split())
+    for uses, kinds in (("drink sip", "cup can"), ("write draw sketch sign scribble note", "pen marker"), ("clean wipe scrub wash mop", "sponge"),
+                        ("erase rub", "eraser"), ("play build", "block ball"), ("throw roll", "ball"))
+    for use in uses.split()
+}  # fmt: skip
+"""What things are good for: "anything to drink", "something to write with"."""
 ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs"))
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
 CONTAINER_KINDS = frozenset(("bin", "tray"))
@@ -90,6 +97,7 @@ MATERIALS = _words(
 )
 """Adjectives that are heard and decide nothing."""
 
+ORDINALS: dict[str, int] = {word: n for n, word in enumerate(("second", "third", "fourth", "fifth"), start=2)}
 NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}
 DEFINITE = frozenset(("the", "this", "that", "these", "those", "my", "your", "our", "his", "her", "their", "its"))
 PRONOUNS = frozenset(("it", "them", "they", "these", "those", "this", "that", "both"))

@@ -41,6 +41,66 @@ def parse_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     return _phrase(words, start)
 
 
+def parse_whole(text: str) -> Ref | None:
+    """The noun phrase that ``text`` is, with what says where the thing is ("the block left of the cup"); None when it is more, or none."""
+    words = re.findall(r"[a-z0-9_]+", text.lower())
+    found = placed_ref(words, 0)
+    return found[0] if found and all(word in lex.FILLERS for word in words[found[1] :]) else None
+
+
+def parse_list(text: str) -> tuple[Ref, ...]:
+    """The noun phrases of "the cup, the pen and the ball"; empty when a part of it is none."""
+    whole = parse_whole(text)
+    if whole is not None:
+        return (whole,)
+    refs = [parse_whole(part) for part in re.split(r"\s*,\s*(?:and )?|\s+and\s+", text) if part.strip()]
+    if any(ref is None for ref in refs):
+        return ()
+    out: list[Ref] = []
+    for index, ref in enumerate(ref for ref in refs if ref is not None):
+        head = next((other for other in refs[index + 1 :] if other is not None and not other.bare), None) if ref.bare else None
+        out.append(replace(ref, kinds=head.kinds, noun=head.noun, container=head.container) if head is not None else ref)
+    return tuple(out)
+
+
+_WHERE = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **dict.fromkeys(lex.FROM, "at"), **lex.BESIDE}
+
+
+def placed_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
+    """A noun phrase and what behind it says where the thing is, and the index behind both."""
+    found = parse_ref(words, start)
+    if found is None:
+        return None
+    ref, end = found
+    if where := where_phrase(words, end):
+        return replace(ref, where=where[0], words=" ".join(words[start : where[1]])), where[1]
+    return ref, end
+
+
+def where_phrase(words: Sequence[str], start: int) -> tuple[tuple[str, Ref], int] | None:
+    """As in "(that is) to the left of the cup", "between the can and the cup": the relation and what it refers to, and the index behind it."""
+    i = start
+    while at(words, i) in _RELATIVE:
+        i += 1
+    length = match(words, i, tuple(_WHERE))
+    found = parse_ref(words, i + length) if length else None
+    if found is None:
+        return None
+    relation = _WHERE[tuple(words[i : i + length])]
+    ref, end = second_of(words, *found) if relation == "between" else found
+    return (relation, ref), end
+
+
+_RELATIVE = frozenset(("that", "which", "is", "are", "lies", "lying", "standing", "stands", "sits", "sitting", "located", "lie", "stand"))
+
+
+def second_of(words: Sequence[str], ref: Ref, end: int) -> tuple[Ref, int]:
+    """Behind "between the can": "and the cup" belongs to it."""
+    if ref.count == 1 and at(words, end) == "and" and (other := parse_ref(words, end + 1)):
+        return replace(ref, second=other[0], words=" ".join((ref.words, "and", other[0].words))), other[1]
+    return ref, end
+
+
 # ---------------------------------------------------------------- fixed phrases
 
 _REST = lex.phrases(
@@ -57,7 +117,7 @@ def _whole(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             return replace(of[0], words=" ".join(words[start : of[1]]), rest=True, count=0), of[1]
         return _post(Ref(" ".join(words[start:end]), count=0, rest=True), words, start, end)
     if length := match(words, start, _ALL):
-        ref = Ref(" ".join(words[start : start + length]), count=0)
+        ref = Ref(" ".join(words[start : start + length]), count=int(words[start] == "something" and at(words, start + length) == "to"))
         end = start + length
         while (word := at(words, end)) in lex.COLORS or word in lex.SHAPES:  # "everything red"
             ref = _adjective(ref, word)
@@ -160,6 +220,10 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             if i + n <= len(words)
         )
         known = word in lex.COLORS or word in lex.SHAPES or word in lex.SIZES or (word in lex.PLACES and (i > start))
+        if word in lex.ORDINALS and (at(words, i + 1) in {*lex.SIZES, *lex.PLACES} or (i > start and _noun(words, i + 1, False))):
+            said["nth"] = lex.ORDINALS[word]
+            i += 1
+            continue
         material = word in lex.MATERIALS and bool(_noun(words, i + 1, False) or at(words, i + 1) in {*lex.COLORS, *lex.SIZES, *lex.SHAPES})
         if i > head and (word in lex.NUMBERS or word.isdigit()) and "count" not in said:  # "the biggest two"
             said |= {"count": lex.NUMBERS.get(word) or int(word), "number": True}
@@ -190,6 +254,7 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
         rest=bool(said.get("rest")),
     )
     ref = replace(ref, count=_count(said, plural, ref))
+    ref = replace(ref, nth=int(str(said.get("nth", 1))))
     if said.get("picked") and plural:
         ref = replace(ref, count=1)
     return _post(ref, words, start, end)
@@ -207,6 +272,11 @@ def _count(said: dict[str, object], plural: bool, ref: Ref) -> int:
 
 def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, int]:
     """What follows the noun and belongs to it: "on the left", "that is red", "closest to the robot"."""
+    if (at(words, end) == "to" and at(words, end + 1) in lex.USES) or (
+        at(words, end) in {"that", "which"} and at(words, end + 2) in {"can", "could"} and at(words, end + 3) in lex.USES
+    ):  # "something to write with", "things that I can drink from"
+        i = end + (1 if words[end] == "to" else 3)
+        ref, end = replace(ref, kinds=lex.USES[words[i]]), i + 1 + (at(words, i + 1) in {"with", "from"})
     while True:
         i = end
         if at(words, i) in {"that", "which", "who"} and at(words, i + 1) in {"is", "are", "looks", "look"}:
@@ -219,6 +289,8 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
             ref, end = _adjective(ref, at(words, i)), i + 1
         elif side := _side(words, i):
             ref, end = replace(ref, place=side[0]), side[1]
+        elif relative and ref.where is None and not ref.table and (where := where_phrase(words, i)):
+            ref, end = replace(ref, where=where[0]), where[1]
         else:
             return replace(ref, words=" ".join(words[start:end])), end
 
@@ -230,7 +302,7 @@ def _side(words: Sequence[str], i: int) -> tuple[str, int] | None:
         j += at(words, j) == "the"
         if at(words, j) in {"you", "robot", "yourself", "arm"}:
             return lex.PLACES[at(words, i)], j + 1
-    if at(words, i) not in {"on", "at", "in", "to"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
+    if at(words, i) not in {"on", "at", "in", "to", "from"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
         return None
     j = i + 3
     if at(words, j) in {"side", "hand", "end", "edge"}:

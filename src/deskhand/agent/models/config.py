@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from deskhand.agent.base import ChatModel
+from deskhand.agent.models.faults import KINDS, PASSING
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 
-PROVIDERS = ("offline", "openai", "scripted")
+PROVIDERS = ("offline", "openai", "anthropic", "scripted")
 REPLIES = ("tools", "json")
+PROMPTS = ("full", "compact")
 FILE_VARIABLE = "DESKHAND_LLM"
 
 
@@ -24,15 +27,20 @@ class ModelProfile:
     """One language model and how to talk to it.
 
     Attributes:
-        provider: ``offline``, ``openai`` (any server with that interface) or ``scripted``.
+        provider: ``offline``, ``openai`` (any server with that interface), ``anthropic`` or ``scripted``.
         model: its name at the server.
-        base_url: of the server, with ``/v1``.
+        base_url: of the server, with ``/v1`` for ``openai``; may be empty for ``anthropic``.
         key_env: name of the environment variable that holds the key; empty where the server needs none.
         reply: ``tools`` (native tool calls) or ``json`` (replies constrained by a JSON schema, for servers that do not enforce tools).
-        timeout: [s] of one request. ``retries``: how many more requests after the first.
+        prompt: ``full`` (the whole conversation, all offered tools) or ``compact`` (what matters now, few tools; for small models and contexts).
+        stream: read the reply as it is written, so that it can be given up in the middle.
+        timeout: [s] of one request. ``retries``: how many more requests after the first. ``longest_wait``: [s] that a server's Retry-After is granted.
+        temperature: below 0 for the server's default; an ``anthropic`` model is sent only one above 0.
         context_tokens: what the model can read; older results are cut to fit; 0 for no limit.
         max_tokens: of one reply, 0 for the server's default.
-        max_total_tokens: budget of one task, 0 for none.
+        max_total_tokens, max_cost: budget of one task, 0 for none; the cost in the currency of ``price_in`` and ``price_out``, which are per million tokens.
+        fallback: the profile that answers where this one fails, after its retries, with one of the faults ``fallback_on`` (models/faults.py).
+        fallback_rest: [s] for which a model that failed so is not asked again.
         file: replies of a ``scripted`` model.
     """
 
@@ -42,13 +50,26 @@ class ModelProfile:
     base_url: str = ""
     key_env: str = ""
     reply: str = "tools"
+    prompt: str = "full"
+    stream: bool = True
     timeout: float = 60.0
     retries: int = 4
+    longest_wait: float = 30.0
     temperature: float = 0.0
     context_tokens: int = 0
     max_tokens: int = 0
     max_total_tokens: int = 0
+    max_cost: float = 0.0
+    price_in: float = 0.0
+    price_out: float = 0.0
+    fallback: str = ""
+    fallback_on: tuple[str, ...] = tuple(sorted(PASSING))
+    fallback_rest: float = 60.0
     file: str = ""
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Of one reply."""
+        return (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
 
 
 def profiles_file() -> Path:
@@ -102,8 +123,10 @@ def _profile(name: str, data: Any, path: Path) -> ModelProfile:
             raise DeskhandError("config_error", f"{where}: unknown field {key!r}; valid: {', '.join(kinds)}.")
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
+        if kind is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
+            value = tuple(value)
         if type(value) is not kind:
-            raise DeskhandError("config_error", f"{where}: {key} must be {kind.__name__}, got {value!r}.")
+            raise DeskhandError("config_error", f"{where}: {key} must be {'a list of words' if kind is tuple else kind.__name__}, got {value!r}.")
         values[str(key)] = value
     profile = ModelProfile(name, **values)
     _check(profile, where)
@@ -111,30 +134,60 @@ def _profile(name: str, data: Any, path: Path) -> ModelProfile:
 
 
 def _check(profile: ModelProfile, where: str) -> None:
-    if profile.provider not in PROVIDERS:
-        raise DeskhandError("config_error", f"{where}: provider {profile.provider!r} is not one of {', '.join(PROVIDERS)}.")
-    if profile.reply not in REPLIES:
-        raise DeskhandError("config_error", f"{where}: reply {profile.reply!r} is not one of {', '.join(REPLIES)}.")
-    if profile.provider == "openai" and not (profile.model and profile.base_url.startswith(("http://", "https://"))):
-        raise DeskhandError("config_error", f"{where}: an openai profile needs 'model' and 'base_url' (http or https).")
-    if profile.provider == "scripted" and not profile.file:
-        raise DeskhandError("config_error", f"{where}: a scripted profile needs 'file'.")
-    if profile.timeout <= 0 or profile.retries < 0:
-        raise DeskhandError("config_error", f"{where}: timeout must be positive and retries not negative.")
+    problem = next((text for wrong, text in _problems(profile) if wrong), "")
+    if problem:
+        raise DeskhandError("config_error", f"{where}: {problem}.")
 
 
-def make_model(profile: ModelProfile | str = "") -> ChatModel:
-    """The model of a profile (or of a profile's name). No network is touched before the first reply.
+def _problems(profile: ModelProfile) -> Iterator[tuple[bool, str]]:
+    """What may be wrong, and whether it is."""
+    url, http = urlsplit(profile.base_url), profile.base_url.startswith(("http://", "https://"))
+    yield profile.provider not in PROVIDERS, f"provider {profile.provider!r} is not one of {', '.join(PROVIDERS)}"
+    yield profile.reply not in REPLIES, f"reply {profile.reply!r} is not one of {', '.join(REPLIES)}"
+    yield profile.prompt not in PROMPTS, f"prompt {profile.prompt!r} is not one of {', '.join(PROMPTS)}"
+    yield profile.provider == "openai" and not (profile.model and http), "an openai profile needs 'model' and 'base_url' (http or https)"
+    yield profile.provider == "anthropic" and not (profile.model and profile.key_env), "an anthropic profile needs 'model' and 'key_env'"
+    yield profile.provider == "anthropic" and bool(profile.base_url) and not http, "'base_url' must begin with http or https"
+    yield profile.provider == "anthropic" and profile.reply == "json", "an anthropic profile has reply: tools"
+    yield bool(url.username or url.password or url.query), "'base_url' must hold no user, password or key; name an environment variable in 'key_env'"
+    yield profile.provider == "scripted" and not profile.file, "a scripted profile needs 'file'"
+    yield profile.timeout <= 0 or profile.retries < 0, "timeout must be positive and retries not negative"
+    amounts = (profile.max_cost, profile.price_in, profile.price_out, profile.longest_wait, profile.fallback_rest)
+    yield min(amounts) < 0, "prices, costs and waits must not be negative"
+    yield profile.max_cost > 0 and not (profile.price_in or profile.price_out), "'max_cost' needs 'price_in' and 'price_out'"
+    unknown = sorted(set(profile.fallback_on) - set(KINDS))
+    yield bool(unknown), f"fallback_on knows no {', '.join(unknown)}; valid: {', '.join(KINDS)}"
+
+
+def make_model(profile: ModelProfile | str = "", path: Path | None = None) -> ChatModel:
+    """The model of a profile (or of a profile's name), with those it falls back on. No network is touched before the first reply.
 
     Raises:
         DeskhandError: ``config_error``; ``missing_dependency`` when the provider's package is not installed.
     """
-    if isinstance(profile, str):
-        profile = load_profile(profile)
+    first = load_profile(profile, path) if isinstance(profile, str) else profile
+    chain = [first]
+    while chain[-1].fallback:
+        name = chain[-1].fallback
+        if any(name == other.name for other in chain):
+            raise DeskhandError("config_error", f"profile {first.name!r} falls back in a circle: {' -> '.join(item.name for item in chain)} -> {name}.")
+        chain.append(load_profile(name, path))
+    if len(chain) == 1:
+        return _one(first)
+    from deskhand.agent.models.fallback import FallbackModel
+
+    return FallbackModel([(item, _one(item)) for item in chain])
+
+
+def _one(profile: ModelProfile) -> ChatModel:
     if profile.provider == "openai":
         from deskhand.agent.models.openai import OpenAIModel
 
         return OpenAIModel(profile)
+    if profile.provider == "anthropic":
+        from deskhand.agent.models.anthropic import AnthropicModel
+
+        return AnthropicModel(profile)
     if profile.provider == "scripted":
         from deskhand.agent.models.scripted import ScriptedModel
 

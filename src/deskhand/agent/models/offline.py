@@ -9,8 +9,10 @@ from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.agent.brain import Brain
-from deskhand.agent.prompt import FINISH
+from deskhand.agent.controls import FINISH
+from deskhand.agent.moves import read_history
 from deskhand.agent.pursuit import Call, Heard
+from deskhand.agent.user import SAID
 from deskhand.errors import DeskhandError
 
 
@@ -21,6 +23,8 @@ class OfflineModel:
     """
 
     name = "offline"
+    obeys_only_the_user = True
+    """It reads nothing but the user's words by its grammar; text in results is never an instruction to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -30,15 +34,17 @@ class OfflineModel:
         """The next call. Raises ``model_failed`` when the conversation is not one that it began."""
         if schema is not None:
             raise DeskhandError("model_failed", "the offline brain answers by tool calls only.", hint="Use a language model where a schema must be filled in.")
-        instruction = next((message.content for message in messages if message.role == "user"), "")
-        names = tuple(str(card["name"]) for card in tools)
-        results = [message.content for message in messages if message.role == "tool"]
+        system = next((message.content for message in messages if message.role == "system"), "")
+        users = [message.content for message in messages if message.role == "user"]
+        instruction = next((text for text in users if not text.startswith(SAID)), "")
+        names = {str(card["name"]) for card in tools}
+        results = _results(messages)
         with self._lock:
             replay = self._replay
-            if replay is None or not replay.continues(instruction, names, results):
-                replay = self._replay = _Replay(instruction, names)
+            if replay is None or not replay.continues((instruction, system), results):
+                replay = self._replay = _Replay(instruction, system, names)
             try:
-                call = replay.go_on(results)
+                call = replay.go_on(results, names)
             except DeskhandError:
                 self._replay = None
                 raise
@@ -48,31 +54,46 @@ class OfflineModel:
         return Reply(call.thought, (ToolCall(call.tool, call.arguments),))
 
 
+def _results(messages: Sequence[Message]) -> list[tuple[str, tuple[str, ...]]]:
+    """Each tool result with what the person said between it and the next reply; words before the first call count with that."""
+    results: list[tuple[str, list[str]]] = []
+    early: list[str] = []
+    for message in messages:
+        if message.role == "tool":
+            results.append((message.content, early))
+            early = []
+        elif message.role == "user" and message.content.startswith(SAID):
+            (results[-1][1] if results else early).append(message.content.removeprefix(SAID))
+    return [(content, tuple(said)) for content, said in results]
+
+
 class _Replay:
     """A script and the results that it has been given."""
 
-    def __init__(self, instruction: str, names: tuple[str, ...]) -> None:
-        self._key = instruction, names
-        self._script = Brain(instruction, names).script()
+    def __init__(self, instruction: str, system: str, names: set[str]) -> None:
+        self._key = instruction, system
+        self._names = names
+        self._script = Brain(instruction, self._names, read_history(system)).script()
         self._call = next(self._script)
-        self._given: list[str] = []
+        self._given: list[tuple[str, tuple[str, ...]]] = []
 
-    def continues(self, instruction: str, names: tuple[str, ...], results: list[str]) -> bool:
-        return self._key == (instruction, names) and results[: len(self._given)] == self._given
+    def continues(self, key: tuple[str, str], results: list[tuple[str, tuple[str, ...]]]) -> bool:
+        return self._key == key and results[: len(self._given)] == self._given
 
-    def go_on(self, results: list[str]) -> Call:
-        for content in results[len(self._given) :]:
+    def go_on(self, results: list[tuple[str, tuple[str, ...]]], names: set[str]) -> Call:
+        self._names |= names  # what was offered once may be called
+        for content, told in results[len(self._given) :]:
             try:
-                self._call = self._script.send(_heard(content))
+                self._call = self._script.send(_heard(content, told))
             except StopIteration:
                 raise DeskhandError("model_failed", "the task was finished already.") from None
-            self._given.append(content)
+            self._given.append((content, told))
         return self._call
 
 
-def _heard(content: str) -> Heard:
+def _heard(content: str, told: tuple[str, ...]) -> Heard:
     try:
         body = json.loads(content)
     except json.JSONDecodeError as error:
         raise DeskhandError("model_failed", f"a tool result in the conversation is no JSON: {error}.") from error
-    return Heard(bool(body.get("ok")), body.get("data"), str(body.get("code", "")), str(body.get("message", "")))
+    return Heard(bool(body.get("ok")), body.get("data"), str(body.get("code", "")), str(body.get("message", "")), told)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deskhand.agent.language.phrases import parse_ref
-from deskhand.agent.language.resolve import Seen, resolve
+from deskhand.agent.language.resolve import Seen, is_receptacle, resolve
 from deskhand.errors import DeskhandError
 from deskhand.tools.reasoning.temporal import Formula, parse_formula, shown
 
 FORMS = (
     "never E; E before F; do not F until E; after E always F; right after E F; E at most N times; do not E while F; start with E; end with E; at some point E"
 )
+ACTS = "pick x, put x in y, put x away, push x, touch x, hold x, carry x over y, go home, look"
 _FORMULA = re.compile(r"[!&|()<>~]|\b[XNFGUWR]\b")
 _NUMBERS = {"once": 1, "twice": 2, "one": 1, "two": 2, "three": 3, "four": 4}
 _ACTS = (
@@ -28,6 +29,16 @@ _ACTS = (
 )
 _PUT = r"(?:put(?:ting)?|plac(?:e|ing|ed)|stack(?:ing|ed)?|drop(?:ping|ped)?|set(?:ting)?|lay(?:ing)?)(?: down)?"
 _PLACE = re.compile(rf"{_PUT} (?P<what>.+?) (?P<how>into|in|onto|on top of|on) (?P<to>.+)")
+_OVER = re.compile(
+    r"(?:lift|carry|mov|bring|hold|swing|pass|tak)(?:e|ing)? (?P<what>.+?) (?:over|above|across) (?P<to>.+)"
+    r"|(?:be|being|go|going|pass|passing|fly|flying) (?:over|above) (?P<below>.+)"
+)
+_AWAY = re.compile(
+    r"(?:put|tid(?:y|ied)|stow|clear)(?:ting|ing)? (?:away (?P<a>.+)|(?P<b>.+?) away)"
+    r"|(?P<c>.+?) (?:is|are|being|must be|should be|has to be|have to be) (?:put|tidied|stowed|cleared) away"
+)
+_ANYTHING = frozenset(("anything", "something", "a thing", "things", "any thing", "stuff", "objects", "an object", "any object"))
+_ELSE = frozenset(("anything else", "everything else", "something else", "any other thing", "any other object", "other things", "all else"))
 _IS = re.compile(r"(?P<what>.+?) (?:is|are|lies|lie|being) (?P<how>inside|in|on top of|on) (?P<to>.+)")
 _FIXED = (
     (r"(?:go(?:ing)?|mov(?:e|ing)|return(?:ing)?|driv(?:e|ing)) (?:back )?home|(?:be |being )?at home", "move_home"),
@@ -51,8 +62,10 @@ class Rule:
     note: str = ""
 
 
-def read_rule(text: str, objects: Sequence[Seen] = ()) -> Rule:
+def read_rule(text: str, objects: Sequence[Seen] = (), every: bool = False) -> Rule:
     """A formula, or a sentence of one of the :data:`FORMS`, about the ``objects`` of the last look.
+
+    With ``every`` "the cup" is every cup there is, not the nearest.
 
     Raises:
         DeskhandError: ``invalid_input`` for what looks like a formula and is none, ``not_understood`` for other texts.
@@ -60,14 +73,31 @@ def read_rule(text: str, objects: Sequence[Seen] = ()) -> Rule:
     if _FORMULA.search(text) or re.fullmatch(r"\s*[a-z_0-9]+\s*", text):
         return Rule(text, parse_formula(text))
     notes: list[str] = []
+    if every:
+        objects = EveryOne(objects)
     sentence = re.sub(r"\s+", " ", text.lower().strip(" .!")).replace("don't", "do not").replace("must not", "do not").replace(",", " ")
     sentence = re.sub(r"\s+", " ", sentence)
     for pattern, build in _PATTERNS:
         found = re.fullmatch(pattern, sentence)
         if found:
-            parts = {name: _event(value, objects, notes) if name != "n" else value for name, value in found.groupdict().items() if value}
+            said = {name: value for name, value in found.groupdict().items() if value}
+            parts = {name: value if name == "n" else _event(value, objects, notes) for name, value in said.items() if value not in _ELSE}
+            parts |= {name: _others(parts, objects) for name, value in said.items() if value in _ELSE}
             return Rule(text, parse_formula(build(parts)), "; ".join(dict.fromkeys(notes)))
     return Rule(text, parse_formula(f"F {_event(sentence, objects, notes)}"), "; ".join(["read as: at some point", *dict.fromkeys(notes)]))
+
+
+class EveryOne(tuple[Seen, ...]):
+    """Objects of which a definite phrase means all that fit."""
+
+    __slots__ = ()
+
+
+def _others(parts: dict[str, str], objects: Sequence[Seen]) -> str:
+    """Touching any thing that the other events of the rule do not name; containers are no such things."""
+    named = set(re.findall(r"[a-z_]+_\d+", " ".join(parts.values())))
+    others = [str(item["id"]) for item in objects if item["id"] not in named and not is_receptacle(item)]
+    return _any(f"touch({name})" for name in others) if others else "false"
 
 
 def _at_most(parts: dict[str, str]) -> str:
@@ -107,6 +137,12 @@ def _event(words: str, objects: Sequence[Seen], notes: list[str]) -> str:
     for pattern, atom in _FIXED:
         if re.fullmatch(pattern, words):
             return atom
+    if found := _AWAY.fullmatch(words):
+        return _any(f"place_in({thing})" for thing in _ids(found["a"] or found["b"] or found["c"], objects, notes))
+    if found := _OVER.fullmatch(words):
+        below = _ids(found["to"] or found["below"], objects, notes)
+        carried = [""] if not found["what"] or found["what"] in _ANYTHING else [f"{thing}," for thing in _ids(found["what"], objects, notes)]
+        return _any(f"over({thing}{target})" for thing in carried for target in below)
     if found := _PLACE.fullmatch(words):
         tool = "place_in" if found["how"] in ("in", "into") else "place"
         things, targets = _ids(found["what"], objects, notes), _ids(found["to"], objects, notes)
@@ -119,9 +155,7 @@ def _event(words: str, objects: Sequence[Seen], notes: list[str]) -> str:
     if found := _IS.fullmatch(words):
         relation = "in" if found["how"] in ("in", "inside") else "on"
         return _any(f"{relation}({thing},{target})" for thing in _ids(found["what"], objects, notes) for target in _ids(found["to"], objects, notes))
-    raise DeskhandError(
-        "not_understood", f"{words!r} is no act or state that I know.", hint=f"Rules: {FORMS}. Acts: pick x, put x in y, push x, hold x, go home, look."
-    )
+    raise DeskhandError("not_understood", f"{words!r} is no act or state that I know.", hint=f"Rules: {FORMS}. Acts: {ACTS}.")
 
 
 def _any(atoms: object) -> str:
@@ -140,7 +174,8 @@ def _ids(words: str, objects: Sequence[Seen], notes: list[str]) -> list[str]:
     found = parse_ref(said, 0)
     if found is None or found[1] < len(said):
         raise DeskhandError("not_understood", f"{words!r} names no object that I know.", hint="Use an id such as block_1, or words such as 'the red block'.")
-    resolved = resolve(found[0], objects, "any")
+    ref = replace(found[0], count=0) if isinstance(objects, EveryOne) and not found[0].size else found[0]
+    resolved = resolve(ref, objects, "any")
     if not resolved.objects:
         raise DeskhandError("unknown_object", f"I see no {bare!r}.", hint="Look first, or use an id.")
     names = [str(item["id"]) for item in resolved.objects]

@@ -1,0 +1,156 @@
+"""What the loop knows of the desk from the results that came by; never more than the model was told."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from deskhand.agent.language.resolve import Seen, held_object, is_receptacle
+from deskhand.etp.base import ToolResult
+from deskhand.tools.reasoning.symbolic import PLACES, ROLLS, State
+
+LOOKS = frozenset(("detect_objects", "look", "describe_scene"))
+TABLE = "table"
+NEAR = 0.02
+"""A position so near [m] to a thing's outline is about that thing."""
+_NO_THINGS = frozenset(("plan_id", "watch_id"))
+_ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+")
+
+
+class Desk:
+    """Things, what the hand holds, and what stored plans are about.
+
+    Attributes:
+        objects: id -> the thing as it was last seen; what a later look does not show stays.
+        held: id of what the hand holds, or empty.
+        looked: whether anybody has looked.
+    """
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Seen] = {}
+        self.held = ""
+        self.looked = False
+        self._plans: dict[str, frozenset[str]] = {}
+
+    def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult) -> None:
+        """A tool has answered."""
+        data = result.data if isinstance(result.data, Mapping) else {}
+        if not result.ok:
+            return
+        if isinstance(data.get("objects"), list):
+            self.looked = self.looked or name in LOOKS
+            self.objects |= {
+                str(item["id"]): item for item in data["objects"] if isinstance(item, Mapping) and {"id", "label", "position", "size"} <= set(item)
+            }
+        self._plans |= dict.fromkeys(_plan_ids(data), self.about(name, arguments))
+        if name == "get_robot_state":
+            self.held = str(data.get("holding") or "")
+        elif name == "pick":
+            self.held = str(arguments.get("object_id", ""))
+        elif name in PLACES or name in ("open_gripper", "handover"):
+            self._put(name, arguments)
+
+    def _put(self, name: str, arguments: Mapping[str, Any]) -> None:
+        place = self.destination(name, arguments)
+        item = self.objects.get(self.held)
+        if item is not None:
+            relation, key = PLACES.get(name, ("on", ""))
+            support = str(arguments.get(key, TABLE)) if key else str((arguments.get("on") or [TABLE])[0])
+            height = float(item["position"][2])
+            self.objects[self.held] = {**item, "relation": relation, "support": support, "position": [*(place or item["position"][:2]), height]}
+        self.held = ""
+
+    def thing(self, name: str) -> Seen | None:
+        """A thing by its id; what is held and was never seen is made up from its id."""
+        return self.objects.get(name) or (held_object(name) if name and name == self.held else None)
+
+    def about(self, name: str, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Ids of the things that a call of the tool concerns: named, meant by a stored plan, or lying where a position points (not for placing: that
+        keeps clear of what is there).
+        """
+        named = {text for text in _strings(arguments) if text in self.objects or text == self.held}
+        named |= {str(value) for key, value in arguments.items() if key not in _NO_THINGS and _ID.fullmatch(str(value))}
+        for text in _strings(arguments):
+            named |= self._plans.get(text, frozenset())
+        point = position_of(arguments)
+        if point is not None and name not in PLACES:
+            named |= {other for other, item in self.objects.items() if not is_receptacle(item) and _within(point, item)}
+        return frozenset(named - {TABLE, ""})
+
+    def destination(self, name: str, arguments: Mapping[str, Any]) -> tuple[float, float] | None:
+        """Where a call puts down what is held, (x, y) [m, world]; None when nobody can say."""
+        if (point := position_of(arguments)) is not None:
+            return point
+        target = self.objects.get(str(arguments.get("container_id") or arguments.get("target_id") or ""))
+        return (float(target["position"][0]), float(target["position"][1])) if target is not None and name in PLACES else None
+
+    def state(self) -> State:
+        """The desk as symbols."""
+        items = {name: item for name, item in self.objects.items() if name != self.held and item.get("relation") != "held"}
+        where = {name: ("in" if item.get("relation") == "in" else "on", str(item.get("support") or TABLE)) for name, item in items.items()}
+        round_things = [name for name, item in items.items() if not item.get("is_container") and (item.get("shape") == "sphere" or item.get("label") in ROLLS)]
+        return State(where, self.held, frozenset(name for name, item in items.items() if item.get("is_container")), frozenset(round_things))
+
+
+def position_of(arguments: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The (x, y) [m, world] that arguments name as ``x`` and ``y`` or as ``position``."""
+    position = arguments.get("position")
+    x, y = position[:2] if isinstance(position, list | tuple) and len(position) >= 2 else (arguments.get("x"), arguments.get("y"))
+    if not isinstance(x, int | float) or not isinstance(y, int | float):
+        return None
+    return (float(x), float(y)) if math.isfinite(x) and math.isfinite(y) else None
+
+
+def plain_label(label: Any) -> str:
+    """A label that names a kind of thing; whatever else stands there (text that somebody printed on it) names none."""
+    words = str(label).replace("_", " ").split()
+    return str(label) if 0 < len(words) <= 3 and len(str(label)) <= 32 and all(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", word) for word in words) else "object"
+
+
+OWN = "deskhand"
+"""The source of our own tools."""
+READING = frozenset(("answer_visual_question", "ask_memory", "recall", "describe_scene"))
+"""Our own tools whose results may hold text that somebody wrote on a thing or said once."""
+
+
+def foreign_text(card: Mapping[str, Any], name: str, result: ToolResult) -> bool:
+    """Whether a result may hold text that neither the user nor the robot wrote: of others' tools, of tools that read, in labels and colours."""
+    if str(card.get("source", OWN)) != OWN or name in READING:
+        return True
+    data = result.data if isinstance(result.data, Mapping) else {}
+    items = [item for item in data.get("objects") or () if isinstance(item, Mapping)]
+    return any(plain_label(item.get(key) or "thing") != str(item.get(key) or "thing") for item in items for key in ("label", "color"))
+
+
+def _plan_ids(data: Any) -> Iterator[str]:
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == "plan_id" and isinstance(value, str):
+                yield value
+            else:
+                yield from _plan_ids(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _plan_ids(value)
+
+
+def radius(item: Seen) -> float:
+    """Of the circle around a thing's outline [m]."""
+    return math.hypot(float(item["size"][0]), float(item["size"][1])) / 2
+
+
+def _within(point: tuple[float, float], item: Seen) -> bool:
+    return math.dist(point, [float(value) for value in item["position"][:2]]) < radius(item) + NEAR
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)

@@ -1,0 +1,46 @@
+"""rclpy's ActionServer, served by the listener of its node instead of the executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import rclpy.action
+from rclpy.action.server import ServerGoalHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+
+from deskhand.nodes.action_client import MANY
+from deskhand.nodes.listener import finish
+
+KEPT = 30
+"""[s] that a result is kept for who asks late; rclpy keeps it for 15 minutes, and every change of state is told with the whole list of what is kept."""
+GOALS = 48
+
+
+class ActionServer(rclpy.action.ActionServer):  # type: ignore[misc]
+    """As rclpy.action.ActionServer, for a :class:`deskhand.nodes.node.DeskhandNode` and many goals at once.
+
+    Callbacks are plain functions; those for a goal and for a cancel must not block, up to ``goals`` of those that execute run side by side.
+    """
+
+    def __init__(self, node: Any, *args: Any, goals: int = GOALS, **kwargs: Any) -> None:
+        self._threads = ThreadPoolExecutor(goals, thread_name_prefix=f"{node.get_name()} goal")
+        super().__init__(node, *args, **{**MANY, "result_timeout": KEPT, **kwargs})
+
+    def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Callable[[ServerGoalHandle], Any] | None) -> None:
+        """See rclpy."""
+        self._threads.submit(self._run, goal_handle, execute_callback or self._execute_callback)
+
+    def _run(self, goal_handle: ServerGoalHandle, execute: Callable[[ServerGoalHandle], Any]) -> None:
+        try:
+            with suppress(_rclpy.InvalidHandle):  # destroyed meanwhile
+                finish(self._execute_goal(execute, goal_handle))
+        except Exception as error:
+            self._node.listener.failed(error)
+
+    def destroy(self) -> None:
+        """See rclpy; goals that run are not waited for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        super().destroy()
