@@ -61,28 +61,18 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
-<<<<<<< HEAD
+    brain: Annotated[str, typer.Option(help="Only try this profile of config/llm.yaml, with one call: server, key, model name, tool calls.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
     robot: Annotated[bool, typer.Option("--robot", help="This machine is a robot's: arm and camera must be connected, the clock synchronised.")] = False,
 ) -> None:
-    """Check Python, libraries, rendering, ROS 2, interfaces, pictures between processes; ports, cameras, clock, disk. Exit code 0 when all is well."""
-=======
-    brain: Annotated[str, typer.Option(help="Only try this profile of config/llm.yaml, with one call: server, key, model name, tool calls.")] = "",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
-) -> None:
-    """Check Python, libraries, rendering, ROS 2, interfaces, and that pictures pass between processes; or a language model. Exit code 0 when all is well."""
->>>>>>> main
+    """Check libraries, rendering, ROS 2, pictures between processes; ports, cameras, clock, disk; or a language model. Exit code 0 when all is well."""
     from rich.console import Console
 
     from deskhand.commands.doctor_robot import ROBOT_CHECKS
 
     console = Console(highlight=False)
     checks = []
-<<<<<<< HEAD
-    for run in (*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)):
-=======
-    for run in (lambda: check_brain(brain),) if brain else CHECKS:
->>>>>>> main
+    for run in (lambda: check_brain(brain),) if brain else (*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)):
         check = run()
         checks.append(check)
         console.print(f"[{'green' if check.ok else 'red'}]{'OK  ' if check.ok else 'FAIL'}[/] {check.name:<12} ", end="")
