@@ -85,3 +85,23 @@ def test_what_a_calibration_writes_is_what_a_bring_up_reads(tmp_path):
     (tmp_path / "camera.yaml").write_text("parent: world\nchild: c\nxyz: [0, 0, 1]\nlook_at: [0.1, 0, 0]\nlandmarks: {board: 5x7}\n")
     with pytest.raises(DeskhandError, match="landmarks"):
         load_camera(str(tmp_path / "camera.yaml"))
+
+
+def test_perception_does_not_look_with_a_camera_that_was_calibrated_and_moved_since(desk, tmp_path):
+    rclpy = pytest.importorskip("rclpy")
+    from rclpy.parameter import Parameter
+
+    from deskhand.nodes.perception_node import PerceptionNode
+
+    mount = CameraMount("world", desk.intrinsics.frame_id, desk.world_T_camera, calibration={"method": "handeye"})
+    save_camera(mount, tmp_path / "camera.yaml")
+    rclpy.init(domain_id=97)
+    node = PerceptionNode(parameter_overrides=[Parameter("camera", value=str(tmp_path / "camera.yaml"))])
+    try:
+        node.check_camera(desk)
+        node.check_camera(replace(told(desk, (0, 0, 0.009)), stamp=desk.stamp + 10))  # it was seen to stand a moment ago
+        with pytest.raises(DeskhandError, match="the camera moved by 9 mm"):
+            node.check_camera(replace(told(desk, (0, 0, 0.009)), stamp=desk.stamp + 60))
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
