@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit/perception"))
+sys.path.insert(0, str(Path(__file__).parent))
 import rclpy
 from looked_at import look, thing
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -21,6 +22,7 @@ from test_perception_node import Robot
 from typer.testing import CliRunner
 
 from deskhand.cli import app
+from deskhand.errors import ERROR_NUMBERS
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.perception_node import PerceptionNode
@@ -51,7 +53,10 @@ def graph(*makers):
     thread.start()
 
     def detect():
-        response = call_service(client, DetectObjects.Request(), timeout=60.0, wait_for=20.0)
+        for _ in range(6):  # a machine with more to do than it can gives pictures and joints that do not go together, and says so
+            response = call_service(client, DetectObjects.Request(), timeout=60.0, wait_for=20.0)
+            if response.error_code not in (ERROR_NUMBERS["stale_data"], ERROR_NUMBERS["no_frame"]):
+                break
         assert not response.error_code, response.error_message
         return conversions.scene_from_msg(response.scene)
 

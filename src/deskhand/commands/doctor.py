@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -62,13 +63,16 @@ def register(app: typer.Typer) -> None:
 def doctor(
     brain: Annotated[str, typer.Option(help="Only try this profile of config/llm.yaml, with one call: server, key, model name, tool calls.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
+    robot: Annotated[bool, typer.Option("--robot", help="This machine is a robot's: arm and camera must be connected, the clock synchronised.")] = False,
 ) -> None:
-    """Check Python, libraries, rendering, ROS 2, interfaces, and that pictures pass between processes; or a language model. Exit code 0 when all is well."""
+    """Check libraries, rendering, ROS 2, pictures between processes; ports, cameras, clock, disk; or a language model. Exit code 0 when all is well."""
     from rich.console import Console
+
+    from deskhand.commands.doctor_robot import ROBOT_CHECKS
 
     console = Console(highlight=False)
     checks = []
-    for run in (lambda: check_brain(brain),) if brain else CHECKS:
+    for run in (lambda: check_brain(brain),) if brain else (*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)):
         check = run()
         checks.append(check)
         console.print(f"[{'green' if check.ok else 'red'}]{'OK  ' if check.ok else 'FAIL'}[/] {check.name:<12} ", end="")

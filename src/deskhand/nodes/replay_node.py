@@ -84,7 +84,7 @@ class ReplayNode(DeskhandNode):
     def _play(self) -> None:
         now: float | None = None
         wall = time.monotonic()
-        for record in self._recording:
+        for record in self._recording.in_time():
             gap = 0.0 if now is None else record.stamp - now
             if now is None or not -LONGEST_GAP < gap < LONGEST_GAP:
                 now, wall = record.stamp, time.monotonic()  # the beginning, or another stretch

@@ -35,6 +35,7 @@ SENSES = [COLOR, DEPTH, INFO, "joint_states", "/tf", "/tf_static", "/diagnostics
 SAID = ["perception/scene", "tools/events", "safety/status"]
 """What the robot made of it."""
 CDR_HEADER = 4  # [bytes] before the message itself, which begins with the time of exposure
+LATEST = 5.0  # [s] that a picture may be late; one that is later is stamped by another clock
 MOST_WAITING = 20  # pictures that wait to be packed
 LOOK_AGAIN = 0.5  # [s] between looks for topics that nobody published before
 IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
@@ -118,16 +119,19 @@ class SessionRecorderNode(DeskhandNode):
         self.file.write_bytes(topic, datatype, definition_of(datatype), bytes(data), self.seconds(), latched)
 
     def _on_picture(self, topic: str, data: bytes) -> None:
-        """Taken at once and packed in another thread; what is too much for it is left out, colour and depth of one exposure together."""
+        """Taken at once and packed in another thread; what is too much for it is left out, colour and depth of one exposure together.
+
+        It is recorded at the time of its exposure, so that in a replay it does not come later than it could.
+        """
         exposed = struct.unpack_from("<iI", data, CDR_HEADER)
+        stamp = exposed[0] + 1e-9 * exposed[1]
         if exposed not in self._kept:
-            stamp = exposed[0] + 1e-9 * exposed[1]
             keep = self._pictures.qsize() < MOST_WAITING and (self._thinner is None or self._thinner.keeps(stamp))
             self._kept[exposed] = keep
             while len(self._kept) > 4 * MOST_WAITING:
                 del self._kept[next(iter(self._kept))]
         if self._kept[exposed]:
-            self._pictures.put((topic, bytes(data), self.seconds()))
+            self._pictures.put((topic, bytes(data), stamp if abs(self.seconds() - stamp) < LATEST else self.seconds()))
 
     def _pack(self) -> None:
         while (job := self._pictures.get()) is not None:

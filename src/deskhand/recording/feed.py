@@ -56,7 +56,7 @@ class Feed:
         pair: dict[str, tuple[float, Record]] = {}
         waiting: deque[_Taken] = deque()
         last = float("-inf")
-        for record in self._recording:
+        for record in self._recording.in_time():
             kind = kind_of(record.topic)
             if kind == INFO:
                 self._info = intrinsics_of(record.message)

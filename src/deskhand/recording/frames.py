@@ -52,7 +52,7 @@ def kind_of(topic: str) -> str:
 def _from_mcap(recording: Recording) -> Iterator[RecordedFrame]:
     info: CameraIntrinsics | None = None
     waiting: dict[str, tuple[float, Any]] = {}
-    for record in recording:
+    for record in recording.in_time():
         kind = kind_of(record.topic)
         if kind == INFO:
             info = intrinsics_of(record.message)
