@@ -47,9 +47,14 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
             result.append(item)
             continue
         inside = _is_inside(item, hollows)
-        ways = [_split(view, fits, item, solid, _DEPTH, inside), [item] if inside else stacked_parts(view, fits, item, solid)]
-        result += min(ways, key=lambda parts: _unexplained(fits, parts, solid)) if min(map(len, ways)) > 1 else max(ways, key=len)
+        ways: list[list[Segment]] = [_split(view, fits, item, solid, _DEPTH, inside), [item] if inside else stacked_parts(view, fits, item, solid)]
+        many = max(ways, key=len)
+        result += many if min(map(len, ways)) == 1 else _best(fits, ways, solid)
     return result
+
+
+def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segment]:
+    return min(ways, key=lambda parts: _unexplained(fits, parts, solid))
 
 
 def _unexplained(fits: SolidFits, parts: list[Segment], solid: Solid) -> float:
