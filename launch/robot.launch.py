@@ -1,10 +1,8 @@
 """A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=ros2_control camera:=realsense camera_mount:=fixed"""
 
-from pathlib import Path
-
-from deskhand.bringup import DRIVERS, StackOptions, robot_nodes
+from deskhand.bringup import DRIVERS, robot_nodes
 from deskhand.cameras.bringup import CAMERAS
-from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
+from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
@@ -20,21 +18,8 @@ ARGUMENTS = {
 
 
 def make(values):
-    options = StackOptions(
-        arm=values["arm"],
-        planner=values["planner"],
-        brain=values["brain"],
-        namespace=values["namespace"],
-        parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
-        driver=values["driver"],
-        port=values["port"],
-        camera=values["camera"],
-        camera_mount=values["camera_mount"],
-        camera_topics=values["camera_topics"],
-        camera_file=values["camera_file"],
-        episodes=values["episodes"],
-        memory=values["memory"],
-    )
+    chosen = ("driver", "port", "camera", "camera_mount", "camera_topics", "camera_file", "episodes", "memory")
+    options = stack_options(values, **{name: values[name] for name in chosen})
     return [node_action(spec) for spec in robot_nodes(options)]
 
 

@@ -96,7 +96,9 @@ class StackOptions:
     aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
     comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
     says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
-    ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew.
+    ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
+    the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator; empty: as
+    config/nodes.yaml says.
     """
 
     arm: str = "wx250s"
@@ -113,17 +115,22 @@ class StackOptions:
     remappings: tuple[tuple[str, str], ...] = ()
     episodes: str = ""
     memory: str = ""
+    view: bool = False
+    view_port: int = 8080
+    approval: str = ""
 
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     own: dict[str, dict[str, Value]] = {
         "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
-        "tool_server": {"arm": options.arm, **memory},
+        "tool_server": {"arm": options.arm, **memory, **({"approval": options.approval} if options.approval else {})},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
+        "view": {"arm": options.arm, "port": options.view_port},
     }
+    names = (*STACK, "view") if options.view else STACK
     return [
         NodeSpec(
             name=name,
@@ -134,7 +141,7 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
             remappings=(*remappings, *options.remappings),
             nice=0 if name in HALTERS else GIVE_WAY,
         )
-        for name in STACK
+        for name in names
     ]
 
 

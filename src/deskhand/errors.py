@@ -48,6 +48,7 @@ ERROR_NUMBERS: dict[str, int] = {
     # safety
     "safety_stop": 400,
     "watchdog": 401,
+    "paused": 402,
     # tools
     "unknown_tool": 500,
     "invalid_arguments": 501,

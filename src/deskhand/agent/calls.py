@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -25,6 +26,11 @@ FATAL = frozenset(("node_unavailable", "safety_stop", "watchdog", "permission_de
 """Codes of tools after which nobody may go on without a person."""
 PATIENCE = {"stale_data": 3, "no_frame": 3, "timeout": 4, "internal_error": 4, "controller_failed": 3, "config_error": 1, "missing_dependency": 1}
 """How many such results a run bears."""
+
+
+REACH = "check_reachable"
+MOST_DOUBTS = 4
+"""So many things of a plan are asked after; each takes the time of finding grasps."""
 
 
 class Calls:
@@ -69,7 +75,24 @@ class Calls:
         refusal = self.claims.problems(subgoals)
         if refusal is None and (refusal := self.gate.refuses_plan(subgoals)):
             self._spent.refuse(refusal.code, refusal.message)
-        return refusal or self.claims.submit(subgoals)
+        if refusal:
+            return refusal
+        taken = self.claims.submit(subgoals)
+        doubts = self._doubts([str(goal["object_id"]) for goal in subgoals if goal["object_id"] not in taken.data["already_done"]])
+        return replace(taken, data={**taken.data, "doubts": doubts}) if doubts else taken
+
+    def _doubts(self, names: Sequence[str]) -> list[dict[str, str]]:
+        """Things of a plan that the hand does not reach as they lie now; no reason to refuse it, for what is in the way may go first."""
+        if REACH not in self.offer.by_name or not self.gate.licensed:
+            return []
+        doubts = []
+        for name in dict.fromkeys(names[:MOST_DOUBTS]):
+            if name == self.gate.desk.held or any(item.get("support") == name for item in self.gate.desk.objects.values()):
+                continue
+            seen = self._tools.invoke(REACH, {"object_id": name}, cancelled=self._spent.over, caller=self._caller)
+            if seen.ok and not seen.data.get("reachable", True):
+                doubts.append({"object_id": name, "reason": str(seen.data.get("reason", ""))[:200]})
+        return doubts
 
     def gated(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """A call of the model: made unless the user's words or rules speak against it."""

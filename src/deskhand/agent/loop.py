@@ -13,6 +13,7 @@ from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.claims import Claims
 from deskhand.agent.context import trim
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
+from deskhand.agent.desk import foreign_text
 from deskhand.agent.gate import Gate, means_yes
 from deskhand.agent.guard import Guard
 from deskhand.agent.moves import History
@@ -192,8 +193,9 @@ class AgentLoop:
         result = problem or self._do(step)
         if isinstance(result, TaskOutcome):
             return result
+        step.foreign = foreign_text(self._calls.offer.card(call.name) or {}, call.name, result)
         self._close(step, result)
-        messages.append(Message("tool", result_text(result), tool_call_id=call.id, name=call.name))
+        messages.append(Message("tool", result_text(result, step.foreign), tool_call_id=call.id, name=call.name))
         if warning := self._guard.after(self._steps):
             messages.append(Message("user", warning))
         return None

@@ -53,6 +53,7 @@ class Step:
         model: the one that answered. ``repairs``: what was put right in its call (repair.py).
         failure: one of :data:`FAILURES`, or empty.
         finished: False in the report that is made when the call begins.
+        foreign: whether the result may hold text that neither the user nor the robot wrote; it is marked so for the model.
         question, options: what the user is asked now, and the answers to choose from; empty else.
     """
 
@@ -79,6 +80,7 @@ class Step:
     repairs: list[str] = field(default_factory=list)
     failure: str = ""
     finished: bool = False
+    foreign: bool = False
     question: str = ""
     options: tuple[str, ...] = ()
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.arms.bus.base import BusCounters, Health, ServoBus
-from deskhand.arms.feed import SHORTEST, TrajectoryFeed
+from deskhand.arms.feed import TrajectoryFeed
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
-from deskhand.arms.grip import Fingers, GripCommand
+from deskhand.arms.grip import SHORTEST, Fingers, GripCommand
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.model import RobotModel
 from deskhand.arms.readings import Readings
@@ -144,6 +144,16 @@ class ArmDriver:
             if not self._connected:
                 raise DeskhandError("device_unavailable", f"the arm is not connected: {self._gone}", retry=True)
             return self._joints.state(self._readings)
+
+    @property
+    def follower(self) -> Follower | None:
+        """The trajectory under way, or the last one."""
+        return self._feed.follower
+
+    def reading(self, servo: int) -> tuple[float, float]:
+        """Newest believed position [ticks] of a servo, and when it was read [s]; KeyError before the first."""
+        with self._lock:
+            return self._readings.position(servo), self._readings.stamp(servo)
 
     def default_tolerances(self) -> Tolerances:
         """Of trajectories that name none."""

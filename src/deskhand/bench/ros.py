@@ -55,6 +55,8 @@ def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[Node
     stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
     if options.driver:
         stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"))
+    if options.view is not None:
+        stack = replace(stack, view=True, view_port=options.view)
     nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault)
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
     own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode == "direct"}}

@@ -44,6 +44,7 @@ class TrialOptions:
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
         driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
+        view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         inbox: what the user says while the task runs; None where nobody is there.
     """
@@ -61,6 +62,7 @@ class TrialOptions:
     driver: str = ""
     memory: Path | None = None
     inbox: Inbox | None = None
+    view: int | None = None
 
 
 @dataclass(frozen=True)

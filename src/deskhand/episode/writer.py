@@ -124,7 +124,15 @@ class EpisodeWriter:
 
 def scene_to_json(scene: Scene) -> dict[str, Any]:
     """The objects of a scene without their points."""
-    return {"stamp": scene.stamp, "objects": [_object_to_json(item) for item in scene.objects]}
+    table = {**_pose_to_json(scene.table.pose), "size": [round(float(value), 4) for value in scene.table.size]}
+    return {"stamp": scene.stamp, "objects": [_object_to_json(item) for item in scene.objects], "table": table}
+
+
+def _pose_to_json(pose: Array) -> dict[str, list[float]]:
+    return {
+        "position": [round(float(value), 4) for value in pose[:3, 3]],
+        "orientation": [round(float(value), 4) for value in quaternion_from_matrix(pose[:3, :3])],
+    }
 
 
 def _object_to_json(item: SceneObject) -> dict[str, Any]:
@@ -135,9 +143,10 @@ def _object_to_json(item: SceneObject) -> dict[str, Any]:
         "color": item.color,
         "shape": item.shape,
         "size": [round(float(value), 4) for value in item.size],
-        "position": [round(float(value), 4) for value in item.position],
+        **_pose_to_json(item.pose),
         "confidence": round(float(item.confidence), 3),
         "is_container": item.is_container,
+        "wall": round(float(item.wall), 4),
         "support": item.support,
         "relation": item.relation,
         "box2d": [int(value) for value in item.box2d],

@@ -48,7 +48,7 @@ from deskhand_interfaces.srv import CheckState, DetectObjects, GenerateGrasps, P
 
 SILENT = 1.5  # [s] wall time without a message after which a source counts as gone
 READY = 5.0  # [s] wall time that a server may take to appear
-NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "envelope_violated", "busy"})
+NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "paused", "envelope_violated", "busy"})
 
 
 class RosRobot:

@@ -72,6 +72,8 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
+    if not poor and not fits.is_doubtful(item, solid):
+        return [item]
     corners = inward_corners(view, item)
     if not poor and not corners:
         return [item]

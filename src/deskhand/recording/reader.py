@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mcap.exceptions import McapError
-from mcap.records import Channel, Footer, Message, Schema
+from mcap.records import Channel, Footer, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
 
@@ -42,6 +42,17 @@ class Recording:
     def __init__(self, path: Path) -> None:
         self.path = mcap_in(path)
         self.complete = False
+
+    def metadata(self, name: str = "deskhand") -> dict[str, str]:
+        """Words about the recording, as its writer left them; empty where there are none or the file was cut off before."""
+        with self.path.open("rb") as stream:
+            try:
+                for record in StreamReader(stream).records:
+                    if isinstance(record, Metadata) and record.name == name:
+                        return dict(record.metadata)
+            except (McapError, ValueError, EOFError, struct.error):
+                pass
+        return {}
 
     def __iter__(self) -> Iterator[Record]:
         schemas: dict[int, Schema] = {}

@@ -45,9 +45,10 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "unified_planning", "dynamixel_sdk", "scservo_sdk", *requirements("detectors")}
-"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, detectors beside geometry, symbolic planning,
-the libraries of servos."""
+EXTRAS = {*requirements("detectors"), *requirements("view")}
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "unified_planning", "dynamixel_sdk", "scservo_sdk", *EXTRAS}
+"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, symbolic planning, the libraries of servos,
+detectors beside geometry, the operator page."""
 
 
 @cache
