@@ -16,6 +16,10 @@ def register(app: typer.Typer) -> None:
     bench.command("perception")(perception)
     bench.command("grasp")(grasp)
     bench.command("tools")(tools)
+    bench.command("brains")(brains)
+    bench.command("driver")(driver)
+    bench.command("loop")(loop)
+    bench.command("handeye")(handeye)
     app.add_typer(bench, name="bench")
 
 
@@ -214,3 +218,133 @@ def tools(
         json_file.write_text(json.dumps(data, indent=1))
     if not good:
         raise typer.Exit(1)
+
+
+def brains(
+    episodes: Annotated[int, typer.Option(min=1, help="How many; each has the next seed.")] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all counts and the episodes where something is wrong; see docs/models.md.")] = None,
+) -> None:
+    """Language models that misbehave on purpose, over real HTTP, against the agent and the tool session on a desk without physics.
+
+    Exit code 1 when the agent crashed, moved unsafely, called done what was not, overran its budget or ended without a code.
+    """
+    import logging
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from deskhand.bench.brains.campaign import Episode, run_campaign, summarise
+    from deskhand.bench.brains.report import show
+
+    logging.disable(logging.WARNING)  # hundreds of faults that are made on purpose
+    console = Console(highlight=False)
+    columns = (TextColumn("episodes"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[wrong]}"))
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("episodes", total=episodes, wrong="")
+        wrong: list[int] = []
+
+        def told(each: Episode) -> None:
+            wrong.extend([] if each.good else [each.seed])
+            bar.update(task, advance=1, wrong=f"wrong: {', '.join(map(str, wrong))}" if wrong else "")
+
+        summary = summarise(run_campaign(episodes, seed, told))
+    show(summary, console)
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(summary, indent=1))
+    if not summary["good"]:
+        raise typer.Exit(1)
+
+
+def driver(
+    arm: Annotated[str, typer.Option(help="Arm with LX servos, a name in config/arms or a YAML file.")] = "jetarm",
+    frames: Annotated[int, typer.Option(min=100, help="Frames on the noisy wire, for each bus.")] = 10000,
+    replugs: Annotated[int, typer.Option(min=0, help="How often the cable is pulled; this runs in real time.")] = 50,
+    picks: Annotated[int, typer.Option(min=1, help="Planned picks, four motions each, for each bus.")] = 10,
+    stops: Annotated[int, typer.Option(min=1, help="Cancels at full speed, for each bus.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Of all random numbers.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {rows: [...], good}; see docs/hardware.md.")] = None,
+) -> None:
+    """The driver of bus servos on emulated ones: noise, pulled cables, tracking along picks, stops.
+
+    Exit code 1 when something is beyond its bar.
+    """
+    from rich.console import Console
+
+    from deskhand.arms.model import RobotModel
+    from deskhand.bench import driver as measured
+
+    console, model = Console(highlight=False), RobotModel.load(arm)
+    results: list[Any] = []
+    with console.status("driver") as status:
+        for kind in model.arm.driver.kinds:
+            results.append(measured.measure_noise(model, kind, frames, seed, status.update))
+            results.append(measured.measure_pick(model, kind, picks, seed, status.update))
+            results.append(measured.measure_stops(model, kind, stops, seed))
+        if replugs:
+            results.append(measured.measure_replug(model, replugs, status.update))
+    rows = measured.to_json(results)
+    for row in rows:
+        good = "[green]good[/]" if row["good"] else "[red]beyond its bar[/]"
+        console.print(row["measured"], good, {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items() if key != "measured"})
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps({"rows": rows, "good": all(row["good"] for row in rows)}, indent=1))
+    if not all(row["good"] for row in rows):
+        raise typer.Exit(1)
+
+
+def loop(
+    episodes: Annotated[int, typer.Option(min=1, help="How many; each has the next seed.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers; see docs/agent.md.")] = None,
+) -> None:
+    """What the agent's loop itself takes a decision, outside of model and tools (CPU time), and how long the prompts are.
+
+    Exit code 1 when the mean is above 20 ms.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    from deskhand.bench.loop import BAR, measure
+
+    console = Console(highlight=False)
+    progress = iter(track(range(episodes + 1), "episodes", console=console))
+    next(progress)
+    found = measure(episodes, seed, lambda: next(progress) and None)
+    for _ in progress:
+        pass
+    took, size = found["overhead_ms"], found["prompt_chars"]
+    console.print(f"loop: {took['mean']:.1f} ms CPU a decision, 95 % within {took['p95']:.1f} ms, at most {took['max']:.1f} ms (bar {BAR:.0f} ms on average)")
+    console.print(f"prompt: {size['mean']} characters on average, at most {size['max']}")
+    console.print(f"{found['episodes']} tasks, {found['right']} ended rightly, {found['refused']} of {found['decisions']} decisions refused")
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(found, indent=1))
+    if not found["good"]:
+        raise typer.Exit(1)
+
+
+def handeye(
+    trials: Annotated[int, typer.Option(min=1, help="Calibrations of each mounting, each with the next seed.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first.")] = 0,
+    pictures: Annotated[int, typer.Option(min=8, help="In each.")] = 30,
+    joint_noise: Annotated[float, typer.Option(min=0, help="Standard deviation of what each joint tells [degrees].")] = 0.1,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {mountings: {fixed, wrist: [{seed, shift_mm, turn_deg, refused}]}}.")] = None,
+) -> None:
+    """Hand-eye calibration on rendered boards, with joints that are not where they say: how far the camera is from where it really is."""
+    from rich.console import Console
+
+    from deskhand.bench.calibration.handeye import told
+
+    console = Console(highlight=False)
+    results: dict[str, list[dict[str, Any]]] = {"fixed": [], "wrist": []}
+    for mounting, rows in results.items():
+        for number in range(seed, seed + trials):
+            rows.append(told(mounting, number, pictures, joint_noise))
+            row = rows[-1]
+            console.print(f"{mounting} {number}: {row['refused'] or '{shift_mm:.2f} mm, {turn_deg:.3f} degrees'.format(**row)}", markup=False)
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps({"mountings": results}, indent=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,20 +40,23 @@ def mcp(
     """
     try:
         from deskhand.etp.remote.server import ToolServer
-        from deskhand.etp.remote.transports import PATH, http_app, read_token, serve_http, serve_stdio
+        from deskhand.etp.remote.transports import PATH, check_token, listening, read_token, serve_http, serve_stdio
     except ImportError as error:
         raise DeskhandError("missing_dependency", f"the Model Context Protocol is not installed ({error}).", hint="pip install mcp") from error
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     console = Console(stderr=True)
-    token = read_token(token_file) if http else ""
-    with _simulated(task, seed, approval) if sim else _running(namespace) as client:
+    with ExitStack() as stack:
+        if http:  # what is wrong is said before a robot is started
+            token = read_token(token_file)
+            check_token(host, token)
+            door = stack.enter_context(listening(host, port))
+        client = stack.enter_context(_simulated(task, seed, approval) if sim else _running(namespace))
         server = ToolServer(client).server()
         if not http:
             serve_stdio(server)
             return
-        http_app(server, host, token)  # what is wrong is said before anything else
         console.print(f"serving http://{host}:{port}{PATH}{' with a token' if token else ''}; Ctrl-C ends it", highlight=False)
-        serve_http(server, host, port, token)
+        serve_http(server, host, token, door)
 
 
 @contextmanager

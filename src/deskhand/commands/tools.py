@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,8 @@ from rich.table import Column, Table
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
+    from deskhand.bench.tools.base import Scenario
+    from deskhand.bench.tools.run import Row
     from deskhand.etp.base import ToolSummary
     from deskhand.etp.registry import Registry
 
@@ -88,9 +91,12 @@ def validate(
     names: Annotated[list[str] | None, typer.Argument(help="Tools, units or groups. Default: all tools.")] = None,
     cards: Annotated[bool, typer.Option("--cards", help="Only check the cards, run no scenario.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Keep what was measured with the cards.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes side by side.")] = 1,
     json_file: Json = None,
 ) -> None:
     """Check the card of every tool and run its scenarios on simulated desks. Exit code 0 only when all is well.
+
+    Ctrl-C shows what was measured until then; nothing is written.
 
     JSON: {"tools": [{"name", "valid", "problems": [text…], "scenarios": [{"scenario", "situation", "value", "unit", "bar", "passed", "seconds", "problem"}]}],
     "refused", "valid"}; a tool is valid when its card is and all its scenarios pass.
@@ -104,12 +110,14 @@ def validate(
     chosen = [card for card in registry.cards() if not names or {card.name, card.unit, card.group} & set(names)]
     if missing := [name for name in names or () if not any(name in (card.name, card.unit, card.group) for card in chosen)]:
         registry.get(missing[0])  # says which tool it may mean
-    rows: list[bench.Row] = []
+    rows: list[Row] = []
     if not cards:
         wanted = [item for item in bench.all_scenarios() if any(item.tool == card.name for card in chosen)]
-        with console.status("starting") as status:
-            rows = list(bench.run(wanted, registry, status.update))
+        complete = _run_scenarios(bench.run, wanted, registry, jobs, rows)
         console.print(table(rows))
+        if not complete:
+            console.print(f"interrupted: {len(rows)} of {len(wanted)} scenarios were run, {sum(row.passed for row in rows)} of them passed.")
+            raise typer.Exit(130)
         if write:
             bench.write(rows, registry)
     report = []
@@ -127,6 +135,26 @@ def validate(
     console.print(f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios.")
     if not valid:
         raise typer.Exit(1)
+
+
+def _run_scenarios(run: Callable[..., Generator[Row, None, None]], wanted: Sequence[Scenario], registry: Registry, jobs: int, rows: list[Row]) -> bool:
+    """Fill ``rows``; False when Ctrl-C came before the last."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[failed]}[dim]{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=len(wanted), failed="")
+        running = run(wanted, registry, lambda text: bar.update(task, description=text), jobs)
+        try:
+            for row in running:
+                rows.append(row)
+                failed = sum(not row.passed for row in rows)
+                bar.update(task, advance=1, failed=f"[red]{failed} failed[/red] " if failed else "")
+        except KeyboardInterrupt:
+            return False
+        finally:
+            running.close()
+    return True
 
 
 @tools.command()

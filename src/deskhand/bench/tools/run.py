@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import multiprocessing
+import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -16,6 +20,7 @@ from deskhand.bench.tools.desk import Desk
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import UNITS
 from deskhand.etp.registry import Registry
+from deskhand.tools.base import load_tools
 from deskhand.tools.validated import kept_results, validation_file
 
 log = logging.getLogger(__name__)
@@ -49,28 +54,60 @@ def all_scenarios() -> list[Scenario]:
     return defined()
 
 
-def run(scenarios: Sequence[Scenario], registry: Registry, told: Callable[[str], None] = lambda text: None) -> Iterator[Row]:
-    """Run scenarios, those that share a desk one after the other; rows come as they end."""
+def run(scenarios: Sequence[Scenario], registry: Registry, told: Callable[[str], None] = lambda text: None, jobs: int = 1) -> Generator[Row, None, None]:
+    """Run scenarios, those that share a desk one after the other; rows come as they end. ``told`` hears what is run next, when ``jobs`` is 1.
+
+    More ``jobs`` are processes side by side, with the tools of :func:`deskhand.tools.base.load_tools`; they end when the iterator is closed.
+    """
+    if jobs == 1:
+        for batch in _batches(scenarios):
+            yield from _on_one_desk(batch, registry, told)
+        return
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_die_quietly)
+    try:
+        for future in as_completed([pool.submit(_run_batch, [(item.tool, item.name) for item in batch]) for batch in _batches(scenarios)]):
+            yield from future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():  # interrupted: what runs could take minutes
+            process.terminate()
+
+
+def _batches(scenarios: Sequence[Scenario]) -> list[list[Scenario]]:
+    """Those that stand on one desk together, the longest first."""
     shared: dict[World, list[Scenario]] = {}
     for item in scenarios:
         if not item.changes:
             shared.setdefault(item.world, []).append(item)
-    for world, group in shared.items():
-        yield from _on_one_desk(world, group, registry, told)
-    for item in scenarios:
-        if item.changes:
-            yield from _on_one_desk(item.world, [item], registry, told)
+    return sorted(shared.values(), key=len, reverse=True) + [[item] for item in scenarios if item.changes]
 
 
-def _on_one_desk(world: World, group: Sequence[Scenario], registry: Registry, told: Callable[[str], None]) -> Iterator[Row]:
-    with Desk(world(), registry) as desk:
-        for item in group:
-            told(f"{item.tool}: {item.name}")
-            yield _measured(item, desk)
+def _die_quietly() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _measured(item: Scenario, desk: Desk) -> Row:
+def _run_batch(names: Sequence[tuple[str, str]]) -> list[Row]:
+    """In a process of its own."""
+    known = {(item.tool, item.name): item for item in all_scenarios()}
+    return list(_on_one_desk([known[name] for name in names], _registry(), lambda text: None))
+
+
+@cache
+def _registry() -> Registry:
+    return load_tools()[0]
+
+
+def _on_one_desk(batch: Sequence[Scenario], registry: Registry, told: Callable[[str], None]) -> Iterator[Row]:
     begun = time.process_time()
+    with Desk(batch[0].world(), registry) as desk:
+        setup = (time.process_time() - begun) / len(batch)  # the desk's own cost is everybody's
+        for item in batch:
+            told(f"{item.tool}: {item.name}")
+            yield _measured(item, desk, setup)
+
+
+def _measured(item: Scenario, desk: Desk, setup: float) -> Row:
+    begun = time.process_time() - setup
     desk.begin()
     try:
         measured = item.run(desk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import os
+import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from deskhand.errors import DeskhandError
+from deskhand.etp.remote.pipes import standard_streams
 
 TOKEN_VARIABLE = "DESKHAND_MCP_TOKEN"
 MIN_TOKEN = 16
@@ -30,19 +32,39 @@ def serve_stdio(server: Server[Any]) -> None:
     """Serve one client over standard input and output, until it goes."""
 
     async def run() -> None:
-        async with stdio_server() as (reading, writing):
+        async with standard_streams() as (stdin, stdout), stdio_server(stdin, stdout) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(run)
 
 
-def serve_http(server: Server[Any], host: str, port: int, token: str) -> None:
-    """Serve clients over streamable HTTP at ``http://host:port/mcp`` until Ctrl-C."""
-    uvicorn.run(http_app(server, host, token), host=host, port=port, log_level="warning", timeout_graceful_shutdown=3)
+def listening(host: str, port: int) -> socket.socket:
+    """A socket at which clients may knock from now on.
+
+    Raises:
+        DeskhandError: ``config_error`` when the address is none of this machine's or the port is taken.
+    """
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=100)
+    except OSError as error:
+        raise DeskhandError("config_error", f"nothing can listen on {host} port {port}: {error}.", hint="Choose another with --host and --port.") from error
+
+
+def serve_http(server: Server[Any], host: str, token: str, door: socket.socket) -> None:
+    """Serve clients over streamable HTTP at ``http://host:port/mcp``, which ``door`` listens on, until Ctrl-C."""
+    config = uvicorn.Config(http_app(server, host, token), log_level="warning", timeout_graceful_shutdown=3)
+    uvicorn.Server(config).run(sockets=[door])
 
 
 def http_app(server: Server[Any], host: str, token: str) -> App:
-    """The server as an ASGI application; with a ``token`` every request must bring it as ``Authorization: Bearer``.
+    """The server as an ASGI application; with a ``token`` every request must bring it as ``Authorization: Bearer``. Raises as :func:`check_token`."""
+    check_token(host, token)
+    app: App = server.streamable_http_app(streamable_http_path=PATH, host=host)
+    return guarded(app, token) if token else app
+
+
+def check_token(host: str, token: str) -> None:
+    """Whether a server may listen on ``host`` with ``token``, empty for none.
 
     Raises:
         DeskhandError: ``config_error`` for a host that others can reach without a token, or a token that can be guessed.
@@ -53,8 +75,6 @@ def http_app(server: Server[Any], host: str, token: str) -> App:
         )
     if token and len(token) < MIN_TOKEN:
         raise DeskhandError("config_error", f"the token must have {MIN_TOKEN} characters or more.", hint="For example: openssl rand -hex 24.")
-    app: App = server.streamable_http_app(streamable_http_path=PATH, host=host)
-    return guarded(app, token) if token else app
 
 
 def guarded(app: App, token: str) -> App:
