@@ -47,14 +47,13 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
             result.append(item)
             continue
         inside = _is_inside(item, hollows)
-        ways: list[list[Segment]] = [_split(view, fits, item, solid, _DEPTH, inside), [item] if inside else stacked_parts(view, fits, item, solid)]
-        many = max(ways, key=len)
-        result += many if min(map(len, ways)) == 1 else _best(fits, ways, solid)
+        beside = _split(view, fits, item, solid, _DEPTH, inside)
+        above = [item] if inside else stacked_parts(view, fits, item, solid)
+        if len(beside) > 1 and len(above) > 1:
+            result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
+        else:
+            result += above if len(above) > 1 else beside
     return result
-
-
-def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segment]:
-    return min(ways, key=lambda parts: _unexplained(fits, parts, solid))
 
 
 def _unexplained(fits: SolidFits, parts: list[Segment], solid: Solid) -> float:
