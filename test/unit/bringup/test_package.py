@@ -44,7 +44,7 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "unified_planning", *requirements("detectors")}
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", *requirements("detectors")}
 """Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, detectors beside geometry, symbolic planning."""
 
 
