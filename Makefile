@@ -2,10 +2,10 @@
 # PYTHON, when given, is the interpreter to use; else it is the newest suitable one.
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test test-page lint clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
 
 setup: ## prepare .venv: libraries, ROS 2, built interfaces (seconds when it is there)
 	@$(or $(PYTHON),python3) scripts/bootstrap.py $(if $(PYTHON),--python "$(PYTHON)")
@@ -21,6 +21,10 @@ lint: setup ## ruff and mypy
 
 test: lint ## lint, then every test (ARGS="-k safety")
 	@$(BIN)/python -m pytest $(ARGS)
+
+test-page: setup ## the operator page in a headless Chromium (apt-get install chromium; minutes)
+	@$(BIN)/python -m pip install --quiet -r requirements/browser.txt
+	@$(BIN)/python -m pytest test/e2e/test_view_page.py $(ARGS)
 
 clean: ## remove .venv and everything built
 	@rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

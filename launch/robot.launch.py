@@ -1,14 +1,16 @@
-"""A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=hardware camera:=realsense camera_mount:=fixed"""
+"""A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=ros2_control camera:=realsense camera_mount:=fixed"""
 
-from pathlib import Path
-
-from deskhand.bringup import CAMERA_DRIVERS, DRIVERS, StackOptions, robot_nodes
-from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
+from deskhand.bringup import DRIVERS, robot_nodes
+from deskhand.cameras.bringup import CAMERAS
+from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
     "driver": ("external", f"who serves arm_controller and gripper_controller: {', '.join(DRIVERS)}; external runs already"),
-    "camera": ("external", f"camera to start: {', '.join(CAMERA_DRIVERS)}, or external for one that publishes already"),
+    "port": ("", "serial port of the arm for our own drivers; empty: as in the arm's file"),
+    "camera": ("ros", f"one of {', '.join(CAMERAS)}; ros publishes already"),
+    "camera_topics": ("", "of camera:=ros where they are not ours: colour, aligned depth, camera_info, with commas"),
+    "camera_file": ("", "of camera:=file: a recording (MCAP) or a folder of pictures"),
     "camera_mount": ("", "where the camera is, a name in config/cameras or a YAML file; empty: its transform comes by /tf"),
     "memory": ("", "file that the robot remembers in; empty: ~/.ros/deskhand/memory.sqlite"),
     "episodes": ("", "folder for recordings; empty: ./episodes"),
@@ -16,18 +18,8 @@ ARGUMENTS = {
 
 
 def make(values):
-    options = StackOptions(
-        arm=values["arm"],
-        planner=values["planner"],
-        brain=values["brain"],
-        namespace=values["namespace"],
-        parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
-        driver=values["driver"],
-        camera=values["camera"],
-        camera_mount=values["camera_mount"],
-        episodes=values["episodes"],
-        memory=values["memory"],
-    )
+    chosen = ("driver", "port", "camera", "camera_mount", "camera_topics", "camera_file", "episodes", "memory")
+    options = stack_options(values, **{name: values[name] for name in chosen})
     return [node_action(spec) for spec in robot_nodes(options)]
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from deskhand.bringup import StackOptions, sim_nodes
-from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action
+from deskhand.bringup import sim_nodes
+from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
@@ -14,13 +14,7 @@ ARGUMENTS = {
 
 
 def make(values):
-    options = StackOptions(
-        arm=values["arm"],
-        planner=values["planner"],
-        brain=values["brain"],
-        namespace=values["namespace"],
-        parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
-    )
+    options = stack_options(values)
     scene = Path(values["scene"]) if values["scene"] else None
     return [node_action(spec) for spec in sim_nodes(options, task=values["task"], seed=int(values["seed"]), scene=scene)]
 

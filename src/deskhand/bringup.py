@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from deskhand.arms.driver_config import KINDS, SERVO_BUSES
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 
@@ -77,55 +79,11 @@ class NodeSpec:
         return [*self.prefix(), *start, *self.arguments, *self.ros_arguments()]
 
 
-@dataclass(frozen=True)
-class CameraDriver:
-    """A vendor's camera node, named "camera": how it is started, and where its topics differ from ours.
-
-    ``own_namespace`` when its topics are relative; else they are below the node's name.
-    """
-
-    package: str
-    executable: str
-    parameters: Mapping[str, Value]
-    remappings: tuple[tuple[str, str], ...] = ()
-    own_namespace: bool = False
-
-
-CAMERA_DRIVERS = {
-    "realsense": CameraDriver(
-        "realsense2_camera",
-        "realsense2_camera_node",
-        {
-            "enable_color": True,
-            "enable_depth": True,
-            "align_depth.enable": True,
-            "enable_sync": True,
-            "rgb_camera.color_profile": "640x480x30",
-            "depth_module.depth_profile": "640x480x30",
-        },
-    ),
-    "orbbec": CameraDriver(
-        "orbbec_camera",
-        "orbbec_camera_node",
-        {
-            "camera_name": "camera",
-            "enable_color": True,
-            "enable_depth": True,
-            "depth_registration": True,
-            "enable_frame_sync": True,
-            "color_width": 640,
-            "color_height": 480,
-            "depth_width": 640,
-            "depth_height": 480,
-        },
-        remappings=(("camera/aligned_depth_to_color/image_raw", "camera/depth/image_raw"),),
-        own_namespace=True,
-    ),
-}
-"""Camera nodes that a robot's bring-up can start; ``external`` is any camera that already publishes."""
-
-DRIVERS = ("external", "hardware", "mock")
-"""Who serves the arm of a robot: something that already runs, or ros2_control with the hardware or with a mock that echoes commands."""
+DRIVERS = ("external", *KINDS, "mock")
+"""Who serves the arm of a robot: something that already runs; our own node on a servo bus; ros2_control with the hardware, or with a mock that echoes
+commands."""
+DRIVEN_SIM: Mapping[str, Value] = {"realtime_factor": 1.0, "state_period": 0.01, "max_state_rate": 100.0}
+"""Parameters of a simulation whose arm a driver moves over an emulated bus: that takes real time."""
 
 CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller")
 
@@ -134,15 +92,22 @@ CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller"
 class StackOptions:
     """What a person chooses at bring-up.
 
-    ``camera`` (one of :data:`CAMERA_DRIVERS`, or ``external``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform comes by
-    ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot. ``remappings`` apply to every node of the stack. ``memory`` is a file that
-    outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew.
+    ``camera`` (one of :data:`deskhand.cameras.bringup.CAMERAS`; ``ros`` publishes already), ``camera_topics`` (of ``ros``, where they are not ours: colour,
+    aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
+    comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
+    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
+    ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
+    the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator; empty: as
+    config/nodes.yaml says.
     """
 
     arm: str = "wx250s"
-    camera: str = "external"
+    camera: str = "ros"
     camera_mount: str = ""
+    camera_topics: str = ""
+    camera_file: str = ""
     driver: str = "external"
+    port: str = ""
     planner: str = "embedded"
     brain: str = "offline"
     namespace: str = ""
@@ -150,17 +115,22 @@ class StackOptions:
     remappings: tuple[tuple[str, str], ...] = ()
     episodes: str = ""
     memory: str = ""
+    view: bool = False
+    view_port: int = 8080
+    approval: str = ""
 
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     own: dict[str, dict[str, Value]] = {
         "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
-        "tool_server": {"arm": options.arm, **memory},
+        "tool_server": {"arm": options.arm, **memory, **({"approval": options.approval} if options.approval else {})},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
+        "view": {"arm": options.arm, "port": options.view_port},
     }
+    names = (*STACK, "view") if options.view else STACK
     return [
         NodeSpec(
             name=name,
@@ -171,7 +141,7 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
             remappings=(*remappings, *options.remappings),
             nice=0 if name in HALTERS else GIVE_WAY,
         )
-        for name in STACK
+        for name in names
     ]
 
 
@@ -185,16 +155,23 @@ def sim_nodes(
     """
     world = ("--scene", str(Path(scene).resolve())) if scene else ("--task", task, "--seed", str(seed))
     world = (*world, "--fault", fault) if fault else world
+    driven: list[NodeSpec] = []
+    if options.driver in SERVO_BUSES:
+        port = options.port or str(Path(tempfile.gettempdir()) / f"deskhand_arm_{os.getpid()}")
+        world = (*world, "--bus", options.driver, "--port", port)
+        driven = [_arm_node(replace(options, port=port), use_sim_time=True)]
+    elif options.driver != "external":
+        raise DeskhandError("config_error", f"a simulated arm has no driver {options.driver!r}; valid: external, {', '.join(SERVO_BUSES)}.")
     simulation = NodeSpec(
         name="sim",
         executable="sim_node",
         namespace=options.namespace,
-        parameters={"arm": options.arm},
+        parameters={"arm": options.arm, **(DRIVEN_SIM if driven else {})},
         parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
         arguments=world if truth_fd is None else (*world, "--truth-fd", str(truth_fd)),
         pass_fds=() if truth_fd is None else (truth_fd,),
     )
-    return [simulation, *_stack(options, use_sim_time=True)]
+    return [simulation, *driven, *_stack(options, use_sim_time=True)]
 
 
 def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
@@ -202,9 +179,18 @@ def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
         raise DeskhandError("config_error", f"there is no {what} {value!r}; valid: {', '.join(valid)}.")
 
 
+def _arm_node(options: StackOptions, use_sim_time: bool) -> NodeSpec:
+    """Our own driver on a servo bus."""
+    parameters: dict[str, Value] = {"arm": options.arm, "driver": options.driver, "port": options.port, "use_sim_time": use_sim_time}
+    files = (resource_path(PARAMETERS), *options.parameter_files)
+    return NodeSpec(name="arm", executable="arm_node", namespace=options.namespace, parameters=parameters, parameter_files=files)
+
+
 def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
     if options.driver == "external":
         return []
+    if options.driver in SERVO_BUSES:
+        return [_arm_node(options, use_sim_time=False)]
     controllers = resource_path(f"config/ros2_control/{arm_name}.yaml")
     package, namespace = "controller_manager", options.namespace
     return [
@@ -235,12 +221,14 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     """
     from deskhand.arms.config import load_arm
     from deskhand.arms.description import urdf_text
+    from deskhand.cameras.bringup import camera_nodes
 
     options = options if options.memory else replace(options, memory=str(robot_memory()))
-    _known("camera", options.camera, ("external", *CAMERA_DRIVERS))
     _known("driver", options.driver, DRIVERS)
     arm = load_arm(options.arm)
-    urdf = urdf_text(arm, "none" if options.driver == "external" else options.driver)
+    if options.driver in KINDS and options.driver not in arm.driver.kinds:
+        raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
+    urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
     publisher = NodeSpec(
         name="robot_state_publisher",
         executable="robot_state_publisher",
@@ -249,10 +237,5 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
         parameters={"robot_description": urdf},
     )
     nodes = [publisher, *_driver_nodes(options, arm.name)]
-    remappings: tuple[tuple[str, str], ...] = ()
-    if options.camera != "external":
-        driver = CAMERA_DRIVERS[options.camera]
-        remappings = driver.remappings
-        namespace = f"{options.namespace}/camera".strip("/") if driver.own_namespace else options.namespace
-        nodes.append(NodeSpec(name="camera", executable=driver.executable, package=driver.package, namespace=namespace, parameters=driver.parameters))
-    return [*nodes, *_stack(options, use_sim_time=False, remappings=remappings)]
+    cameras, remappings = camera_nodes(options)
+    return [*nodes, *cameras, *_stack(options, use_sim_time=False, remappings=remappings)]

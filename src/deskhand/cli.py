@@ -12,7 +12,7 @@ from deskhand.errors import DeskhandError
 
 app = typer.Typer(name="deskhand", help="Let a language model use a real tabletop arm.", no_args_is_help=True, pretty_exceptions_enable=False)
 
-COMMANDS = ("demo", "trial", "up", "tools", "mcp", "bench", "doctor", "detectors")
+COMMANDS = ("demo", "trial", "up", "view", "tools", "mcp", "bench", "report", "calibrate", "emulate", "doctor", "detectors")
 """Modules of ``deskhand.commands``; each has ``register(app)``."""
 
 for _name in COMMANDS:

@@ -25,6 +25,8 @@ ERROR_NUMBERS: dict[str, int] = {
     "no_frame": 100,
     "no_table": 101,
     "unknown_object": 102,
+    "calibration_failed": 103,
+    "camera_moved": 104,
     # grasping
     "no_grasp": 200,
     # motion
@@ -46,6 +48,7 @@ ERROR_NUMBERS: dict[str, int] = {
     # safety
     "safety_stop": 400,
     "watchdog": 401,
+    "paused": 402,
     # tools
     "unknown_tool": 500,
     "invalid_arguments": 501,
@@ -77,6 +80,10 @@ ERROR_NUMBERS: dict[str, int] = {
     # memory
     "memory_busy": 800,
     "memory_broken": 801,
+    # drivers of arms
+    "device_unavailable": 910,
+    "device_busy": 911,
+    "servo_fault": 912,
 }
 _CODES = {number: code for code, number in ERROR_NUMBERS.items()}
 

@@ -76,6 +76,14 @@ def test_robot_starts_the_stack_with_drivers_that_are_asked_for() -> None:
     assert node_names(context, actions) == ["robot_state_publisher", "controller_manager", "spawner", "camera", *STACK]
 
 
+def test_the_operator_page_is_a_launch_argument() -> None:
+    for name in ("sim.launch.py", "robot.launch.py"):
+        context, actions = started(name, view="true", view_port="9000", approval="motion")
+        names = node_names(context, actions)
+        assert names[-1] == "view" and parameters(context, actions[-1])["port"] == 9000
+        assert parameters(context, actions[names.index("tool_server")])["approval"] == "motion"
+
+
 def test_parameters_keep_their_types_on_the_way() -> None:
     context, actions = started("robot.launch.py", brain="1")
     names = node_names(context, actions)

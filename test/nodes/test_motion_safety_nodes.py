@@ -21,11 +21,13 @@ from control_msgs.action import FollowJointTrajectory
 from motion_graph import Graph, goal, running_graph
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState as JointStateMsg
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.nodes import conversions
-from deskhand.nodes.node import wait_future
+from deskhand.nodes.node import call_service, wait_future
 from deskhand.nodes.ros_arm import CONTROLLER
 from deskhand.types import MotionGoal, PlanOptions, SceneUpdate
 from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
@@ -93,6 +95,39 @@ def test_broken_requests_are_answered_with_a_code_and_move_nothing(graph: Graph)
     assert caught.value.code == "unknown_plan"
     assert graph.robot.check_state().valid
     assert np.abs(graph.seen[-1][1] - before).max() < 5e-3
+
+
+def test_a_pause_holds_the_next_motion_until_it_is_lifted_and_a_stop_ends_the_wait(graph: Graph) -> None:
+    home(graph)
+    planned: list[JointTrajectory] = []
+    graph.node.create_subscription(JointTrajectory, "motion/planned", planned.append, 10)
+    client = graph.node.create_client(SetBool, "motion/pause")
+
+    def pause(on: bool) -> None:
+        assert call_service(client, SetBool.Request(data=on)).success
+
+    with ThreadPoolExecutor(1) as pool:
+        for lifted in (True, False):
+            plan = graph.robot.plan_motion(goal(0.5))
+            graph.wait(lambda plan=plan: bool(planned) and len(planned[-1].points) == len(plan.trajectory.times))
+            before = graph.seen[-1][1]
+            pause(True)
+            moving = pool.submit(graph.robot.execute, plan.id)
+            heard = len(graph.seen)
+            graph.wait(lambda heard=heard: len(graph.seen) > heard + 40)
+            assert not moving.done() and np.abs(graph.seen[-1][1] - before).max() < 5e-3
+            if lifted:
+                pause(False)
+                assert moving.result(30).ok
+                home(graph)
+                continue
+            graph.robot.stop("a test")
+            with pytest.raises(DeskhandError) as caught:
+                moving.result(30)
+            assert caught.value.code == "safety_stop" and np.abs(graph.seen[-1][1] - before).max() < 5e-3
+            pause(False)
+        graph.wait(lambda: not planned[-1].points)
+    home(graph)
 
 
 def test_a_second_motion_is_refused_planning_goes_on_and_cancel_halts(graph: Graph) -> None:

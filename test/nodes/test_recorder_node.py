@@ -21,8 +21,7 @@ from tf2_msgs.msg import TFMessage
 from deskhand.environment import workstation_defaults
 from deskhand.episode.reader import read_episode
 from deskhand.geometry import make_transform
-from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_to_msg
-from deskhand.nodes.sim_node import _transform
+from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_to_msg, transform_to_msg
 from deskhand.types import CameraIntrinsics, Scene, SceneObject, Table
 from deskhand.types import JointState as State
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
@@ -48,7 +47,7 @@ class Robot:
             "tf": self.node.create_publisher(TFMessage, "/tf_static", latched),
         }
         camera = make_transform(translation=[0.5, 0.0, 0.6])
-        self.publishers["tf"].publish(TFMessage(transforms=[_transform("world", "camera_color_optical_frame", camera, 0.0)]))
+        self.publishers["tf"].publish(TFMessage(transforms=[transform_to_msg("world", "camera_color_optical_frame", camera, 0.0)]))
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.thread = threading.Thread(target=self.executor.spin, daemon=True)

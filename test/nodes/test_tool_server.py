@@ -285,6 +285,27 @@ def test_the_operator_approves_by_a_service(tmp_path):
         graph.close()
 
 
+def test_the_operator_decides_about_the_call_that_was_shown(tmp_path):
+    graph = Graph(tmp_path, approval="always")
+    decide = graph.node.create_publisher(String, "tools/decide", 10)
+    try:
+        first, first_results = graph.start("open_gripper", {})
+        waits = graph.event(event="approval", tool="open_gripper")
+        second, second_results = graph.start("get_robot_state", {})
+        shown = graph.event(event="approval", tool="get_robot_state")
+        for text in ("no JSON", "[]", json.dumps({"approve": True}), json.dumps({"id": "", "approve": True}), json.dumps({"id": "nobody", "approve": True})):
+            decide.publish(String(data=text))
+        decide.publish(String(data=json.dumps({"id": shown["id"], "approve": True})))
+        second.join(20)
+        assert second_results[0].ok and first.is_alive()
+        assert graph.event(event="approval_end", id=shown["id"])["end"] == "approved"
+        decide.publish(String(data=json.dumps({"id": waits["id"], "approve": "yes"})))
+        first.join(20)
+        assert first_results[0].code == "permission_denied", "only true is a yes"
+    finally:
+        graph.close()
+
+
 def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     command = [sys.executable, "-m", "deskhand.nodes.tool_server_node", "--ros-args", "-p", f"episode:={tmp_path}"]
     server = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from deskhand.agent.controls import CONTROL_CARDS
@@ -87,19 +86,3 @@ def short(data: Any) -> Any:
     if isinstance(data, dict):
         return {str(key): short(value) for key, value in data.items()}
     return [short(value) for value in data] if isinstance(data, list | tuple) else data
-
-
-def trim(messages: list[Any], context_tokens: int) -> list[Any]:
-    """The conversation with the oldest tool results cut short until it fits (4 characters a token); 0 for no limit.
-
-    System prompt, instruction and the newest six messages are never cut.
-    """
-    if not context_tokens:
-        return messages
-    out = list(messages)
-    for index in range(2, max(2, len(out) - 6)):
-        if sum(len(message.content) for message in out) / 4 <= context_tokens:
-            break
-        if out[index].role == "tool" and len(out[index].content) > 120:
-            out[index] = replace(out[index], content=out[index].content[:100] + "… (older result cut)")
-    return out

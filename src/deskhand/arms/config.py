@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from deskhand.arms.driver_config import DriverConfig, read_driver
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_rpy
 from deskhand.resources import resource_path
@@ -54,23 +56,6 @@ class GripperConfig:
 
 
 @dataclass(frozen=True)
-class ServoConfig:
-    """A bus servo of a joint: pulses 0 and 1000 turn the joint to ``at_0`` and ``at_1000`` [rad]."""
-
-    id: int
-    at_0: float
-    at_1000: float
-
-    def pulse_of(self, angle: float) -> float:
-        """Pulse for a joint angle [rad]; not rounded, not clamped."""
-        return 1000 * (angle - self.at_0) / (self.at_1000 - self.at_0)
-
-    def angle_of(self, pulse: float) -> float:
-        """Joint angle [rad] of a pulse."""
-        return self.at_0 + (self.at_1000 - self.at_0) * pulse / 1000
-
-
-@dataclass(frozen=True)
 class ArmConfig:
     """An arm as the YAML file says it; ``joints`` fixes the order of every joint vector in the package.
 
@@ -79,7 +64,7 @@ class ArmConfig:
         work_radius: from the base's axis [m], least and most, where things on the table are grasped from straight above and lifted.
         resolution: smallest step of the joints' servos [rad].
         geometry: arguments of the URDF that differ from unit to unit.
-        servos: by joint, for arms whose driver is ours.
+        driver: how its servos are driven.
     """
 
     name: str
@@ -98,10 +83,9 @@ class ArmConfig:
     reach: float
     work_radius: tuple[float, float]
     resolution: float
-    driver: str
+    driver: DriverConfig
     gripper: GripperConfig
     geometry: dict[str, float] = field(default_factory=dict)
-    servos: dict[str, ServoConfig] = field(default_factory=dict)
 
     @property
     def free_roll(self) -> bool:
@@ -116,7 +100,7 @@ def list_arms() -> list[str]:
 
 @cache
 def load_arm(name_or_file: str) -> ArmConfig:
-    """The configuration of an arm by name, or of a YAML file of your own.
+    """The configuration of an arm by name, or of a YAML file of your own, which may say ``extends: <arm>`` and only what differs.
 
     Raises:
         DeskhandError: ``config_error`` naming the field, or the arms there are.
@@ -125,10 +109,23 @@ def load_arm(name_or_file: str) -> ArmConfig:
     if not path.is_file():
         raise DeskhandError("config_error", f"there is no arm {name_or_file!r} ({path}); known: {', '.join(list_arms())}.")
     try:
-        data = yaml.safe_load(path.read_text())
-        return _arm_from(data, path)
-    except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        return _arm_from(_read(path), path)
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise DeskhandError("config_error", f"{path} is not a valid arm file: {error!r}.") from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The file, laid over the arm that it ``extends``, as the calibration of one unit does."""
+    data = yaml.safe_load(path.read_text())
+    if not isinstance(data, dict):
+        raise ValueError("it is no mapping")
+    base = data.pop("extends", None)
+    return data if base is None else _merged(_read(resource_path("config/arms") / f"{base}.yaml"), data)
+
+
+def _merged(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    both = {key: _merged(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value for key, value in above.items()}
+    return {**below, **both}
 
 
 def _arm_from(data: dict[str, Any], path: Path) -> ArmConfig:
@@ -160,11 +157,7 @@ def _arm_from(data: dict[str, Any], path: Path) -> ArmConfig:
         reach=float(data["reach"]),
         work_radius=(float(data["work_radius"][0]), float(data["work_radius"][1])),
         resolution=float(data["resolution"]),
-        driver=data["driver"],
+        driver=read_driver(data["driver"], joints),
         gripper=GripperConfig(**gripper),
         geometry={key: float(value) for key, value in data.get("geometry", {}).items()},
-        servos={
-            key: ServoConfig(int(value["id"]), float(np.radians(value["at_0"])), float(np.radians(value["at_1000"])))
-            for key, value in data.get("servos", {}).items()
-        },
     )

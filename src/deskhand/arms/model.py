@@ -70,7 +70,7 @@ class RobotModel:
         names = [link.attrib["name"] for link in root.findall("link")]
         self.root = next(name for name in names if name not in children)
         self.links = (self.root, *(joint.child for joint in self.joints.values()))
-        self.shapes = {link.attrib["name"]: shapes for link in root.findall("link") if (shapes := tuple(map(_shape, link.findall("collision"))))}
+        self.shapes = {link.attrib["name"]: shapes for link in root.findall("link") if (shapes := tuple(map(shape_of_element, link.findall("collision"))))}
         self.limits = {joint.name: (joint.lower, joint.upper, joint.velocity, joint.effort) for joint in self.joints.values() if joint.kind in MOVING}
         driven = arm.gripper.joint
         self.fingers = (driven, *(joint.name for joint in self.joints.values() if joint.mimic is not None and joint.mimic[0] == driven))
@@ -183,9 +183,20 @@ def _joint(element: ElementTree.Element) -> Joint:
     )
 
 
-def _shape(collision: ElementTree.Element) -> Shape:
-    geometry = _child(collision, "geometry")
-    pose = _origin(collision)
+def pose_of_element(element: ElementTree.Element) -> Array:
+    """Pose (4, 4) of a ``<collision>``, ``<visual>`` or ``<joint>`` in its parent's frame."""
+    return _origin(element)
+
+
+def shape_of_element(element: ElementTree.Element) -> Shape:
+    """The shape of a ``<collision>`` or ``<visual>``, in the link's frame; meshes must be STL.
+
+    Raises:
+        DeskhandError: ``config_error`` when its mesh cannot be read.
+        KeyError: when it has no shape that is known.
+    """
+    geometry = _child(element, "geometry")
+    pose = _origin(element)
     if (box := geometry.find("box")) is not None:
         return Shape("box", tuple(_vector(box.attrib["size"], "")), pose)
     if (cylinder := geometry.find("cylinder")) is not None:
@@ -194,11 +205,11 @@ def _shape(collision: ElementTree.Element) -> Shape:
         return Shape("sphere", (float(sphere.attrib["radius"]),), pose)
     if (mesh := geometry.find("mesh")) is not None:
         return _mesh(Path(mesh.attrib["filename"].removeprefix("file://")), _vector(mesh.attrib.get("scale"), "1 1 1"), pose)
-    raise KeyError("a collision geometry is none of box, cylinder, sphere, mesh")
+    raise KeyError("a geometry is none of box, cylinder, sphere, mesh")
 
 
 def _mesh(path: Path, scale: list[float], pose: Array) -> Shape:
     if path.suffix.lower() != ".stl" or not path.is_file():
-        raise DeskhandError("config_error", f"the collision mesh {path} is not a readable STL file.")
+        raise DeskhandError("config_error", f"the mesh {path} is not a readable STL file.")
     vertices, faces = load_mesh(path)
     return Shape("mesh", (), pose, vertices * np.asarray(scale), faces)

@@ -32,7 +32,7 @@ from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
-from deskhand.tools.base import make_session
+from deskhand.tools.base import load_tools, make_session
 from deskhand.types import Frame, JointState, Scene, Trajectory
 
 JOINT_PERIOD = 0.1  # [s] of simulated time between recorded joint states
@@ -132,7 +132,8 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        with make_session(robot, belief, audit=keep, events=record) as session:
+        registry = load_tools(baseline=options.mode == "direct")[0]
+        with make_session(robot, belief, registry=registry, audit=keep, events=record) as session:
             loop = AgentLoop(
                 model,
                 session,
@@ -148,7 +149,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
                 with Stopwatch(attempt):
                     outcome = _run(loop, said, stop)
                 _take(outcome, attempt)
-                steps = {"instruction": said, "brain": options.brain, "model": model.name, **outcome.to_json()}
+                steps = {"instruction": said, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}
                 (folder / f"agent{f'_{number + 1}' if number else ''}.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())

@@ -53,9 +53,14 @@ def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[Node
     """The nodes of bringup.py, with the episode's folder for those that write into it."""
     memory = str(options.memory.resolve()) if options.memory else ""
     stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
+    if options.driver:
+        stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"))
+    if options.view is not None:
+        stack = replace(stack, view=True, view_port=options.view)
     nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault)
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
-    return [replace(node, parameters={**node.parameters, **records.get(node.name, {})}) for node in nodes]
+    own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode == "direct"}}
+    return [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in nodes]
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from deskhand.tasks.base import Word
 from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
-MODES = ("tools", "code")
+MODES = ("tools", "code", "direct")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class TrialOptions:
         local: everything in this process instead of ROS nodes.
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
+        driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
+        view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         inbox: what the user says while the task runs; None where nobody is there.
     """
@@ -57,8 +59,10 @@ class TrialOptions:
     local: bool = False
     timeout: float = 900.0
     fault: str = ""
+    driver: str = ""
     memory: Path | None = None
     inbox: Inbox | None = None
+    view: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,14 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     Raises:
         DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode, ``config_error`` for an unknown arm or brain.
     """
-    load_arm(options.arm)
+    arm = load_arm(options.arm)
+    if options.driver and (options.local or options.driver not in arm.driver.kinds):
+        raise DeskhandError("invalid_input", f"{arm.name} has no driver {options.driver!r} (it has {', '.join(arm.driver.kinds)}), and --local none at all.")
     profile = load_profile(options.brain)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
+    if options.mode == "direct" and profile.provider == "offline":
+        raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():
@@ -224,6 +232,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "mode": options.mode,
         "local": options.local,
         "fault": options.fault,
+        "driver": options.driver,
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,
         "false_claims": list(attempt.false_claims),

@@ -16,6 +16,8 @@ def register(app: typer.Typer) -> None:
     bench.command("perception")(perception)
     bench.command("grasp")(grasp)
     bench.command("tools")(tools)
+    bench.command("brains")(brains)
+    bench.command("driver")(driver)
     app.add_typer(bench, name="bench")
 
 
@@ -213,4 +215,79 @@ def tools(
         data = {"calls": [row.to_json() for row in rows], "discovery": [each.to_json() for each in found], "tools": len(registry), "good": good}
         json_file.write_text(json.dumps(data, indent=1))
     if not good:
+        raise typer.Exit(1)
+
+
+def brains(
+    episodes: Annotated[int, typer.Option(min=1, help="How many; each has the next seed.")] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all counts and the episodes where something is wrong; see docs/models.md.")] = None,
+) -> None:
+    """Language models that misbehave on purpose, over real HTTP, against the agent and the tool session on a desk without physics.
+
+    Exit code 1 when the agent crashed, moved unsafely, called done what was not, overran its budget or ended without a code.
+    """
+    import logging
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from deskhand.bench.brains.campaign import Episode, run_campaign, summarise
+    from deskhand.bench.brains.report import show
+
+    logging.disable(logging.WARNING)  # hundreds of faults that are made on purpose
+    console = Console(highlight=False)
+    columns = (TextColumn("episodes"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[wrong]}"))
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("episodes", total=episodes, wrong="")
+        wrong: list[int] = []
+
+        def told(each: Episode) -> None:
+            wrong.extend([] if each.good else [each.seed])
+            bar.update(task, advance=1, wrong=f"wrong: {', '.join(map(str, wrong))}" if wrong else "")
+
+        summary = summarise(run_campaign(episodes, seed, told))
+    show(summary, console)
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(summary, indent=1))
+    if not summary["good"]:
+        raise typer.Exit(1)
+
+
+def driver(
+    arm: Annotated[str, typer.Option(help="Arm with LX servos, a name in config/arms or a YAML file.")] = "jetarm",
+    frames: Annotated[int, typer.Option(min=100, help="Frames on the noisy wire, for each bus.")] = 10000,
+    replugs: Annotated[int, typer.Option(min=0, help="How often the cable is pulled; this runs in real time.")] = 50,
+    picks: Annotated[int, typer.Option(min=1, help="Planned picks, four motions each, for each bus.")] = 10,
+    stops: Annotated[int, typer.Option(min=1, help="Cancels at full speed, for each bus.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Of all random numbers.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {rows: [...], good}; see docs/hardware.md.")] = None,
+) -> None:
+    """The driver of bus servos on emulated ones: noise, pulled cables, tracking along picks, stops.
+
+    Exit code 1 when something is beyond its bar.
+    """
+    from rich.console import Console
+
+    from deskhand.arms.model import RobotModel
+    from deskhand.bench import driver as measured
+
+    console, model = Console(highlight=False), RobotModel.load(arm)
+    results: list[Any] = []
+    with console.status("driver") as status:
+        for kind in model.arm.driver.kinds:
+            results.append(measured.measure_noise(model, kind, frames, seed, status.update))
+            results.append(measured.measure_pick(model, kind, picks, seed, status.update))
+            results.append(measured.measure_stops(model, kind, stops, seed))
+        if replugs:
+            results.append(measured.measure_replug(model, replugs, status.update))
+    rows = measured.to_json(results)
+    for row in rows:
+        good = "[green]good[/]" if row["good"] else "[red]beyond its bar[/]"
+        console.print(row["measured"], good, {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items() if key != "measured"})
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps({"rows": rows, "good": all(row["good"] for row in rows)}, indent=1))
+    if not all(row["good"] for row in rows):
         raise typer.Exit(1)

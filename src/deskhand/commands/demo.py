@@ -31,6 +31,7 @@ def demo(
     episode: Annotated[Path | None, typer.Option(help="Folder for the record. Default: a new one in ./episodes.")] = None,
     memory: Annotated[Path | None, typer.Option(help="File that the robot goes on remembering in. Default: a new one in the episode's folder.")] = None,
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS.")] = False,
+    view: Annotated[bool, typer.Option("--view", help="Serve the operator page while it runs: watch it in the browser, pause, stop.")] = False,
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
@@ -41,10 +42,15 @@ def demo(
     """
     from deskhand.bench.console import Display, interruptible, typed_lines
     from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
+    from deskhand.commands.up import page_port, page_url
+    from deskhand.view.page import PORT
 
     if task and scene:
         raise DeskhandError("invalid_input", "--task and --scene exclude each other: a scene file replaces the task's scene.")
-    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, inbox=typed_lines())
+    if view and local:
+        raise DeskhandError("invalid_input", "--view and --local exclude each other: the page shows what the nodes say.")
+    port = page_port(PORT) if view else None
+    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, inbox=typed_lines(), view=port)
     try:
         said = prepare(options)[1]
     except DeskhandError as error:
@@ -53,6 +59,8 @@ def demo(
     folder = episode or episode_folder(options)
     display = Display()
     display.heading(options, said)
+    if port is not None:
+        typer.echo(f"operator page: {page_url(port)}; afterwards: deskhand view {folder}")
     with interruptible():
         try:
             result = run_trial(options, folder, display.step)

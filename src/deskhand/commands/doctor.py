@@ -59,13 +59,16 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor(json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None) -> None:
-    """Check Python, libraries, rendering, ROS 2, interfaces, and that pictures pass between processes. Exit code 0 when all is well."""
+def doctor(
+    brain: Annotated[str, typer.Option(help="Only try this profile of config/llm.yaml, with one call: server, key, model name, tool calls.")] = "",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
+) -> None:
+    """Check Python, libraries, rendering, ROS 2, interfaces, and that pictures pass between processes; or a language model. Exit code 0 when all is well."""
     from rich.console import Console
 
     console = Console(highlight=False)
     checks = []
-    for run in CHECKS:
+    for run in (lambda: check_brain(brain),) if brain else CHECKS:
         check = run()
         checks.append(check)
         console.print(f"[{'green' if check.ok else 'red'}]{'OK  ' if check.ok else 'FAIL'}[/] {check.name:<12} ", end="")
@@ -167,6 +170,14 @@ def check_ports() -> Check:
         return Check("ports", False, f"ROS_DOMAIN_ID is {domain!r}", "Set it to a number from 0 to 101, or unset it.")
     first = 7400 + 250 * int(domain)
     return Check("ports", True, f"UDP on 127.0.0.1 works; ROS domain {domain} has ports {first} to {first + 249}")
+
+
+def check_brain(name: str) -> Check:
+    """The model of a profile answers and calls tools."""
+    from deskhand.agent.models.trial import try_profile
+
+    tried = try_profile(name)
+    return Check("brain", tried.ok, tried.detail, tried.advice)
 
 
 def check_pictures() -> Check:

@@ -37,9 +37,14 @@ def register(app: typer.Typer) -> None:
 def up(
     target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one.")],
     arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
-    camera: Annotated[str, typer.Option(help="robot: realsense, orbbec, or external for one that publishes already.")] = "external",
+    camera: Annotated[
+        str, typer.Option(help="robot: realsense, orbbec, file, realsense_ros or orbbec_ros (the vendors' nodes), or ros for one that publishes already.")
+    ] = "ros",
+    camera_topics: Annotated[str, typer.Option(help="robot, ros: its topics where they are not ours: colour, aligned depth, camera_info, with commas.")] = "",
+    camera_file: Annotated[Path | None, typer.Option(help="robot, file: a recording (MCAP) or a folder of pictures.")] = None,
     camera_mount: Annotated[str, typer.Option(help="robot: a name in config/cameras or a YAML file. Default: the transform comes by /tf.")] = "",
-    driver: Annotated[str, typer.Option(help="robot: external (runs already), hardware or mock (ros2_control).")] = "external",
+    driver: Annotated[str, typer.Option(help="external (runs already), hiwonder_rrc, lx16a, feetech, dynamixel, ros2_control or mock.")] = "external",
+    port: Annotated[str, typer.Option(help="Port of the arm, for our own drivers. Default: as in the arm's file.")] = "",
     planner: Annotated[str, typer.Option(help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")] = "embedded",
     brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
@@ -48,6 +53,9 @@ def up(
     namespace: Annotated[str, typer.Option(help="ROS namespace of all nodes.")] = "",
     parameters: Annotated[list[Path] | None, typer.Option(help="ROS parameter file, over config/nodes.yaml; may be given again.")] = None,
     memory: Annotated[Path | None, typer.Option(help="File that the robot remembers in. Default: robot: ~/.ros/deskhand/memory.sqlite; sim: none.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Also serve the operator page, on this machine alone.")] = False,
+    view_port: Annotated[int, typer.Option(help="Port of the operator page; the next free one where it is taken.")] = 8080,
+    approval: Annotated[str, typer.Option(help="Tool calls that wait for the operator's leave: never, motion or always. Default: as config/nodes.yaml.")] = "",
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.
@@ -61,15 +69,40 @@ def up(
         arm=arm,
         camera=camera,
         camera_mount=camera_mount,
+        camera_topics=camera_topics,
+        camera_file=str(camera_file.resolve()) if camera_file else "",
         driver=driver,
+        port=port,
         planner=planner,
         brain=brain,
         namespace=namespace,
         parameter_files=files,
         memory=str(memory.resolve()) if memory else "",
+        view=view,
+        view_port=page_port(view_port) if view else view_port,
+        approval=approval,
     )
     nodes = _sim(options, task, seed, scene) if target is Target.sim else robot_nodes(options)
-    run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"))
+    run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"), f"operator page: {page_url(options.view_port)}" if view else "")
+
+
+def page_port(port: int) -> int:
+    """A free port for the operator page.
+
+    Raises:
+        DeskhandError: ``missing_dependency`` where it cannot be served.
+    """
+    from deskhand.view.page import free_port, load_viser
+
+    load_viser()
+    return free_port(port=port)
+
+
+def page_url(port: int) -> str:
+    """Where the operator page is."""
+    from deskhand.view.page import LOOPBACK
+
+    return f"http://{LOOPBACK}:{port}"
 
 
 def _existing(file: Path) -> Path:
@@ -84,8 +117,8 @@ def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> lis
     return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
 
 
-def run(nodes: list[NodeSpec], log: Path) -> None:
-    """Supervise ``nodes`` until Ctrl-C or SIGTERM.
+def run(nodes: list[NodeSpec], log: Path, hint: str = "") -> None:
+    """Supervise ``nodes`` until Ctrl-C or SIGTERM; ``hint`` is printed once all are ready.
 
     Raises:
         DeskhandError: ``node_unavailable`` when a node ended, ``timeout`` when one is not ready in time.
@@ -110,6 +143,8 @@ def run(nodes: list[NodeSpec], log: Path) -> None:
             supervisor.start()
             supervisor.wait_ready(READY_TIMEOUT)
             console.print(f"[bold green]all {len(nodes)} nodes ready[/] after {time.monotonic() - started:.1f} s; Ctrl-C ends them")
+            if hint:
+                console.print(f"[bold]{hint}[/]")
             while not (deaths := supervisor.wait_death(0.5)):
                 pass
             raise DeskhandError("node_unavailable", "\n".join(map(str, deaths)))

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
-from mcap.exceptions import McapError
-from mcap.records import Channel, Footer, Message, Schema
-from mcap.stream_reader import StreamReader
-from mcap_ros2.decoder import DecoderFactory
 
 from deskhand.episode import messages
 from deskhand.episode.writer import FILE
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, identity, make_transform, matrix_from_quaternion
+from deskhand.recording.pictures import from_jpeg
+from deskhand.recording.reader import Recording
 from deskhand.types import CameraIntrinsics, Frame, Image
 
 
@@ -34,18 +29,6 @@ class Look:
     def image(self) -> Image:
         """(H, W, 3) RGB."""
         return from_jpeg(self.jpeg)
-
-
-def from_jpeg(data: bytes) -> Image:
-    """(H, W, 3) RGB.
-
-    Raises:
-        DeskhandError: ``invalid_input`` when it is no picture.
-    """
-    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
-    if image is None:
-        raise DeskhandError("invalid_input", "these bytes are not a picture.")
-    return np.ascontiguousarray(image[..., ::-1], np.uint8)
 
 
 @dataclass
@@ -131,30 +114,7 @@ def read_episode(folder: Path) -> Episode:
     agent = folder / "agent.json"
     if agent.is_file():
         episode.steps = json.loads(agent.read_text()).get("steps", [])
-    with path.open("rb") as stream:
-        if stream.read(5) != b"\x89MCAP":
-            raise DeskhandError("invalid_input", f"{path} is not an MCAP file.")
-        stream.seek(0)
-        try:
-            episode.messages.extend(_decoded(StreamReader(stream, validate_crcs=True), episode))
-        except (McapError, ValueError, EOFError, struct.error):  # the file ends within a record, or a checksum is wrong
-            episode.complete = False
+    recording = Recording(path)
+    episode.messages.extend((record.topic, record.stamp, record.message) for record in recording)
+    episode.complete = recording.complete
     return episode
-
-
-def _decoded(reader: StreamReader, episode: Episode) -> Iterator[tuple[str, float, Any]]:
-    factory = DecoderFactory()
-    schemas: dict[int, Schema] = {}
-    channels: dict[int, Channel] = {}
-    for record in reader.records:
-        if isinstance(record, Schema):
-            schemas[record.id] = record
-        elif isinstance(record, Channel):
-            channels[record.id] = record
-        elif isinstance(record, Message):
-            channel = channels[record.channel_id]
-            decode = factory.decoder_for(channel.message_encoding, schemas[channel.schema_id])
-            if decode is not None:
-                yield channel.topic, record.log_time * 1e-9, decode(record.data)
-        elif isinstance(record, Footer):
-            episode.complete = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from deskhand.arms.config import load_arm
 from deskhand.episode import messages
 from deskhand.episode.pictures import ExecutedGrasp, draw_grasp, executed_grasps
 from deskhand.episode.reader import Episode, Look, read_episode
-from deskhand.episode.timeline import PHASES, Call, calls_from, time_shares
-from deskhand.episode.writer import to_jpeg
+from deskhand.episode.timeline import PHASES, Call, calls_from, thoughts, time_shares
+from deskhand.recording.pictures import to_jpeg
 from deskhand.resources import resource_path
 
 FILE = "report.html"
@@ -58,7 +57,7 @@ def page(episode: Episode) -> dict[str, Any]:
         "shares": [{"name": name, "seconds": shares.get(name, 0.0), "percent": 100 * shares.get(name, 0.0) / total} for name in PHASES],
         "bars": _bars(calls),
         "plan": next((step["text"] for step in episode.steps if step["tool"] == "submit_plan" and step["text"]), ""),
-        "calls": [_shown(number, call, thought) for number, (call, thought) in enumerate(zip(calls, _thoughts(calls, episode.steps), strict=True), 1)],
+        "calls": [_shown(number, call, thought) for number, (call, thought) in enumerate(zip(calls, thoughts(calls, episode.steps), strict=True), 1)],
         "failed": sum(not call.ok for call in calls),
         "safety": _safety(episode),
     }
@@ -126,19 +125,6 @@ def _bars(calls: list[Call]) -> dict[str, Any]:
 
 def _brief(arguments: dict[str, Any]) -> str:
     return ", ".join(str(value) if isinstance(value, str | int | float) else "…" for value in arguments.values())[:60]
-
-
-def _thoughts(calls: list[Call], steps: list[dict[str, Any]]) -> list[str]:
-    """What the agent said with each call; empty where it said nothing or somebody else called."""
-    left = iter(steps)
-    thoughts = []
-    for call in calls:
-        rest, left = itertools.tee(left)
-        step = next((step for step in rest if step["tool"] == call.tool and step["arguments"] == call.arguments), None)
-        if step is not None:
-            left = rest
-        thoughts.append(str(step["text"]) if step else "")
-    return thoughts
 
 
 def _shown(number: int, call: Call, thought: str) -> dict[str, Any]:

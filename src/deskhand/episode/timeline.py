@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -103,3 +104,16 @@ def time_shares(calls: Iterable[Call], wall: float) -> dict[str, float]:
             total[name] += seconds
     total["other"] += max(0.0, wall - sum(total.values()))
     return {name: round(seconds, 3) for name, seconds in total.items()}
+
+
+def thoughts(calls: Iterable[Call], steps: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the agent said with each call; empty where it said nothing or somebody else called."""
+    left = iter(steps)
+    said = []
+    for call in calls:
+        rest, left = itertools.tee(left)
+        step = next((step for step in rest if step["tool"] == call.tool and step["arguments"] == call.arguments), None)
+        if step is not None:
+            left = rest
+        said.append(str(step["text"]) if step else "")
+    return said

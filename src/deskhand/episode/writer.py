@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
-import cv2
 import numpy as np
-from mcap.writer import CompressionType
-from mcap_ros2.writer import Writer
 
 from deskhand.episode import messages
-from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, quaternion_from_matrix
+from deskhand.recording.mcap_file import McapFile
+from deskhand.recording.pictures import to_jpeg
 from deskhand.types import CameraIntrinsics, Image, JointState, Scene, SceneObject
 
 FILE = "episode.mcap"
-JPEG_QUALITY = 85
 
 
 def stamp_to_msg(seconds: float) -> dict[str, int]:
@@ -37,10 +33,7 @@ class EpisodeWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        self._file: IO[bytes] | None = None
-        self._writer: Writer | None = None
-        self._schemas: dict[str, Any] = {}
-        self._lock = threading.Lock()
+        self._file = McapFile(self.folder / FILE)
 
     def open(self) -> None:
         """Create the folder and begin the file.
@@ -48,22 +41,11 @@ class EpisodeWriter:
         Raises:
             DeskhandError: ``config_error`` when the folder cannot be written.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._file = (self.folder / FILE).open("wb")
-        except OSError as error:
-            raise DeskhandError("config_error", f"the episode folder {self.folder} cannot be written: {error}.") from error
-        # One message a chunk: what is written is complete.
-        self._writer = Writer(self._file, chunk_size=1, compression=CompressionType.NONE)
-        self._file.flush()
+        self._file.open()
 
     def close(self) -> None:
         """Write the index and close; safe to call again."""
-        with self._lock:
-            if self._writer is not None and self._file is not None:
-                self._writer.finish()
-                self._file.close()
-            self._writer = self._file = None
+        self._file.close()
 
     def __enter__(self) -> EpisodeWriter:
         self.open()
@@ -74,13 +56,7 @@ class EpisodeWriter:
 
     def write(self, topic: str, datatype: str, message: Any, stamp: float) -> None:
         """One message of a type in messages.DEFINITIONS, as nested dictionaries or a ROS message; nothing once closed."""
-        with self._lock:
-            if self._writer is None or self._file is None:
-                return
-            if datatype not in self._schemas:
-                self._schemas[datatype] = self._writer.register_msgdef(datatype, messages.DEFINITIONS[datatype])
-            self._writer.write_message(topic, self._schemas[datatype], message, log_time=max(0, round(stamp * 1e9)))
-            self._file.flush()
+        self._file.write(topic, datatype, messages.DEFINITIONS[datatype], message, stamp)
 
     def json(self, topic: str, data: Mapping[str, Any], stamp: float) -> None:
         """JSON in a std_msgs/String."""
@@ -146,17 +122,17 @@ class EpisodeWriter:
         self.write(messages.CAMERA, messages.CAMERA_INFO, info, stamp)
 
 
-def to_jpeg(image: Image, quality: int = JPEG_QUALITY) -> bytes:
-    """JPEG bytes of an (H, W, 3) RGB picture."""
-    done, data = cv2.imencode(".jpg", np.ascontiguousarray(image[..., ::-1]), [cv2.IMWRITE_JPEG_QUALITY, quality])
-    if not done:
-        raise DeskhandError("invalid_input", f"a picture of shape {image.shape} cannot be encoded.")
-    return bytes(data)
-
-
 def scene_to_json(scene: Scene) -> dict[str, Any]:
     """The objects of a scene without their points."""
-    return {"stamp": scene.stamp, "objects": [_object_to_json(item) for item in scene.objects]}
+    table = {**_pose_to_json(scene.table.pose), "size": [round(float(value), 4) for value in scene.table.size]}
+    return {"stamp": scene.stamp, "objects": [_object_to_json(item) for item in scene.objects], "table": table}
+
+
+def _pose_to_json(pose: Array) -> dict[str, list[float]]:
+    return {
+        "position": [round(float(value), 4) for value in pose[:3, 3]],
+        "orientation": [round(float(value), 4) for value in quaternion_from_matrix(pose[:3, :3])],
+    }
 
 
 def _object_to_json(item: SceneObject) -> dict[str, Any]:
@@ -167,9 +143,10 @@ def _object_to_json(item: SceneObject) -> dict[str, Any]:
         "color": item.color,
         "shape": item.shape,
         "size": [round(float(value), 4) for value in item.size],
-        "position": [round(float(value), 4) for value in item.position],
+        **_pose_to_json(item.pose),
         "confidence": round(float(item.confidence), 3),
         "is_container": item.is_container,
+        "wall": round(float(item.wall), 4),
         "support": item.support,
         "relation": item.relation,
         "box2d": [int(value) for value in item.box2d],

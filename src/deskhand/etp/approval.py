@@ -46,7 +46,7 @@ class Approval:
         """Who approved, empty when nobody had to.
 
         Raises:
-            DeskhandError: ``permission_denied``.
+            DeskhandError: ``permission_denied``; ``cancelled`` where the caller gave up first.
         """
         if self.mode == "never" or (self.mode == "motion" and card.effects != "motion"):
             return ""
@@ -59,22 +59,27 @@ class Approval:
                 hint="Ask the operator; no tool can grant it.",
             )
         if not self._approver(Request(card.name, card.effects, arguments, caller), cancelled):
+            if cancelled():
+                raise DeskhandError("cancelled", f"{card.name} was cancelled before the operator had answered.")
             raise DeskhandError("permission_denied", f"the operator did not approve {card.name}.", hint="Ask the operator what to do instead.")
         return "operator"
 
 
 class PendingApprovals:
-    """An approver that lets another thread, the operator's, decide: first asked, first decided."""
+    """An approver that lets another thread, the operator's, decide: by the request's id, or first asked, first decided.
 
-    def __init__(self, timeout: float = 60.0, announce: Callable[[Request], None] | None = None) -> None:
+    ``announce`` is told of every request, ``ended`` how it ended: ``approved``, ``denied``, ``timeout`` or ``cancelled``.
+    """
+
+    def __init__(self, timeout: float = 60.0, announce: Callable[[Request], None] | None = None, ended: Callable[[Request, str], None] | None = None) -> None:
         self._timeout = timeout
-        self._announce = announce
+        self._announce, self._ended = announce, ended
         self._lock = threading.Lock()
         self._waiting: list[tuple[Request, threading.Event, list[bool]]] = []
 
     def __call__(self, request: Request, cancelled: Callable[[], bool]) -> bool:
         """Wait for the decision; no answer in time is a no."""
-        decided, answer = threading.Event(), [False]
+        decided, answer, end = threading.Event(), [False], "timeout"
         entry = (request, decided, answer)
         with self._lock:
             self._waiting.append(entry)
@@ -84,19 +89,25 @@ class PendingApprovals:
             waited = 0.0
             while waited < self._timeout and not cancelled():
                 if decided.wait(0.05):
+                    end = "approved" if answer[0] else "denied"
                     return answer[0]
                 waited += 0.05
+            end = "cancelled" if cancelled() else end
             return False
         finally:
             with self._lock:
                 self._waiting = [other for other in self._waiting if other is not entry]
+            if self._ended:
+                self._ended(request, end)
 
-    def decide(self, approve: bool) -> Request | None:
-        """Answer the oldest request; None when none waits."""
+    def decide(self, approve: bool, request_id: str = "") -> Request | None:
+        """Answer the request with this id, or the oldest; None when it does not wait (any more)."""
         with self._lock:
-            if not self._waiting:
+            found = next((entry for entry in self._waiting if request_id in ("", entry[0].id)), None)
+            if found is None:
                 return None
-            request, decided, answer = self._waiting.pop(0)
+            self._waiting.remove(found)
+            request, decided, answer = found
         answer[0] = approve
         decided.set()
         return request

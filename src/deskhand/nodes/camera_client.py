@@ -14,10 +14,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode
+from deskhand.recording.frames import COLOR, DEPTH, INFO, TOGETHER
 from deskhand.types import Frame
-
-COLOR, DEPTH, INFO = "camera/color/image_raw", "camera/aligned_depth_to_color/image_raw", "camera/color/camera_info"
-TOGETHER = 0.02  # [s] between colour and depth of one exposure at most
 
 
 class CameraClient:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Point, Point32, Pose, PoseStamped, Quaternion, Vector3
+from geometry_msgs.msg import Point, Point32, Pose, PoseStamped, Quaternion, TransformStamped, Vector3
 from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2, PointField
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
 from std_msgs.msg import Header
@@ -85,6 +85,15 @@ def pose_stamped_from_msg(message: PoseStamped) -> Array:
     return pose_from_msg(message.pose)
 
 
+def transform_to_msg(parent: str, child: str, pose: Array, stamp: float) -> TransformStamped:
+    """parent_T_child (4, 4) -> TransformStamped."""
+    message = TransformStamped(header=header(stamp, parent), child_frame_id=child)
+    translation, rotation = message.transform.translation, message.transform.rotation
+    translation.x, translation.y, translation.z = map(float, pose[:3, 3])
+    rotation.x, rotation.y, rotation.z, rotation.w = map(float, quaternion_from_matrix(pose))
+    return message
+
+
 def cloud_to_msg(points: npt.ArrayLike, stamp: float = 0.0, frame_id: str = WORLD) -> PointCloud2:
     """(N, 3) [m] -> PointCloud2 with x, y, z as float32."""
     data = np.ascontiguousarray(points, dtype=np.float32).reshape(-1, 3)
@@ -114,7 +123,7 @@ def image_to_msg(image: npt.NDArray[Any], stamp: float, frame_id: str, encoding:
     data = np.ascontiguousarray(image)
     encoding = encoding or {np.dtype(np.uint8): "rgb8", np.dtype(np.float32): "32FC1", np.dtype(np.uint16): "16UC1"}[data.dtype]
     message = Image(header=header(stamp, frame_id), height=data.shape[0], width=data.shape[1], encoding=encoding, step=data.strides[0])
-    message.data = data.tobytes()
+    message.data.frombytes(memoryview(data).cast("B"))  # one copy; assigning bytes makes two
     return message
 
 

@@ -1,4 +1,6 @@
-"""Serves ``grasping/generate_grasps``; whether the arm reaches a grasp is asked of ``motion/solve_ik``."""
+"""Serves ``grasping/generate_grasps``; whether the arm reaches a grasp is asked of ``motion/solve_ik``. What was found is published, best first, as
+``grasping/grasps``: poses of the tcp at closing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import PoseArray
+from rclpy.qos import QoSProfile
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
@@ -50,6 +54,7 @@ class GraspingNode(DeskhandNode):
         self._generator = make_generator(arm, reach, self.parameters.predictor)
         self._one = threading.Lock()
         self._ik = self.create_client(SolveIK, "motion/solve_ik", callback_group=self.reentrant)
+        self._found = self.create_publisher(PoseArray, "grasping/grasps", QoSProfile(depth=5))
         self.create_service(GenerateGrasps, "grasping/generate_grasps", self._generate, callback_group=self.reentrant)
 
     def _generate(self, request: GenerateGrasps.Request, response: GenerateGrasps.Response) -> GenerateGrasps.Response:
@@ -58,6 +63,7 @@ class GraspingNode(DeskhandNode):
             with self._one:
                 grasps = self._generator.generate(scene, request.object_id, int(request.max_grasps) or self.parameters.max_grasps)
             response.grasps = [conversions.grasp_to_msg(grasp) for grasp in grasps]
+            self._found.publish(PoseArray(header=request.scene.header, poses=[grasp.pose for grasp in response.grasps]))
             self.get_logger().info(f"{len(grasps)} grasps of {request.object_id}, best score {grasps[0].score:.2f}")
         except DeskhandError as error:
             response.error_code, response.error_message = error.number, str(error)

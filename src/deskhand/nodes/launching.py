@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from launch import LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable, Shutdown
@@ -11,8 +13,9 @@ from launch.launch_context import LaunchContext
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from deskhand.bringup import NodeSpec
+from deskhand.bringup import NodeSpec, StackOptions
 from deskhand.environment import workstation_defaults
+from deskhand.errors import DeskhandError
 
 STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "arm": ("wx250s", "arm, a name in config/arms or a YAML file"),
@@ -20,8 +23,28 @@ STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "brain": ("offline", "language model, a profile of config/llm.yaml; offline needs none"),
     "namespace": ("", "ROS namespace of all nodes"),
     "parameters": ("", "ROS parameter file, over config/nodes.yaml"),
+    "view": ("false", "true: also serve the operator page, on this machine alone"),
+    "view_port": ("8080", "port of the operator page"),
+    "approval": ("", "which tool calls wait for the operator's leave: never, motion or always; empty: as config/nodes.yaml says"),
 }
 """Launch arguments that every bring-up has: default and description."""
+
+
+def stack_options(values: Mapping[str, str], **more: Any) -> StackOptions:
+    """What :data:`STACK_ARGUMENTS` say, and ``more``."""
+    if values["view"].lower() not in ("true", "false"):
+        raise DeskhandError("config_error", f"view must be true or false, got {values['view']!r}.")
+    return StackOptions(
+        arm=values["arm"],
+        planner=values["planner"],
+        brain=values["brain"],
+        namespace=values["namespace"],
+        parameter_files=(Path(values["parameters"]),) if values["parameters"] else (),
+        view=values["view"].lower() == "true",
+        view_port=int(values["view_port"]),
+        approval=values["approval"],
+        **more,
+    )
 
 
 def node_action(spec: NodeSpec) -> Node:

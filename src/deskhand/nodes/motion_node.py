@@ -1,4 +1,8 @@
-"""Node ``motion``: solve_ik, plan_motion, plan_cartesian, check_state, update_scene, and the action execute_plan."""
+"""Node ``motion``: solve_ik, plan_motion, plan_cartesian, check_state, update_scene, and the action execute_plan.
+
+``motion/pause`` lets no new motion begin until it is lifted (published, latched, as ``motion/paused``); ``motion/planned`` shows the newest plan, and an
+empty trajectory when the motion along it has ended.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from std_msgs.msg import String
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Bool, String
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
 
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
@@ -27,13 +33,15 @@ from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import RosArm
 from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.safety.watchdog import Watchdog
-from deskhand.types import ExecutionReport, SafetyStatus
+from deskhand.types import ExecutionReport, Plan, SafetyStatus
 from deskhand_interfaces.action import ExecutePlan
 from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
 from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
 FEEDBACK_PERIOD = 0.05  # [s] wall time
 FIRST_STATUS = 3.0  # [s] wall time that the safety node may take to be found after a start
+PAUSE_LIMIT = 90.0  # [s] wall time that a motion waits for a pause to end, before whoever asked for it gives up
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 PLANNERS = ("auto", "embedded", "moveit")
 
 
@@ -64,6 +72,8 @@ class MotionNode(DeskhandNode):
         self._heard: tuple[SafetyStatus, float] | None = None
         self._met = threading.Event()
         self._moving = threading.Lock()
+        self._running = threading.Event()  # not paused
+        self._running.set()
         self._watchdog = Watchdog(["safety"], settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
         self._subscribe()
         self._serve()
@@ -80,6 +90,10 @@ class MotionNode(DeskhandNode):
         self.create_subscription(String, "heartbeat", lambda message: self._watchdog.beat(message.data), HEARTBEATS, callback_group=self.reentrant)
 
     def _serve(self) -> None:
+        self._planned = self.create_publisher(JointTrajectory, "motion/planned", LATCHED)
+        self._paused = self.create_publisher(Bool, "motion/paused", LATCHED)
+        self._paused.publish(Bool(data=False))
+        self.create_service(SetBool, "motion/pause", self._pause, callback_group=self.reentrant)
         handlers: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {
             "motion/solve_ik": (SolveIK, self._solve_ik),
             "motion/plan_motion": (PlanMotion, self._plan_motion),
@@ -133,12 +147,16 @@ class MotionNode(DeskhandNode):
     def _plan_motion(self, request: PlanMotion.Request, response: PlanMotion.Response) -> None:
         self._require_running()
         plan = self._service.plan_motion(conversions.motion_goal_from_msg(request), conversions.plan_options_from_msg(request.options))
-        conversions.plan_to_msg(plan, response)
+        self._answer(plan, response)
 
     def _plan_cartesian(self, request: PlanCartesian.Request, response: PlanCartesian.Response) -> None:
         self._require_running()
         poses = [conversions.pose_stamped_from_msg(pose) for pose in request.waypoints]
-        conversions.plan_to_msg(self._service.plan_cartesian(poses, conversions.plan_options_from_msg(request.options)), response)
+        self._answer(self._service.plan_cartesian(poses, conversions.plan_options_from_msg(request.options)), response)
+
+    def _answer(self, plan: Plan, response: Any) -> None:
+        conversions.plan_to_msg(plan, response)
+        self._planned.publish(response.trajectory)
 
     def _check_state(self, request: CheckState.Request, response: CheckState.Response) -> None:
         conversions.state_check_to_msg(
@@ -198,6 +216,7 @@ class MotionNode(DeskhandNode):
             result.error_code, result.error_message = self._failure(f"execute_plan {handle.request.plan_id}", error)
         finally:
             self._moving.release()
+            self._planned.publish(JointTrajectory())
         if not result.error_code:
             handle.succeed()
         elif result.error_code == ERROR_NUMBERS["cancelled"] and handle.is_cancel_requested:
@@ -206,8 +225,32 @@ class MotionNode(DeskhandNode):
             handle.abort()
         return result
 
+    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        """The motion under way goes on to its end."""
+        if request.data:
+            self._running.clear()
+        else:
+            self._running.set()
+        self._paused.publish(Bool(data=bool(request.data)))
+        response.success, response.message = True, "paused: no new motion begins" if request.data else "running"
+        self.get_logger().info(response.message)
+        return response
+
+    def _hold(self, handle: Any) -> None:
+        """Wait while the robot is paused.
+
+        Raises:
+            DeskhandError: ``paused`` when that takes too long, ``safety_stop`` when it is stopped meanwhile.
+        """
+        end = time.monotonic() + PAUSE_LIMIT
+        while not self._running.wait(0.05) and not handle.is_cancel_requested:
+            self._require_running()
+            if time.monotonic() > end:
+                raise DeskhandError("paused", f"the operator has paused the robot for more than {PAUSE_LIMIT:g} s.", retry=True, hint="Wait for the operator.")
+
     def _run(self, handle: Any) -> ExecutionReport:
         self._require_running()
+        self._hold(handle)
         plan = self._service.take(handle.request.plan_id)
         last = [0.0]
 

@@ -20,11 +20,12 @@ from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
-from deskhand.nodes.camera_client import COLOR, CameraClient
+from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.nav2_base import Nav2Base
 from deskhand.nodes.node import DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.tf import TfListener
+from deskhand.recording.frames import COLOR
 from deskhand.robot import Cancelled, Progress
 from deskhand.types import (
     ExecutionReport,
@@ -47,7 +48,7 @@ from deskhand_interfaces.srv import CheckState, DetectObjects, GenerateGrasps, P
 
 SILENT = 1.5  # [s] wall time without a message after which a source counts as gone
 READY = 5.0  # [s] wall time that a server may take to appear
-NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "envelope_violated", "busy"})
+NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "paused", "envelope_violated", "busy"})
 
 
 class RosRobot:
@@ -93,6 +94,10 @@ class RosRobot:
     def close(self) -> None:
         """Release what does not belong to the node."""
         self._peers.close()
+
+    def place_camera(self, mount: CameraMount) -> None:
+        """Take the camera to be where ``mount`` says, until somebody publishes its transform."""
+        self._tf.put(mount.parent, mount.child, mount.pose, static=True)
 
     def missing(self) -> Mapping[str, str]:
         """See Connected: whether somebody publishes pictures and joint states, and drives the gripper."""

@@ -1,6 +1,8 @@
 """The simulated robot: the standard interfaces of an arm, a gripper and an RGB-D camera, nothing more.
 
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
+With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
+(sim/driven.py).
 gripper_controller/gripper_cmd takes the position of the driven finger joint [m], as ros2_control's gripper controllers do.
 """
 
@@ -10,40 +12,33 @@ import argparse
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from control_msgs.action import FollowJointTrajectory, GripperCommand
-from geometry_msgs.msg import TransformStamped
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from tf2_msgs.msg import TFMessage
-from trajectory_msgs.msg import JointTrajectoryPoint
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.nodes import conversions
+from deskhand.nodes.arm_actions import ArmActions
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
+from deskhand.sim import driven
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import FAULTS
-from deskhand.sim.follower import Follower, Tolerances, check_trajectory
 from deskhand.sim.pacer import Pacer
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.sim.truth import TruthServer
-from deskhand.types import Frame, Trajectory
+from deskhand.types import Frame
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
 GIL_SWITCH = 0.0005  # [s] (Python's own: 0.005) that the physics thread may have to wait for the executor's
-FEEDBACK_PERIOD = 0.05  # [s] wall clock
 
 
 @dataclass
@@ -65,28 +60,30 @@ class SimNode(DeskhandNode):
         self.parameters = declare_parameters(self, SimParameters)
         self.simulation = Simulation(_world(arguments, self.parameters.arm), SimSettings(fault=arguments.fault))
         self.robot = self.simulation.built.robot
-        self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []  # looked at after every step
-        self._waiting_lock = threading.Lock()
-        self._begun: dict[int, Follower] = {}  # by id of the goal, until its handle is there
-        self._followers: dict[bytes, Follower] = {}
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
+        self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port) if arguments.bus else None
         self._make_publishers()
-        self._make_actions()
+        self._actions = None if self._bus else ArmActions(self, self.simulation)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
-        self._pacer = Pacer(self.simulation, self.parameters.realtime_factor, self._after_step, self._broke)
+        stepping = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
+        self._pacer = Pacer(self.simulation, self.parameters.realtime_factor, self._after_step, self._broke, **stepping)
 
     def start(self) -> None:
         """Let the camera, the scorer's socket and time run. Raises ``missing_dependency`` when the machine cannot render."""
         self._camera.start()
         if self._truth is not None:
             self._truth.start()
+        if self._bus is not None:
+            self._bus.start()
         self._pacer.start()
         self.get_logger().info(f"{self.simulation.arm.name} is up")
 
     def close(self) -> None:
         """Stop time, camera and scorer's socket."""
+        if self._bus is not None:
+            self._bus.close()
         self._pacer.close()
         self._camera.close()
         if self._truth is not None:
@@ -100,137 +97,31 @@ class SimNode(DeskhandNode):
 
     def _make_publishers(self) -> None:
         self._clock_publisher = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
-        self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
+        if self._bus is None:
+            self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
         self._tf = self.create_publisher(TFMessage, "/tf", QoSProfile(depth=20))
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         joints = self.robot.joints.values()
-        fixed = [_transform(joint.parent, joint.child, joint.origin, 0.0) for joint in joints if joint.kind == "fixed"]
+        fixed = [conversions.transform_to_msg(joint.parent, joint.child, joint.origin, 0.0) for joint in joints if joint.kind == "fixed"]
         camera = self.simulation.built.spec.camera
-        mount = _transform(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
+        mount = conversions.transform_to_msg(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
         self._tf_static.publish(TFMessage(transforms=[*fixed, mount]))
 
     def _after_step(self) -> None:
         now, wall = self.simulation.time, time.monotonic()
-        for done, event in self._waiting:
-            if done():
-                event.set()
+        if self._actions is not None:
+            self._actions.look()
         if now - self._last_state < self.parameters.state_period - 1e-6 or wall - self._last_wall < 1 / self.parameters.max_state_rate:
             return
         self._last_state, self._last_wall = now, wall
         self._clock_publisher.publish(Clock(clock=conversions.time_to_msg(now)))
         state = self.simulation.joint_state()
-        self._states.publish(conversions.joint_state_to_msg(state))
+        if self._bus is None:
+            self._states.publish(conversions.joint_state_to_msg(state))
         if self._tf.get_subscription_count():
             positions = dict(zip(state.names, state.positions, strict=True))
             moving = [joint for joint in self.robot.joints.values() if joint.kind != "fixed"]
-            self._tf.publish(TFMessage(transforms=[_transform(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
-
-    def _wait(self, done: Callable[[], bool]) -> None:
-        """Until ``done()`` or the next feedback is due."""
-        entry = (done, threading.Event())
-        with self._waiting_lock:
-            self._waiting = [*self._waiting, entry]
-        entry[1].wait(FEEDBACK_PERIOD)
-        with self._waiting_lock:
-            self._waiting = [other for other in self._waiting if other is not entry]
-
-    # ------------------------------------------------------------ actions
-
-    def _make_actions(self) -> None:
-        self._arm_server = ActionServer(
-            self,
-            FollowJointTrajectory,
-            "arm_controller/follow_joint_trajectory",
-            execute_callback=self._follow,
-            goal_callback=self._check_follow,
-            handle_accepted_callback=self._begin_follow,
-            cancel_callback=self._cancel_follow,
-            callback_group=self.reentrant,
-        )
-        self._gripper_server = ActionServer(
-            self,
-            GripperCommand,
-            "gripper_controller/gripper_cmd",
-            execute_callback=self._grip,
-            goal_callback=self._check_grip,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=self.reentrant,
-        )
-
-    def _check_follow(self, goal: FollowJointTrajectory.Goal) -> GoalResponse:
-        try:
-            check_trajectory(_trajectory(goal), self.simulation.arm.joints)
-            tolerances = self._tolerances(goal)
-        except DeskhandError as error:
-            self.get_logger().error(f"trajectory rejected: {error}")
-            return GoalResponse.REJECT
-        # Here, before the client is answered, so that goals take effect in the order they came: what rclpy calls later runs in any order.
-        self._begun[id(goal)] = self.simulation.follow(_trajectory(goal), tolerances)
-        return GoalResponse.ACCEPT
-
-    def _begin_follow(self, handle: ServerGoalHandle) -> None:
-        self._followers[bytes(handle.goal_id.uuid)] = self._begun.pop(id(handle.request))
-        handle.execute()
-
-    def _cancel_follow(self, handle: ServerGoalHandle) -> CancelResponse:
-        follower = self._followers.get(bytes(handle.goal_id.uuid))
-        if follower is not None:
-            self.simulation.cancel(follower)  # at once: a stop must not wait for a thread of the executor
-        return CancelResponse.ACCEPT
-
-    def _follow(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
-        follower = self._followers[bytes(handle.goal_id.uuid)]
-        while follower.active and self.context.ok():
-            if handle.is_cancel_requested:  # a cancel can come before _begin_follow knows the goal
-                self.simulation.cancel(follower)
-            self._wait(lambda: not follower.active or handle.is_cancel_requested)
-            handle.publish_feedback(_feedback(follower, self.simulation.time))
-        del self._followers[bytes(handle.goal_id.uuid)]
-        if follower.cancelled and handle.is_cancel_requested:
-            handle.canceled()
-        elif follower.code == 0 and not follower.cancelled:
-            handle.succeed()
-        else:
-            handle.abort()
-            self.get_logger().warning(f"trajectory aborted: {follower.message}")
-        return FollowJointTrajectory.Result(error_code=follower.code or 0, error_string=follower.message)
-
-    def _tolerances(self, goal: FollowJointTrajectory.Goal) -> Tolerances:
-        """The goal's tolerances: 0 stands for the default, -1 for none."""
-        default = Tolerances.default(len(self.simulation.arm.joints))
-        rows = []
-        for given, values in ((goal.path_tolerance, default.path.copy()), (goal.goal_tolerance, default.goal.copy())):
-            for tolerance in given:
-                if tolerance.name not in self.simulation.arm.joints or not np.isfinite(tolerance.position):
-                    raise DeskhandError("invalid_input", f"the tolerance for {tolerance.name!r} ({tolerance.position}) is for no joint or not finite.")
-                if tolerance.position:
-                    values[self.simulation.arm.joints.index(tolerance.name)] = max(tolerance.position, 0.0)
-            rows.append(values)
-        return Tolerances(rows[0], rows[1], conversions.time_from_msg(goal.goal_time_tolerance) or default.goal_time)
-
-    def _check_grip(self, goal: GripperCommand.Goal) -> GoalResponse:
-        command = goal.command
-        if not np.isfinite(command.position) or not np.isfinite(command.max_effort) or command.max_effort < 0:
-            self.get_logger().error(f"gripper command rejected: {command.position} m, {command.max_effort} N must be finite, the effort not negative.")
-            return GoalResponse.REJECT
-        return GoalResponse.ACCEPT
-
-    def _grip(self, handle: ServerGoalHandle) -> GripperCommand.Result:
-        goal = handle.request.command
-        command = self.simulation.grip(goal.position, goal.max_effort or None)
-        while not command.done and self.context.ok():
-            if handle.is_cancel_requested:
-                self.simulation.cancel_grip(command)
-            self._wait(lambda: command.done)
-            handle.publish_feedback(GripperCommand.Feedback(position=self.simulation.finger_position(), effort=self.simulation.finger_force()))
-        if not command.cancelled:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        position, force = self.simulation.finger_position(), self.simulation.finger_force()
-        return GripperCommand.Result(position=position, effort=force, stalled=command.stalled, reached_goal=command.reached)
+            self._tf.publish(TFMessage(transforms=[conversions.transform_to_msg(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
 
 
 class CameraThread:
@@ -284,32 +175,6 @@ class CameraThread:
         self._depth.publish(conversions.image_to_msg(depth, frame.stamp, frame_id))
 
 
-def _trajectory(goal: FollowJointTrajectory.Goal) -> Trajectory:
-    trajectory = conversions.trajectory_from_msg(goal.trajectory)
-    if not any(len(point.velocities) for point in goal.trajectory.points):
-        # absent velocities mean straight lines, zero ones a halt at every point
-        trajectory = replace(trajectory, velocities=np.zeros((0, len(trajectory.joint_names))))
-    return trajectory
-
-
-def _feedback(follower: Follower, now: float) -> FollowJointTrajectory.Feedback:
-    def point(values: Array) -> JointTrajectoryPoint:
-        return JointTrajectoryPoint(positions=values.tolist(), time_from_start=conversions.duration_to_msg(max(0.0, now - follower.begun)))
-
-    feedback = FollowJointTrajectory.Feedback(joint_names=list(follower.trajectory.joint_names))
-    feedback.header = conversions.header(now, "")
-    feedback.desired, feedback.actual, feedback.error = point(follower.wished), point(follower.wished - follower.error), point(follower.error)
-    return feedback
-
-
-def _transform(parent: str, child: str, pose: Array, stamp: float) -> TransformStamped:
-    message = TransformStamped(header=conversions.header(stamp, parent), child_frame_id=child)
-    translation, rotation = message.transform.translation, message.transform.rotation
-    translation.x, translation.y, translation.z = map(float, pose[:3, 3])
-    rotation.x, rotation.y, rotation.z, rotation.w = map(float, quaternion_from_matrix(pose))
-    return message
-
-
 def _world(arguments: argparse.Namespace, arm: str) -> WorldSpec:
     if arguments.scene is not None:
         from deskhand.sim.worldfile import load_world
@@ -328,6 +193,8 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     world.add_argument("--scene", type=Path, help="scene file (docs/scene-files.md)")
     parser.add_argument("--seed", type=int, default=0, help="of the task's world (default: %(default)s)")
     parser.add_argument("--fault", default="", choices=("", *FAULTS), help="what goes wrong on purpose (sim/faults.py)")
+    parser.add_argument("--bus", default="", choices=("", *driven.EMULATORS), help="hang the arm on this emulated servo bus")
+    parser.add_argument("--port", default="", help="with --bus: path at which its port appears")
     parser.add_argument("--truth-fd", type=int, help="inherited socket for the scorer")
     return parser.parse_args(argv)
 

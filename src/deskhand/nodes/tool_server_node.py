@@ -1,6 +1,7 @@
 """Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``.
 
-The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits).
+The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits), or about the very one that was shown
+with a message on ``tools/decide``, ``{"id", "approve"}``; ``tools/events`` tells of every request and its end.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Parameters:
         measured_file: file that keeps latency and success of the tools over restarts; empty: ``measured.json`` in ``episode``, else below the ROS home.
         memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
+        baseline: also load the action of direct mode.
         mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
         mounts: tool servers of other namespaces whose tools are mounted, ``name=/namespace`` with spaces between; mounted when they are there.
     """
@@ -84,6 +86,7 @@ class Parameters:
     memory_file: str = ""
     measured_file: str = ""
     other_packages: bool = True
+    baseline: bool = False
     mcp_servers: str = ""
     mounts: str = ""
 
@@ -94,7 +97,7 @@ class ToolServerNode(DeskhandNode):
     def __init__(self, robot: Robot | None = None, **kwargs: Any) -> None:
         super().__init__("tool_server", workers=MAX_CALLS + SPARE, **kwargs)
         self.parameters = declare_parameters(self, Parameters)
-        registry, problems = load_tools(self.parameters.other_packages)
+        registry, problems = load_tools(self.parameters.other_packages, self.parameters.baseline)
         for problem in problems:
             self.get_logger().error(problem)
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
@@ -102,7 +105,7 @@ class ToolServerNode(DeskhandNode):
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE))
-        self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce)
+        self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce, self._answered)
         self.session = make_session(
             robot or self._ros_robot,
             memory=self._memory,
@@ -127,6 +130,7 @@ class ToolServerNode(DeskhandNode):
         self.create_service(CallTool, "tools/call", self._answer_call, **group)
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
+        self.create_subscription(String, "tools/decide", self._on_decision, QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE), **group)
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
@@ -289,6 +293,22 @@ class ToolServerNode(DeskhandNode):
         self._publish(
             {"event": "approval", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "effects": request.effects}
         )
+
+    def _answered(self, request: Request, how: str) -> None:
+        self._publish({"event": "approval_end", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "end": how})
+
+    def _on_decision(self, message: String) -> None:
+        try:
+            said = json.loads(message.data)
+            request_id, approve = str(said["id"]), said["approve"] is True
+        except (ValueError, KeyError, TypeError):
+            request_id, approve = "", False
+        if not request_id:
+            self.get_logger().error(f"tools/decide: no decision about a request: {message.data[:200]!r}")
+            return
+        request = self._pending.decide(approve, request_id)
+        word = "approved" if approve else "denied"
+        self.get_logger().info(f"{word} by the operator: {request.tool}" if request else f"no call {request_id!r} waits for approval (any more)")
 
     def _approve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._decide(True, response)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from deskhand.resources import resource_path
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
-_UNUSUAL = 0.4  # how likely a length is that a thing may have but mostly has not
-_FIELDS = {"shape", "hollow", "long", "middle", "short", "height", "ratio", "colors", "unusual_color", "usual_long"}
+_UNUSUAL = 0.4  # how likely sides are that a thing may have but mostly has not
+_SIDES = ("long", "middle", "short")
+_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "colors", "unusual_color", *(f"usual_{side}" for side in _SIDES)}
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Form:
     ratio: Range | None
     colors: tuple[str, ...]
     unusual_color: float
-    usual_long: Range | None
+    usual: tuple[Range, Range, Range] | None
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Classifier:
     absolute_margin: float
     smallest_fit: float
 
+    @cached_property
+    def _closed(self) -> dict[str, tuple[Array, Array, Array]]:
+        return {shape: _spans(self.forms, shape) for shape in SHAPES}
+
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and confidence 0..1; ``object`` when no form fits."""
         scores: dict[str, float] = {}
@@ -73,16 +78,18 @@ class Classifier:
             best = max(fits, key=lambda kind: fits[kind])
         return best, float(min(1.0, fits[best]) * scores[best] / sum(scores.values()))
 
-    def usual(self, shape: str, size: Array) -> float:
-        """How well a closed thing of this shape and size (3,) [m] fits the kinds there are; for comparing sizes with each other."""
-        seen = Appearance(shape, size, "")
-        return max((self._usual(form, seen) for form in self.forms if not form.hollow), default=0.0)
-
-    def _usual(self, form: Form, seen: Appearance) -> float:
-        fit = self._fit(form, seen) / _vagueness(form)
-        if form.usual_long is None:
-            return fit
-        return fit * max(_UNUSUAL, self._within(float(seen.size.max()), form.usual_long, False))
+    def usual(self, shape: str, sizes: Array) -> Array:
+        """How well closed things of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other."""
+        low, high, share = self._closed[shape]
+        if not len(share):
+            return np.zeros(len(sizes))
+        values = np.empty((len(sizes), 1, 4))
+        values[:, 0, 2::-1] = np.sort(sizes, axis=1)
+        values[:, 0, 3] = values[:, 0, 0] / np.maximum(values[:, 0, 2], 1e-6)
+        soft = self.margin * values
+        soft[..., :3] += self.absolute_margin
+        beyond = np.maximum(0.0, np.maximum(low - values, values - high)) / soft
+        return np.asarray((share * np.exp(-np.einsum("nfs,nfs->nf", beyond, beyond))).max(axis=1))
 
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
@@ -111,6 +118,21 @@ class Classifier:
         if value < low:
             return max(0.6, exp(-(((low - value) / soft) ** 2))) if cut else exp(-(((low - value) / soft) ** 2))
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
+
+
+def _spans(forms: tuple[Form, ...], shape: str) -> tuple[Array, Array, Array]:
+    """Of the closed forms of a shape low and high (F, 4) of the sides and their ratio, as they may be and as they usually are, and how much each says (F,)."""
+    low, high, share = [], [], []
+    for form in forms:
+        if form.hollow or shape not in form.shapes:
+            continue
+        ratio = form.ratio or (0.0, np.inf)
+        for spans, weight in ((form.sides, _UNUSUAL if form.usual else 1.0), (form.usual, 1.0)):
+            if spans is not None:
+                low.append([span[0] for span in (*spans, ratio)])
+                high.append([span[1] for span in (*spans, ratio)])
+                share.append(weight / _vagueness(replace(form, sides=spans)))
+    return np.array(low), np.array(high), np.array(share)
 
 
 @lru_cache(maxsize=256)
@@ -150,7 +172,8 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
     shapes = tuple(entry.get("shape", SHAPES))
     if not set(shapes) <= set(SHAPES):
         raise ValueError(f"kind {kind}: shape must be of {SHAPES}, got {shapes}")
-    sides = tuple(_range(kind, entry, name) or _ANY for name in ("long", "middle", "short"))
+    sides = tuple(_range(kind, entry, name) or _ANY for name in _SIDES)
+    usual = tuple(_range(kind, entry, f"usual_{name}") or side for name, side in zip(_SIDES, sides, strict=True))
     return Form(
         kind,
         shapes,
@@ -160,7 +183,7 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
         _range(kind, entry, "ratio"),
         tuple(entry.get("colors", ())),
         float(entry.get("unusual_color", unusual_color)),
-        _range(kind, entry, "usual_long"),
+        (usual[0], usual[1], usual[2]) if usual != sides else None,
     )
 
 

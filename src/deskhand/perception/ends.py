@@ -12,8 +12,13 @@ from deskhand.perception.sides import Prior
 from deskhand.perception.solid import Solid
 from deskhand.perception.view import View
 
-_SEARCH = 0.016  # [m] beyond the last measured point
+_BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
+_BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of a thing, and of its thinner tip, is seen
+_MIXED = 4  # steps
+_WINDOW = 16  # [px]
+_ON_GROUND = 0.004  # [m]
+_ENOUGH = 60  # [px]
 _UNLIKE = 0.30  # of the logarithm of lightness: more than the grain of a desk, less than a dark tip on it
 _UNLIKE_CHROMA = 0.045
 _SHADOW = 0.85  # a shadow darkens by less than this logarithm
@@ -29,15 +34,15 @@ def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     low, high = -solid.size[0] / 2, solid.size[0] / 2
     ends, hidden = [], []
     for sign, end in ((-1.0, low), (1.0, high)):
-        behind = _hidden(view, solid, axis * sign, abs(end), taken)
-        ends.append(abs(end) if behind > 0 else _colored(view, solid, axis * sign, abs(end)))
-        hidden.append(behind)
+        seen = _colored(view, solid, axis * sign, abs(end))
+        hidden.append(_hidden(view, solid, axis * sign, abs(end), taken) if seen is None else 0.0)
+        ends.append(abs(end) if seen is None else seen)
     guessed: tuple[int, ...] = ()
     room = np.array(hidden)
     if room.sum() > 0.006:
         length = sum(ends)
         values = np.arange(length, max(length, min(length + room.sum(), _LONGEST)) + 0.001, 0.004)
-        weights = np.array([prior("cylinder", np.array([value, solid.size[1], solid.size[2]])) for value in values])
+        weights = prior("cylinder", np.column_stack([values, np.full((len(values), 2), solid.size[1])]))
         likely = values[weights >= 0.7 * weights.max()] if weights.max() > 0 else values[:1]
         extra = max(0.0, float(likely.mean()) - length)
         ends = [end + extra * part for end, part in zip(ends, room / room.sum(), strict=True)]
@@ -47,29 +52,51 @@ def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     return replace(solid, pose=pose, size=np.array([sum(ends), solid.size[1], solid.size[2]]), guessed=guessed)
 
 
-def _colored(view: View, solid: Solid, away: Array, end: float) -> float:
-    """Distance [m] from the middle to where the picture no longer differs from the ground beside it; ``end`` when it does not show that."""
-    reach = np.arange(end - 0.004, end + _SEARCH, _STEP)
-    across = np.cross(away, [0.0, 0.0, 1.0])
-    length = float(np.linalg.norm(across))
-    if length < 0.3:
-        return end
-    across /= length
+def _colored(view: View, solid: Solid, away: Array, end: float) -> float | None:
+    """Distance [m] from the middle to where the picture shows the ground and no longer the thing or its tip; None when it does not show that."""
+    if np.hypot(*away[:2]) < 0.3:
+        return None
+    point = solid.pose[:3, 3] + end * away
+    ground = _ground(view, solid, point)
     # The far end is seen over the thing's own top, the near one below it.
-    far = float((view.eye - solid.pose[:3, 3]) @ away) < 0
-    line = solid.pose[:3, 3] + reach[:, None] * away + np.array([0.0, 0.0, (0.7 if far else -0.5) * solid.size[2] / 2])
-    beside = solid.size[1] / 2 + 0.006
-    ground = line.copy()
-    ground[:, 2] = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
-    own, left, right = (_look(view, points) for points in (line, ground + beside * across, ground - beside * across))
-    if own is None or left is None or right is None:
-        return end
-    unlike = np.minimum(_difference(own, left), _difference(own, right)) > 1.0
-    if not unlike[:3].any():
-        return end
-    stop = int(np.argmax(~unlike[3:])) + 3 if not unlike[3:].all() else len(reach)
-    # What differs all the way is something else that lies there.
-    return float(reach[stop - 1] + _STEP / 2) if stop < len(reach) else end
+    up = 1.0 if float((view.eye - solid.pose[:3, 3]) @ away) < 0 else -1.0
+    reach = np.arange(end - _BACK, end + _SEARCH, _STEP)
+    line = solid.pose[:3, 3] + reach[:, None] * away
+    rise = np.array([0.0, 0.0, up * solid.size[2] / 2])
+    body, tip = (_look(view, line + share * rise) for share in (_BODY_EDGE, _TIP_EDGE))
+    if ground is None or body is None or tip is None:
+        return None
+    own = np.median(body[:3], axis=0)[None]
+    is_body = (_difference(body, own) < 1.0) & (_difference(body, ground) > 1.0)
+    if not is_body[0]:
+        return None
+    first = int(np.argmin(is_body)) if not is_body.all() else len(reach)
+    is_tip = (_difference(tip, ground) > 1.0) & (_difference(tip, own) > 1.0)
+    last = first
+    begin = np.flatnonzero(is_tip[max(0, first - 2) : first + _MIXED])  # where the body ends its colour is mixed with what is beyond
+    if len(begin):
+        last = max(0, first - 2) + int(begin[0])
+        while last < len(reach) and is_tip[last]:
+            last += 1
+    # What differs from the ground all the way is something else that lies there, and what is nearer stands before the end.
+    beyond = slice(last, last + _MIXED)
+    open_ground = (_difference(tip[beyond], ground) < 1.0) & (states(view, (line + _TIP_EDGE * rise)[beyond], _NEARER) != HIDDEN)
+    return float(reach[last - 1] + _STEP / 2) if open_ground.any() and open_ground.mean() > 0.7 else None
+
+
+def _ground(view: View, solid: Solid, point: Array) -> Array | None:
+    """How what is below a thing looks (1, 4) around its end, None where little of it is seen."""
+    pixel = view.frame.project(point[None])[0]
+    if not np.isfinite(pixel).all():
+        return None
+    u, v = np.rint(pixel).astype(int)
+    part = slice(max(0, v - _WINDOW), max(0, v + _WINDOW + 1)), slice(max(0, u - _WINDOW), max(0, u + _WINDOW + 1))
+    with np.errstate(invalid="ignore"):
+        below = view.points[part][..., 2] < max(0.0, float(point[2]) - 0.5 * solid.size[2]) + _ON_GROUND
+    if below.sum() < _ENOUGH:
+        return None
+    colors = np.column_stack([view.chroma[part][below], np.log(view.light[part][below] + 12.0)])
+    return np.asarray(np.median(colors, axis=0)[None].astype(float))
 
 
 def _look(view: View, points: Array) -> Array | None:

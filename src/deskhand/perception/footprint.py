@@ -64,7 +64,7 @@ def filled_rectangle(points: Array, trim: float = 0.03) -> Rectangle:
     """The rectangle that evenly spread points fill: its ends come from inner quantiles, so that single outliers do not count."""
     some = points[:: 1 + len(points) // 200]
     yaw = 0.0
-    for step, span in ((5.0, 45.0), (1.0, 4.0), (0.25, 0.75)):
+    for step, span in ((6.0, 42.0), (1.5, 4.5), (0.5, 1.0)):
         yaw = _tightest(some, yaw + np.radians(np.arange(-span, span + 0.1, step)), trim)
     rotation = _axes(yaw)
     low, high = np.array([spread(column, trim, 1 - trim) for column in (points @ rotation).T]).T

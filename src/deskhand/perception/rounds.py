@@ -11,6 +11,8 @@ from deskhand.perception.solid import Solid, rms, standing_pose
 
 _LEANS = np.deg2rad(4.0)  # less is lying
 _FIT_POINTS = 150
+_BODY = 0.4  # of the length of a long thing to either side of its middle that is as thick everywhere: tips and caps are not
+_LONG = 3.0  # times as long as thick
 _WIDTH = 0.05  # weight of a point of the width beside one of the surface
 
 
@@ -74,7 +76,8 @@ def leaning(points: Array, whole: Array, eye: Array) -> Solid | None:
 
 def _cylinder(pose: Array, length: float, radius: float, points: Array) -> Solid:
     local = (points - pose[:3, 3]) @ pose[:3, :3]
-    error = rms(np.hypot(local[:, 1], local[:, 2]) - radius)
+    body = np.abs(local[:, 0]) < _BODY * length if length > _LONG * 2 * radius else np.ones(len(local), bool)
+    error = rms(np.hypot(local[body, 1], local[body, 2]) - radius) if body.any() else np.inf
     return Solid("cylinder", pose, np.array([length, 2 * radius, 2 * radius]), error, lying=True)
 
 

@@ -48,7 +48,8 @@ def _even(view: View, solid: Solid, axis: int, prior: Prior) -> list[float]:
     seen = np.delete(solid.size, axis)
     if not 2 <= count <= _MOST or abs(block - edge) > _EVEN * edge or abs(float(np.ptp(seen))) > 2 * _EVEN * edge:
         return []
-    likelier = prior("box", np.full(3, edge)) > _LIKELIER * prior("box", solid.size)
+    cube, whole = prior("box", np.array([np.full(3, edge), solid.size]))
+    likelier = bool(cube > _LIKELIER * whole)
     steps, shares = _lines(view, solid, axis)
     if not len(steps):
         return []

@@ -9,24 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import fit_circle
-from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, States, Taken, states
+from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, Taken, states
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.solid import Solid
 from deskhand.perception.standing import upright
 from deskhand.perception.view import View
 
-Prior = Callable[[str, Array], float]
-"""Shape and size (3,) [m] to how usual that is."""
+Prior = Callable[[str, Array], Array]
+"""Shape and sizes (N, 3) [m] to how usual each is (N,)."""
 
 _EDGE = 0.0015  # [m] closer than this is on the edge
 _LARGEST = 0.12  # [m] that a hidden side is taken to be
 _STEP = 0.004
 _HIDES = 0.003  # [m] something nearer by this stands before it
-_ALIKE = 0.13
+_GRAIN, _NEAR = 0.002, 5  # [m] of sizes that are compared, and how many of them are near each other
 _TRIM = 0.02
 
 
@@ -92,55 +93,56 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
 
     The size is then estimated between what is seen and that bound; ``guessed`` names the axes.
     """
-    beyond = np.array([[_beyond(view, solid, axis, sign, taken) for sign in (-1.0, 1.0)] for axis in (0, 1)])
+    sides = [(axis, sign) for axis in (0, 1) for sign in (-1.0, 1.0)]
+    beyond = np.zeros((2, 2))
+    # Most sides are seen to go no further: one step tells.
+    for k, end in enumerate(_ends(view, solid, sides, np.array([_STEP]), taken)):
+        if end:
+            steps = np.arange(_STEP, _LARGEST - solid.size[sides[k][0]], _STEP)
+            last = _ends(view, solid, sides[k : k + 1], steps, taken)[0] if len(steps) else 0
+            beyond[sides[k][0], k % 2] = steps[last - 1] if last > 0 else 0.0
     guessed = tuple(axis for axis in (0, 1) if beyond[axis].sum() > 0.003)
     if not guessed:
         return solid
-    size, pose = solid.size.copy(), solid.pose.copy()
+    room = [float(beyond[axis].sum()) if axis in guessed else 0.0 for axis in (0, 1)]
+    size, pose = _usual(solid.size, room, prior), solid.pose.copy()
     for axis in guessed:
-        size[axis] = _usual(size, axis, float(size[axis] + beyond[axis].sum()), prior)
         extra = size[axis] - solid.size[axis]
         pose[:2, 3] += pose[:2, axis] * extra / 2 * (beyond[axis, 1] - beyond[axis, 0]) / beyond[axis].sum()
     return replace(solid, size=size, pose=pose, guessed=guessed)
 
 
-def _beyond(view: View, solid: Solid, axis: int, sign: float, taken: Taken) -> float:
-    """How much further [m] than it is seen a box may reach to one side, hidden all the way."""
-    half, other = solid.size / 2, 1 - axis
-    steps = np.arange(_STEP, _LARGEST - solid.size[axis], _STEP)
-    if not len(steps):
-        return 0.0
+def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array, taken: Taken) -> list[int]:
+    """For each side (axis, sign), after how many of ``steps`` [m] beyond it the box ends: before that it is hidden all the way."""
+    half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
-    across, heights = np.linspace(-0.8, 0.8, 4) * half[other], np.linspace(-0.5, 0.8, 4) * half[2]
-    top = np.full((len(steps), 4, 3), half[2])
-    top[..., axis], top[..., other] = (sign * (half[axis] + steps))[:, None], across
-    above = _states(view, solid, top)
-    said = (above != UNKNOWN).sum(axis=1)
-    free = (said > 0) & ((above == HIDDEN).sum(axis=1) <= 0.5 * said) | (said == 0)
-    if abs(toward[other]) > half[other] + GRAZING * np.linalg.norm(toward):  # the face beside is turned to the camera
-        beside = top.copy()
-        beside[..., other], beside[..., 2] = np.sign(toward[other]) * half[other], heights
-        free |= (_states(view, solid, beside) == FREE).mean(axis=1) > 0.4
-    slabs = (top * [1.0, 1.0, 0.0]).reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
-    free |= taken(slabs).reshape(len(steps), 4).mean(axis=1) > 0.4
-    last = int(np.argmax(free)) if free.any() else len(steps)
-    return float(steps[last - 1]) if last > 0 else 0.0
+    away = GRAZING * float(np.linalg.norm(toward))
+    across, heights = np.linspace(-0.8, 0.8, 4), np.linspace(-0.5, 0.8, 4) * half[2]
+    points = np.empty((len(sides), 3, len(steps), 4, 3))
+    for k, (axis, sign) in enumerate(sides):
+        other = 1 - axis
+        points[k, ..., axis] = (sign * (half[axis] + steps))[:, None]
+        points[k, ..., other] = across * half[other]
+        points[k, 0, ..., 2], points[k, 1, ..., 2] = half[2], 0.0
+        points[k, 2, ..., other], points[k, 2, ..., 2] = np.sign(toward[other]) * half[other], heights
+    world = points.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
+    shape = points.shape[:-1]
+    found = states(view, world, _HIDES).reshape(shape)
+    filled = taken(world.reshape(*shape, 3)[:, 1].reshape(-1, 3)).reshape(len(sides), len(steps), 4).mean(axis=-1) > 0.4
+    said = (found[:, 0] != UNKNOWN).sum(axis=-1)
+    free = ((found[:, 0] == HIDDEN).sum(axis=-1) <= 0.5 * said) | filled
+    for k, (axis, _) in enumerate(sides):
+        if abs(toward[1 - axis]) > half[1 - axis] + away:  # the face beside is turned to the camera
+            free[k] |= (found[k, 2] == FREE).mean(axis=-1) > 0.4
+    return [int(np.argmax(row)) if row.any() else len(steps) for row in free]
 
 
-def _states(view: View, solid: Solid, local: Array) -> States:
-    """States (N, M) of points (N, M, 3) in the axes of a solid."""
-    return states(view, local.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3], _HIDES).reshape(local.shape[:2])
-
-
-def _usual(size: Array, axis: int, most: float, prior: Prior) -> float:
-    """The size [m] along ``axis`` between what is seen of it and ``most`` that things usually have."""
-    seen = np.delete(size, axis)
-    if np.ptp(seen) < _ALIKE * seen.max() and size[axis] - 0.003 < seen.mean() < most + 0.004:
-        return float(max(seen.mean(), size[axis]))  # two sides alike: a cube
-    values = np.linspace(max(size[axis], 0.008), most + 0.002, 11)
-    weights = np.empty(len(values))
-    for number, value in enumerate(values):
-        trial = size.copy()
-        trial[axis] = value
-        weights[number] = prior("box", trial)
-    return float(values[weights >= 0.7 * weights.max()].mean())
+def _usual(size: Array, room: list[float], prior: Prior) -> Array:
+    """The size (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual things are near to."""
+    steps = [np.arange(size[axis], size[axis] + room[axis] + 0.003, _GRAIN) for axis in (0, 1)]
+    grid = np.stack(np.meshgrid(*steps, [size[2]], indexing="ij"), axis=-1)
+    weights = prior("box", grid.reshape(-1, 3)).reshape(len(steps[0]), len(steps[1]))
+    near = cv2.blur(weights, (_NEAR, _NEAR), borderType=cv2.BORDER_CONSTANT)
+    best = np.argwhere(near >= 0.97 * near.max())
+    middle = best[np.argmin(np.abs(best - best.mean(axis=0)).sum(axis=1))]
+    return np.array([steps[0][middle[0]], steps[1][middle[1]], size[2]])

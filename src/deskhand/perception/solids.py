@@ -10,6 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.ends import with_ends
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.probes import Taken, free_share, nowhere
+from deskhand.perception.refine import Pixels, explains_badly, may_refine, pixels_around, refined, unusual
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
@@ -19,9 +20,11 @@ from deskhand.perception.view import View
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
 _MAX_POINTS = 300
+_SPREAD = np.random.default_rng(0).permutation((np.arange(_MAX_POINTS) + 0.5) / _MAX_POINTS)  # places of those that are taken, evenly over all
 _SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
+_LEVEL = 0.65  # share of the footprint from which a top is no ball's
 _BALL_SEEN = 2.5  # times as wide as deep at most: half of a ball is seen
 _LONG = 1.6  # times as long as wide from which it may be a cylinder that lies
 _POOR_TOP = 0.0012  # [m]
@@ -30,6 +33,11 @@ _WHOLE_TOP = 0.8
 _GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
+_EXPLAINED = 0.2  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
+_UNEXPLAINED = 0.3  # share of a thing's pixels that its solid may leave unexplained
+_RARE = 0.2
+_SELDOM = 0.6
+_BETTER = 8.0  # [px]
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
 
@@ -39,6 +47,8 @@ class SolidFits:
     def __init__(self, view: View, prior: Prior) -> None:
         self._view, self.prior = view, prior
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
+        self._around: dict[int, tuple[Segment, Pixels]] = {}
+        self._explained: dict[tuple[int, int], tuple[Segment, Solid, tuple[float, float]]] = {}
         self._whole: dict[tuple[int, int], tuple[Solid, Solid, Taken]] = {}
 
     def of(self, item: Segment, support: float = 0.0, top: float | None = None) -> Solid:
@@ -62,6 +72,57 @@ class SolidFits:
             self._whole[key] = solid, full, taken
         return self._whole[key][1]
 
+    def best(self, item: Segment, solid: Solid, taken: Taken, free: tuple[bool, bool]) -> Solid:
+        """The solid of a segment, whole and where it explains the picture best; another shape where the one that it was taken for does so badly.
+
+        ``taken`` tells where other things are, ``free`` whether its bottom and its top are unsure.
+        """
+        whole = self.whole(solid, taken)
+        if not may_refine(whole):
+            return whole
+        pixels = self._pixels(item)
+        if not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < _EXPLAINED * len(item):
+            return whole
+        best, cost = refined(self._view, pixels, whole, self.prior, free)
+        if cost > _UNEXPLAINED * len(item) or float(self.prior(best.shape, best.size[None])[0]) < _RARE:
+            support, top = solid.pose[2, 3] - solid.size[2] / 2, solid.pose[2, 3] + solid.size[2] / 2
+            for other in self._others(item, best.shape, support, top):
+                if other.shape == "box":
+                    other = completed(self._view, other, self.prior, taken)
+                trial, doubt = refined(self._view, pixels, other, self.prior, free)
+                if doubt < cost - _BETTER:
+                    best, cost = trial, doubt
+        return best
+
+    def is_doubtful(self, item: Segment, solid: Solid) -> bool:
+        """True for a solid that explains much of its segment badly, or of a size that things seldom have."""
+        if not may_refine(solid):
+            return True
+        seldom = solid.shape != "sphere" and float(self.prior(solid.shape, solid.size[None])[0]) < _SELDOM
+        return seldom or explains_badly(self._view, self._pixels(item), solid) > _UNEXPLAINED * len(item)
+
+    def _pixels(self, item: Segment) -> Pixels:
+        key = id(item)
+        if key not in self._around:
+            self._around[key] = item, pixels_around(self._view, item)
+        return self._around[key][1]
+
+    def explained(self, item: Segment, solid: Solid) -> tuple[float, float]:
+        """How badly a solid explains the picture of a segment once its sides are moved, [px], with how seldom such a size is, and without."""
+        if not may_refine(solid):
+            return 2.0 * len(item), 1.0 * len(item)
+        key = id(item), id(solid)
+        if key not in self._explained:
+            best, cost = refined(self._view, self._pixels(item), solid, self.prior, (False, False), rough=True)
+            self._explained[key] = item, solid, (cost, cost - unusual(self.prior, best))
+        return self._explained[key][2]
+
+    def _others(self, item: Segment, shape: str, support: float, top: float) -> list[Solid]:
+        """Solids of other shapes that a segment may be part of."""
+        points = item.points[:: 1 + len(item) // _MAX_POINTS]
+        found = [*from_sides(self._view, points, top, support), sphere(points, support)]
+        return [solid for solid in found if solid is not None and solid.shape != shape]
+
 
 def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:
     """The solid on a plane at height ``support`` [m] that explains the segment best.
@@ -70,7 +131,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     """
     points, measured = item.points, item.measured
     if len(points) > _MAX_POINTS:
-        chosen = np.random.default_rng(0).permutation(len(points))[:_MAX_POINTS]
+        chosen = (_SPREAD * len(points)).astype(np.int64)
         points, measured = points[chosen], measured[chosen]
     whole = points
     points = points[measured] if measured.sum() >= 20 else points
@@ -91,7 +152,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     found: list[Solid | None] = []
     ball: Solid | None = None
     if not carries:
-        if outline.size[0] < _BALL_SEEN * outline.size[1]:
+        if outline.size[0] < _BALL_SEEN * outline.size[1] and standing.flat_top < _LEVEL:
             ball = sphere(points, support)
             ball = ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None
             found.append(ball)

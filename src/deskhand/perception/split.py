@@ -11,6 +11,7 @@ from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.facets import convex_parts, part_of
 from deskhand.perception.footprint import tight_rectangle
+from deskhand.perception.levels import stacked_parts
 from deskhand.perception.outline import cuts_at, inward_corners
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.seams import parts_at_seams
@@ -42,8 +43,19 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        result += [item] if solid is None else _split(view, fits, item, solid, _DEPTH, _is_inside(item, hollows))
+        if solid is None:
+            result.append(item)
+            continue
+        inside = _is_inside(item, hollows)
+        ways = [_split(view, fits, item, solid, _DEPTH, inside), [item] if inside else stacked_parts(view, fits, item, solid)]
+        result += min(ways, key=lambda parts: _unexplained(fits, parts, solid)) if min(map(len, ways)) > 1 else max(ways, key=len)
     return result
+
+
+def _unexplained(fits: SolidFits, parts: list[Segment], solid: Solid) -> float:
+    """How badly parts explain the picture [px], each as what it is alone."""
+    support = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
+    return sum(fits.explained(part, fits.of(part, _bottom(part, support)))[0] for part in parts)
 
 
 def _is_inside(item: Segment, hollows: list[Hollow]) -> bool:
@@ -60,6 +72,8 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
+    if not poor and not fits.is_doubtful(item, solid):
+        return [item]
     corners = inward_corners(view, item)
     if not poor and not corners:
         return [item]

@@ -82,12 +82,20 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
 def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
     """Things with what is hidden of them, and what those lean against that neither stand nor lie."""
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
-    result = [item if item.hollow is not None else replace(item, solid=fits.whole(item.solid, _taken(i, placed))) for i, item in enumerate(placed)]
+    result = [
+        item if item.hollow is not None else replace(item, solid=fits.best(item.segment, item.solid, _taken(i, placed), _free(i, placed)))
+        for i, item in enumerate(placed)
+    ]
     for i, item in enumerate(result):
         if i not in containers and _leans(item.solid) and item.relation == "on":
             against = _leans_against(i, result, containers)
             result[i] = replace(item, support=against, relation="leaning") if against is not None else item
     return result
+
+
+def _free(i: int, placed: list[Placed]) -> tuple[bool, bool]:
+    """Whether bottom and top of thing ``i`` are less sure than what is seen of it: what stands on others or carries some."""
+    return placed[i].support >= 0 and placed[i].relation == "on", any(item.support == i for item in placed)
 
 
 def _taken(i: int, placed: list[Placed]) -> Taken:

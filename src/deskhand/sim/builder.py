@@ -14,6 +14,7 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.sim.board import add_board
 from deskhand.sim.objects import HIDDEN_GROUP, add_object
 from deskhand.sim.room import add_room
 from deskhand.sim.spec import WorldSpec
@@ -67,6 +68,8 @@ def build(world: WorldSpec) -> Built:
     add_room(spec, world)
     for item in world.objects:
         add_object(spec, item)
+    if world.board is not None:
+        add_board(spec, world.board)
     try:
         model = spec.compile()
     except ValueError as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
+from deskhand.arms.follower import Follower
 from deskhand.errors import DeskhandError
 from deskhand.sim.camera import RgbdRenderer
-from deskhand.sim.follower import Follower
 from deskhand.sim.hand import HandCommand
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
@@ -45,6 +45,10 @@ class SimMotion:
     def error(self) -> str:
         """Empty while running and after success."""
         return self._follower.message
+
+    def behind(self) -> float:
+        """It keeps time."""
+        return self._follower.behind
 
     def cancel(self) -> None:
         """Stop and hold."""

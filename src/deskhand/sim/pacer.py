@@ -12,7 +12,7 @@ from deskhand.errors import DeskhandError
 from deskhand.sim.simulation import Simulation
 
 logger = logging.getLogger(__name__)
-CHUNK = 0.01  # [s] simulated at a time
+CHUNK = 0.01  # [s]
 MAX_DEBT = 0.02  # [s] of wall time that is caught up with after a delay; what is more is dropped: time never bursts ahead of who must react
 NICENESS = 5  # of the physics thread: on a busy machine it is simulated time that gives way
 
@@ -25,12 +25,23 @@ class Pacer:
         factor: simulated seconds a wall second while something moves; 1 when all is at rest.
         after_step: called in the physics thread after every chunk.
         failed: called once when the physics broke down.
+        chunk: [s] simulated at a time.
+        gate: called before every chunk; time stands still until it returns.
     """
 
-    def __init__(self, simulation: Simulation, factor: float, after_step: Callable[[], None], failed: Callable[[DeskhandError], None]) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        factor: float,
+        after_step: Callable[[], None],
+        failed: Callable[[DeskhandError], None],
+        chunk: float = CHUNK,
+        gate: Callable[[], None] = lambda: None,
+    ) -> None:
         if not factor > 0:
             raise DeskhandError("config_error", f"realtime_factor must be positive, not {factor}.")
         self._simulation, self._factor, self._after_step, self._failed = simulation, factor, after_step, failed
+        self._chunk, self._gate = chunk, gate
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -50,9 +61,10 @@ class Pacer:
         due = time.monotonic()
         try:
             while not self._stop.is_set():
-                self._simulation.step(CHUNK)
+                self._gate()
+                self._simulation.step(self._chunk)
                 self._after_step()
-                due += CHUNK / (self._factor if self._simulation.moving() else 1.0)
+                due += self._chunk / (self._factor if self._simulation.moving() else 1.0)
                 wait = due - time.monotonic()
                 if wait > 0:
                     self._stop.wait(wait)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
+from deskhand.arms.follower import Follower, Tolerances, check_trajectory
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.sim.builder import Built, build
 from deskhand.sim.faults import Fault
-from deskhand.sim.follower import Follower, Tolerances, check_trajectory
 from deskhand.sim.hand import Hand, HandCommand
 from deskhand.sim.servo import Servos, read_positions, read_velocities
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec
@@ -63,6 +64,9 @@ def _check_overlaps(built: Built, data: mujoco.MjData) -> None:
 class Simulation:
     """A world at work. Every method may be called from any thread.
 
+    ``drive``, when set, is what tells the servos where to be, instead of trajectories and gripper commands: joint positions (n,) [rad] and that of the
+    driven finger [m], asked for at every time step (sim/driven.py).
+
     Raises:
         DeskhandError: ``invalid_input`` or ``config_error`` when the world cannot be built.
     """
@@ -88,6 +92,7 @@ class Simulation:
             (self.built.qpos[name], self.built.dof[name], self.built.actuator[name], *mimic[1:]) for name, mimic in zip(fingers, mimics, strict=True)
         ]
         self._follower: Follower | None = None
+        self.drive: Callable[[], tuple[Array, float]] | None = None
         self.fault: Fault | None = None
         self._tcp_body = self.model.body(self.arm.tcp).id
         self._place_arm()
@@ -142,7 +147,9 @@ class Simulation:
 
     def _step_once(self) -> None:
         data = self.data
-        if self._follower is not None:
+        if self.drive is not None:
+            self._wished, self._hand.goal = self.drive()
+        elif self._follower is not None:
             self._wished = self._follower.step(data.time, data.qpos[self._qpos])
         data.ctrl[self._actuator] = self._servos.step(self._wished)
         speed = sum(float(data.qvel[dof]) / scale for _, dof, _, scale, _ in self._fingers) / len(self._fingers)
@@ -167,6 +174,14 @@ class Simulation:
             names = (*self.arm.joints, *self.built.robot.fingers)
             return JointState(names, positions, velocities, efforts, self.time)
 
+    def joint_position(self, index: int) -> float:
+        """Position [rad] of an arm joint, not rounded to its encoder's steps."""
+        return float(self.data.qpos[self._qpos[index]])
+
+    def default_tolerances(self) -> Tolerances:
+        """Of trajectories that name none."""
+        return Tolerances.default(len(self.arm.joints))
+
     def follow(self, trajectory: Trajectory, tolerances: Tolerances | None = None) -> Follower:
         """Begin to follow, in place of what was running.
 
@@ -177,7 +192,7 @@ class Simulation:
         with self.lock:
             if self._follower is not None:
                 self._follower.replace(self._wished)
-            self._follower = Follower(checked, self._wished.copy(), self.time, tolerances or Tolerances.default(len(self.arm.joints)))
+            self._follower = Follower(checked, self._wished.copy(), self.time, tolerances or self.default_tolerances())
             return self._follower
 
     def cancel(self, follower: Follower) -> None:

@@ -58,6 +58,15 @@ class CameraSpec:
 
 
 @dataclass(frozen=True)
+class BoardSpec:
+    """A calibration board (its name as in calibration/board.py) at world_T_board, or on a ``link`` of the arm at link_T_board; nothing touches it."""
+
+    board: str
+    pose: Array
+    link: str = ""
+
+
+@dataclass(frozen=True)
 class WorldSpec:
     """A whole world; ``table`` is the (x, y) size [m] of the desk top, centred at the world origin."""
 
@@ -66,6 +75,7 @@ class WorldSpec:
     camera: CameraSpec = field(default_factory=CameraSpec)
     table: tuple[float, float] = (0.90, 1.10)
     seed: int = 0
+    board: BoardSpec | None = None
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from deskhand.agent.building import Building
-from deskhand.agent.language.intents import Build
 from deskhand.agent.controls import SUBMIT_PLAN
+from deskhand.agent.language.intents import Build
 from deskhand.agent.pursuit import Heard, Pursuit
 
 EDGE = 0.03

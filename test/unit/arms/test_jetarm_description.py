@@ -47,7 +47,7 @@ def modified_dh(angles: Array) -> list[Array]:
 def test_limits_and_pulses_are_those_of_the_vendor(joint: str) -> None:
     low, high, at_0, at_1000 = DATASHEET[joint]
     assert ROBOT.limits[joint][:2] == (pytest.approx(math.radians(low)), pytest.approx(math.radians(high)))
-    servo = ARM.servos[joint]
+    servo = ARM.driver.servos[joint]
     assert servo.id == 1 + JOINTS.index(joint)
     assert (servo.angle_of(0), servo.angle_of(1000)) == (pytest.approx(math.radians(at_0)), pytest.approx(math.radians(at_1000)))
     assert servo.pulse_of(servo.angle_of(333)) == pytest.approx(333)
@@ -57,7 +57,7 @@ def test_limits_and_pulses_are_those_of_the_vendor(joint: str) -> None:
 
 @pytest.mark.parametrize(("name", "pulses"), [("upright", (500, 500, 500, 500, 500)), ("start", (500, 560, 115, 130, 500))])
 def test_named_poses_of_the_vendor_are_its_pulses(name: str, pulses: tuple[int, ...]) -> None:
-    angles = [ARM.servos[joint].angle_of(pulse) for joint, pulse in zip(JOINTS, pulses, strict=True)]
+    angles = [ARM.driver.servos[joint].angle_of(pulse) for joint, pulse in zip(JOINTS, pulses, strict=True)]
     assert ARM.named_poses[name] == pytest.approx(angles, abs=1e-4)
 
 

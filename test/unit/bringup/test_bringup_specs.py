@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deskhand.bringup import CAMERA_DRIVERS, PARAMETERS, STACK, NodeSpec, StackOptions, robot_nodes, sim_nodes
+from deskhand.bringup import PARAMETERS, STACK, NodeSpec, StackOptions, robot_nodes, sim_nodes
+from deskhand.cameras.bringup import CAMERAS
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
@@ -27,8 +28,9 @@ def declared(name: str) -> set[str]:
 
 
 def all_specs() -> list[NodeSpec]:
-    robot = robot_nodes(StackOptions(camera="realsense", camera_mount="fixed", driver="mock", episodes="/data"))
-    return [*sim_nodes(StackOptions()), *(spec for spec in robot if spec.package == "deskhand")]
+    robot = robot_nodes(StackOptions(camera="realsense", camera_mount="fixed", driver="mock", episodes="/data", view=True, approval="motion"))
+    driven = sim_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc"))
+    return [*sim_nodes(StackOptions()), *driven, *(spec for spec in robot if spec.package == "deskhand")]
 
 
 def test_every_node_has_its_module_with_a_main() -> None:
@@ -81,10 +83,27 @@ def test_ros_arguments_keep_types_and_place() -> None:
 
 
 def test_a_camera_whose_topics_differ_is_remapped_for_the_stack() -> None:
-    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="orbbec"))}
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="orbbec_ros"))}
     assert ("camera/aligned_depth_to_color/image_raw", "camera/depth/image_raw") in specs["perception"].remappings
     assert specs["camera"].package == "orbbec_camera" and specs["camera"].namespace == "camera"
-    assert not {spec.name for spec in robot_nodes(StackOptions(camera="external"))} & {"camera"}
+    assert not {spec.name for spec in robot_nodes(StackOptions(camera="ros"))} & {"camera"}
+
+
+def test_a_camera_that_publishes_already_is_found_under_its_own_topics() -> None:
+    topics = "/depth_cam/rgb/image_raw, /depth_cam/depth/image_raw, /depth_cam/depth/camera_info"
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(camera="ros", camera_topics=topics))}
+    assert specs["perception"].remappings[1] == ("camera/aligned_depth_to_color/image_raw", "/depth_cam/depth/image_raw")
+    with pytest.raises(DeskhandError, match="three"):
+        robot_nodes(StackOptions(camera="ros", camera_topics="/a,/b"))
+
+
+def test_our_camera_node_runs_the_driver_and_tells_where_the_camera_is(tmp_path: Path) -> None:
+    spec = next(spec for spec in robot_nodes(StackOptions(camera="realsense", camera_mount="fixed")) if spec.name == "camera")
+    assert spec.executable == "camera_node" and spec.parameters == {"driver": "realsense", "mount": "fixed"}
+    spec = next(spec for spec in robot_nodes(StackOptions(camera="file", camera_file=str(tmp_path))) if spec.name == "camera")
+    assert spec.parameters == {"driver": "file", "file": str(tmp_path)}
+    with pytest.raises(DeskhandError, match="recording"):
+        robot_nodes(StackOptions(camera="file"))
 
 
 def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> None:
@@ -96,6 +115,23 @@ def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> N
     assert specs["spawner"].once
     assert "mock_components/GenericSystem" in str(specs["robot_state_publisher"].parameters["robot_description"])
     assert "ros2_control" not in str(robot_nodes(StackOptions())[0].parameters["robot_description"]).replace("ros2_control_mode", "")
+
+
+def test_a_driver_of_ours_comes_with_its_node_and_its_port() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(arm="jetarm", driver="lx16a", port="/dev/servos"))}
+    assert specs["arm"].parameters == {"arm": "jetarm", "driver": "lx16a", "port": "/dev/servos", "use_sim_time": False}
+    assert "controller_manager" not in specs
+    simulated = {spec.name: spec for spec in sim_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc", port="/tmp/port"))}
+    assert simulated["sim"].arguments[-4:] == ("--bus", "hiwonder_rrc", "--port", "/tmp/port")
+    assert simulated["sim"].parameters["realtime_factor"] == 1.0
+    assert simulated["arm"].parameters["port"] == "/tmp/port" and simulated["arm"].parameters["use_sim_time"] is True
+
+
+@pytest.mark.parametrize(("arm", "driver"), [("wx250s", "hiwonder_rrc"), ("jetarm", "ros2_control"), ("so101", "lx16a")])
+def test_an_arm_is_not_driven_by_what_it_has_not(arm: str, driver: str) -> None:
+    with pytest.raises(DeskhandError, match="it has") as caught:
+        robot_nodes(StackOptions(arm=arm, driver=driver))
+    assert caught.value.code == "config_error"
 
 
 def test_the_controllers_move_the_joints_of_the_arm() -> None:
@@ -113,7 +149,7 @@ def test_an_unknown_choice_is_a_clear_error(options: StackOptions) -> None:
         robot_nodes(options)
     assert caught.value.code == "config_error"
     if options.camera == "kinect":
-        assert all(name in str(caught.value) for name in ("external", *CAMERA_DRIVERS))
+        assert all(name in str(caught.value) for name in CAMERAS)
 
 
 def test_a_sourced_ros_says_itself_how_it_talks() -> None:
@@ -134,3 +170,13 @@ def test_all_give_way_to_those_that_stop_the_arm() -> None:
     assert all(nice[name] > 0 for name in ("perception", "grasping", "tool_server", "orchestrator", "recorder"))
     [looker] = [spec for spec in sim_nodes(StackOptions()) if spec.name == "perception"]
     assert looker.command()[:3] == ["nice", "-n", str(looker.nice)] and looker.command()[3] == sys.executable
+
+
+def test_the_operator_page_is_one_node_more_where_it_is_asked_for_and_has_nothing_of_the_truth() -> None:
+    plain, asked = sim_nodes(StackOptions()), sim_nodes(StackOptions(view=True, view_port=9000, approval="motion", arm="jetarm"), truth_fd=7)
+    assert [spec.name for spec in asked] == [*(spec.name for spec in plain), "view"]
+    page = asked[-1]
+    assert page.parameters["port"] == 9000 and page.parameters["arm"] == "jetarm" and page.pass_fds == () and "host" not in page.parameters
+    approval = {spec.name: spec.parameters.get("approval") for spec in asked}
+    assert approval["tool_server"] == "motion" and all(value is None for name, value in approval.items() if name != "tool_server")
+    assert "approval" not in next(spec for spec in plain if spec.name == "tool_server").parameters

@@ -34,6 +34,7 @@ LIBRARIES = {
     "rich": ("rich", "python3-rich"),
     "mcp": ("mcp", None),
     "pydantic-monty": ("pydantic_monty", None),
+    "pyserial": ("serial", "python3-serial"),
 }
 COMES_ALONG = {"pydantic_core", "click", "launch", "launch_ros", "mujoco", "anyio", "httpx2", "mcp_types", "uvicorn"}
 """With one of the above, on a robot, or with the extra sim."""
@@ -44,8 +45,10 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", *requirements("detectors")}
-"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, detectors beside geometry, symbolic planning."""
+EXTRAS = {*requirements("detectors"), *requirements("view")}
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", *EXTRAS}
+"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
+detectors beside geometry, the operator page."""
 
 
 @cache

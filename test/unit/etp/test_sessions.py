@@ -183,6 +183,13 @@ def test_without_an_operator_nothing_that_moves_runs_in_mode_motion(bench):
     assert bench.ended == ["thought"]
 
 
+def wait_for(what, limit=20.0):
+    end = time.monotonic() + limit
+    while not what():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
+
+
 def test_the_operator_decides_and_silence_is_a_no(bench):
     bench.go.set()
     asked = threading.Semaphore(0)
@@ -198,6 +205,27 @@ def test_the_operator_decides_and_silence_is_a_no(bench):
     with bench_session(bench, approval=Approval("motion", PendingApprovals(0.1))) as session:
         assert session.invoke("hold", {}).code == "permission_denied"
     assert bench.ended == ["done"]
+
+
+def test_the_operator_decides_about_the_request_that_was_shown_and_hears_how_each_ended(bench):
+    bench.go.set()
+    asked, ends = [], []
+    pending = PendingApprovals(20.0, asked.append, lambda request, how: ends.append((request.id, how)))
+    gone = threading.Event()
+    with bench_session(bench, approval=Approval("always", pending)) as session:
+        first, first_results = in_thread(session.invoke, "hold", {}, None, gone.is_set)
+        wait_for(lambda: len(asked) == 1)
+        second, second_results = in_thread(session.invoke, "think", {})
+        wait_for(lambda: len(asked) == 2)
+        assert pending.decide(True, asked[1].id).tool == "think"
+        second.join(20)
+        assert second_results[0].ok and first.is_alive()
+        assert pending.decide(True, asked[1].id) is None, "it was answered already"
+        gone.set()
+        first.join(20)
+        assert first_results[0].code == "cancelled"
+    assert ends == [(asked[1].id, "approved"), (asked[0].id, "cancelled")]
+    assert bench.ended == ["thought"]
 
 
 def test_progress_and_log_lines_reach_the_caller_and_a_broken_callback_does_no_harm(bench):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sim_hand import SimHand, smooth
 
-from deskhand.sim.follower import GOAL_TOLERANCE_VIOLATED, INVALID_GOAL, INVALID_JOINTS, PATH_TOLERANCE_VIOLATED, BadTrajectory, Tolerances
+from deskhand.arms.follower import GOAL_TOLERANCE_VIOLATED, INVALID_GOAL, INVALID_JOINTS, PATH_TOLERANCE_VIOLATED, BadTrajectory, Tolerances
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict
 from deskhand.types import Trajectory

@@ -14,6 +14,8 @@ LOOKS = ("detect_objects", "look", "describe_scene")
 PUT = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("on", ""), "put_aside": ("on", "")}
 """Tools that put the held thing down: relation, and the argument that names where (empty: the table)."""
 
+REFUSED = frozenset(("permission_denied", "impossible"))
+
 
 @dataclass(frozen=True)
 class Act:
@@ -40,7 +42,8 @@ class Situation:
         objects: id -> the object as last seen, or as a verified act left it; the held one among them.
         goals: (object, relation, target) of accepted plans.
         placed: what was put down, verified, and not picked again.
-        failed: calls that failed since they last went well -> how often.
+        failed: calls, and tools, that failed since they last went well -> how often.
+        refused: calls that nobody will allow, however often they are made.
         complaint: why the newest plan or end was refused; empty when none was since.
     """
 
@@ -53,6 +56,7 @@ class Situation:
     placed: set[str] = field(default_factory=set)
     acts: list[Act] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
+    refused: set[str] = field(default_factory=set)
     complaint: str = ""
     images: tuple[bytes, ...] = ()
 
@@ -94,8 +98,10 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
     now.acts.append(act)
     if act.ok:
         now.failed.pop(act.key, None)
+        now.failed.pop(call.name, None)
     else:
-        now.failed[act.key] += 1
+        now.failed.update({act.key: 1, call.name: 1})
+        now.refused |= {act.key} if act.code in REFUSED else set()
     if call.name in {"submit_plan", "finish"}:
         now.complaint = "" if act.ok else act.message
     data = act.data if isinstance(act.data, Mapping) else {}

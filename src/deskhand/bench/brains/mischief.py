@@ -165,7 +165,7 @@ def _unknown(answer: Answer, random: Random, slow: float) -> Answer:
 
 
 def _wrong_kinds(answer: Answer, random: Random, slow: float) -> Answer:
-    wrong = [None, [], {"a": 1}, "1e999", True, -7, "NaN", "\ud800", "x" * 5000]
+    wrong: list[Any] = [None, [], {"a": 1}, "1e999", True, -7, "NaN", "\ud800", "x" * 5000]
     change: Callable[[ToolCall], ToolCall] = lambda call: replace(call, arguments={key: wrong[int(random.integers(len(wrong)))] for key in call.arguments})  # noqa: E731
     return _calls(answer, change)
 

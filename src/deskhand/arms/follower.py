@@ -78,7 +78,8 @@ def check_trajectory(trajectory: Trajectory, joints: tuple[str, ...]) -> Traject
 class Follower:
     """One trajectory on its way, from ``start`` (n,) at time ``begun`` [s].
 
-    ``code`` is None while it runs, then one of the codes above; ``hold`` (n,) is where to stay afterwards.
+    ``code`` is None while it runs, then one of the codes above; ``hold`` (n,) is where to stay afterwards; ``elapsed`` [s] is how far along it is,
+    ``behind`` [s] how much longer it has taken, where it may not go as fast.
     """
 
     trajectory: Trajectory
@@ -88,6 +89,8 @@ class Follower:
     code: int | None = None
     message: str = ""
     cancelled: bool = False
+    elapsed: float = 0.0
+    behind: float = 0.0
     hold: Array = field(init=False)
     wished: Array = field(init=False)
     error: Array = field(init=False)
@@ -104,6 +107,10 @@ class Follower:
         self.hold = self.wished = self.start.copy()
         self.error = np.zeros_like(self.start)
         self._segment = 0
+
+    def done(self) -> bool:
+        """True when it has ended, whatever the outcome."""
+        return self.code is not None
 
     @property
     def active(self) -> bool:
@@ -138,7 +145,7 @@ class Follower:
         """Wished positions (n,) at ``now`` [s], given the measured ones (n,); ends the trajectory when it is time."""
         if self.code is not None:
             return self.hold
-        elapsed = now - self.begun
+        elapsed = self.elapsed = now - self.begun
         self.wished = self.sample(elapsed)
         self.error = self.wished - measured
         late = elapsed - self._times[-1]
@@ -153,6 +160,11 @@ class Follower:
         if self.code is None:
             self.cancelled = True
             self._end(SUCCESSFUL, "cancelled", measured)
+
+    def fail(self, code: int, message: str, measured: Array) -> None:
+        """End with one of the codes above and stay at ``measured`` (n,)."""
+        if self.code is None:
+            self._end(code, message, measured)
 
     def replace(self, wished: Array) -> None:
         """Another trajectory takes over from here."""

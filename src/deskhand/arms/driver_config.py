@@ -1,0 +1,153 @@
+"""How an arm's servos are driven: the ``driver`` section of ``config/arms/<arm>.yaml``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+SERVO_BUSES = ("hiwonder_rrc", "lx16a", "feetech", "dynamixel")
+"""Kinds of drivers that are ours (arms/bus); an arm of the kind ``ros2_control`` is served by its vendor's hardware interface."""
+KINDS = (*SERVO_BUSES, "ros2_control")
+
+
+@dataclass(frozen=True)
+class ServoConfig:
+    """A servo of a joint: it stands at tick ``zero`` when the joint is at 0, and each tick turns the joint by ``step`` [rad].
+
+    ``offset`` [rad] is what the calibration of the unit put into ``zero``.
+    """
+
+    id: int
+    zero: float
+    step: float
+    offset: float = 0.0
+
+    def pulse_of(self, angle: float) -> float:
+        """Ticks for a joint angle [rad]; not rounded, not clamped."""
+        return self.zero + angle / self.step
+
+    def angle_of(self, pulse: float) -> float:
+        """Joint angle [rad] at a position [ticks]."""
+        return (pulse - self.zero) * self.step
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> ServoConfig:
+        """From ``{id, at_0, at_1000}`` (joint angles [degrees] at these pulses) or ``{id, zero, step}`` ([ticks], [degrees]); ``offset`` [degrees] is added
+        to the angle and comes from the calibration of the unit.
+        """
+        if "at_0" in data:
+            step = (math.radians(data["at_1000"]) - math.radians(data["at_0"])) / 1000
+            zero = -math.radians(data["at_0"]) / step
+        else:
+            step, zero = math.radians(data["step"]), float(data["zero"])
+        offset = math.radians(data.get("offset", 0.0))
+        return cls(int(data["id"]), zero - offset / step, step, offset)
+
+
+@dataclass(frozen=True)
+class GripperServo:
+    """The servo of the gripper.
+
+    Attributes:
+        table: (ticks, distance of the pads [m]), at least two rows; between them it is interpolated. Measured on the unit.
+        squeeze: ticks beyond where it stalled, with which it holds a thing at full force. More only heats the servo.
+    """
+
+    id: int
+    table: tuple[tuple[float, float], ...]
+    squeeze: float
+
+    def ticks_of(self, width: float) -> float:
+        """Position [ticks] for a distance of the pads [m]; clamped to the table."""
+        rows = sorted(self.table, key=lambda row: row[1])
+        return float(np.interp(width, [row[1] for row in rows], [row[0] for row in rows]))
+
+    def width_of(self, ticks: float) -> float:
+        """Distance of the pads [m] at a position [ticks]; clamped to the table."""
+        rows = sorted(self.table)
+        return float(np.interp(ticks, [row[0] for row in rows], [row[1] for row in rows]))
+
+    @property
+    def closing(self) -> float:
+        """+1 when more ticks close, else -1."""
+        rows = sorted(self.table)
+        return 1.0 if rows[-1][1] < rows[0][1] else -1.0
+
+
+@dataclass(frozen=True)
+class HealthLimits:
+    """Temperatures [degrees C]: from ``warm`` on the arm slows down, at ``hot`` it stops; voltages [V] between which it may move."""
+
+    warm: float = 60.0
+    hot: float = 70.0
+    low: float = 0.0
+    high: float = 100.0
+
+
+@dataclass(frozen=True)
+class DriverConfig:
+    """The ``driver`` section.
+
+    Attributes:
+        kinds: drivers that can serve this arm, the usual one first.
+        port, baud: of the bus; baud 0: what the bus has by itself.
+        ticks: range of the servos' positions.
+        fastest: [ticks/s] that no servo exceeds; what moves faster was misread.
+        servos: by joint.
+        period: [s] between commands along a trajectory.
+        lookahead: [s] ahead of now, where each command sends the arm.
+        reference: named pose into which the arm is put by hand when it is calibrated.
+        path_tolerance, goal_tolerance: [rad] when a goal names none.
+    """
+
+    kinds: tuple[str, ...]
+    port: str = ""
+    baud: int = 0
+    ticks: tuple[int, int] = (0, 1000)
+    fastest: float = 2000.0
+    servos: Mapping[str, ServoConfig] = field(default_factory=dict)
+    gripper: GripperServo | None = None
+    health: HealthLimits = field(default_factory=HealthLimits)
+    period: float = 0.06
+    lookahead: float = 0.12
+    reference: str = "upright"
+    path_tolerance: float = 0.3
+    goal_tolerance: float = 0.03
+
+
+def read_driver(data: Mapping[str, Any], joints: tuple[str, ...]) -> DriverConfig:
+    """The section as a configuration.
+
+    Raises:
+        KeyError, TypeError, ValueError: saying what is wrong.
+    """
+    values = dict(data)
+    kinds = tuple(values.pop("kinds"))
+    unknown = sorted(set(kinds) - set(KINDS))
+    if unknown or not kinds:
+        raise ValueError(f"driver.kinds has {unknown or 'nothing'}; valid: {', '.join(KINDS)}")
+    servos = {joint: ServoConfig.read(servo) for joint, servo in values.pop("servos", {}).items()}
+    if set(kinds) & set(SERVO_BUSES) and set(servos) != set(joints):
+        raise ValueError(f"driver.servos must name the joints {list(joints)}, not {sorted(servos)}")
+    gripper = values.pop("gripper", None)
+    if gripper is not None:
+        gripper = GripperServo(int(gripper["id"]), _table(gripper["table"]), float(gripper["squeeze"]))
+    ids = [servo.id for servo in servos.values()] + ([gripper.id] if gripper else [])
+    if len(set(ids)) < len(ids):
+        raise ValueError(f"driver: servo ids {ids} are not all different")
+    health = HealthLimits(**values.pop("health", {}))
+    if "ticks" in values:
+        values["ticks"] = (int(values["ticks"][0]), int(values["ticks"][1]))
+    return DriverConfig(kinds, servos=servos, gripper=gripper, health=health, **values)
+
+
+def _table(rows: Any) -> tuple[tuple[float, float], ...]:
+    table = tuple(sorted((float(ticks), float(width)) for ticks, width in rows))
+    steps = np.diff(np.array(table), axis=0) if len(table) > 1 else np.zeros((0, 2))
+    if not len(steps) or np.any(steps[:, 0] <= 0) or not (np.all(steps[:, 1] > 0) or np.all(steps[:, 1] < 0)):
+        raise ValueError("driver.gripper.table must have at least two rows of (ticks, metres), the metres only growing or only shrinking")
+    return table

@@ -1,0 +1,118 @@
+"""The serial line of an emulator: a pseudo-terminal that can be pulled out and put in again."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import termios
+import threading
+import tty
+from collections.abc import Callable
+from pathlib import Path
+
+from deskhand.arms.emulate.faults import WireFaults
+
+POLL = 0.5  # [s]
+
+
+class Line:
+    """Gives what a client sends to ``receive``, from one thread, which also calls it with nothing when the line was quiet for ``quiet`` seconds.
+
+    Args:
+        receive: takes bytes, b"" for quiet.
+        link: symbolic link to the terminal that stays the same when it is pulled out and put in, as a udev rule makes it; empty: none.
+        faults: applied to every frame that is sent.
+    """
+
+    def __init__(self, receive: Callable[[bytes], None], link: str = "", faults: WireFaults | None = None, quiet: float = POLL) -> None:
+        self._receive, self._link, self._quiet = receive, link, quiet
+        self.faults = faults or WireFaults()
+        self._lock = threading.Lock()
+        self._master = self._slave = -1
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.device = ""
+
+    @property
+    def path(self) -> str:
+        """What a client opens."""
+        return self._link or self.device
+
+    def start(self) -> None:
+        """Plug in and serve."""
+        self.plug()
+        self._thread = threading.Thread(target=self._serve, name="emulator", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Pull out and end."""
+        self._stop.set()
+        self.unplug()
+        if self._thread is not None:
+            self._thread.join(2.0)
+
+    def plug(self) -> None:
+        """A new terminal appears; nothing happens when one is there."""
+        with self._lock:
+            if self._master >= 0:
+                return
+            self._master, self._slave = os.openpty()
+            tty.setraw(self._slave)
+            os.set_blocking(self._master, False)
+            self.device = os.ttyname(self._slave)
+            if self._link:
+                new = Path(f"{self._link}.new")
+                new.unlink(missing_ok=True)
+                new.symlink_to(self.device)
+                new.replace(self._link)
+
+    def unplug(self) -> None:
+        """The terminal goes; whoever has it open gets errors."""
+        with self._lock:
+            for number in (self._master, self._slave):
+                if number >= 0:
+                    os.close(number)
+            self._master = self._slave = -1
+            if self._link:
+                Path(self._link).unlink(missing_ok=True)
+
+    def send(self, frame: bytes) -> None:
+        """Send one frame, damaged as the faults will have it; lost when nobody is there or nobody reads."""
+        damaged = self.faults.apply(frame)
+        with self._lock:
+            if self._master >= 0:
+                try:
+                    os.write(self._master, damaged)
+                except (BlockingIOError, OSError):
+                    return  # as on a wire: what nobody reads is lost
+
+    def _serve(self) -> None:
+        while not self._stop.is_set():
+            data = self._read()
+            if data is None:
+                self._stop.wait(0.005)
+            else:
+                self._receive(data)
+
+    def _allow_another(self) -> None:
+        """A client that died without closing leaves a real port free; a terminal whose other end is still open it would keep."""
+        with self._lock:
+            if self._slave >= 0:
+                fcntl.ioctl(self._slave, termios.TIOCNXCL)
+
+    def _read(self) -> bytes | None:
+        """What has come, b"" when it was quiet, None when nothing is plugged in."""
+        with self._lock:
+            master = self._master
+        if master < 0:
+            return None
+        try:
+            ready, _, _ = select.select([master], [], [], self._quiet)
+            if not ready:
+                self._allow_another()
+                return b""
+            with self._lock:  # it may have been pulled out meanwhile, and its number given to something else
+                return os.read(master, 4096) if self._master == master else None
+        except (OSError, ValueError):
+            return None

@@ -1,0 +1,153 @@
+"""A bus servo as its user meets it: it takes time to move, has limits, sags, gets hot when it is held, and gives up when it is too hot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+FASTEST = 1390.0  # [ticks/s] 60 degrees in 0.18 s, at 1000 ticks for 240 degrees
+RESPONSE = 0.02  # [s] time constant with which the shaft follows the profile
+STEP = 0.004  # [s] of the shaft's integration
+LONGEST = 2.0  # [s] after which a shaft that was not looked at has surely settled
+HEATING = 2.0  # [degrees C/s] at full load
+COOLING = 120.0  # [s] time constant
+AMBIENT = 28.0
+STALL_ERROR = 12.0  # [ticks] off its goal, with which a servo gives all its torque
+RESISTANCE = 0.15  # [V] of sag at full load
+IDLE_LOAD = 0.05
+
+
+@dataclass
+class Shaft:
+    """The mechanical part; ``stop_low`` and ``stop_high`` are what blocks it [ticks]. Replaced by a simulated joint when the emulator moves one."""
+
+    position: float
+    stop_low: float = -math.inf
+    stop_high: float = math.inf
+
+    def advance(self, wished: float, seconds: float) -> None:
+        """Follow for ``seconds``."""
+        step = (wished - self.position) * min(1.0, seconds / RESPONSE)
+        reach = FASTEST * seconds
+        moved = self.position + min(max(step, -reach), reach)
+        self.position = min(max(moved, self.stop_low), self.stop_high)
+
+
+class Servo:
+    """One servo; all positions in ticks.
+
+    Args:
+        clock: [s] in which it moves.
+        measured: where the shaft is, when something else moves it (a simulated arm); default: a shaft of its own.
+    """
+
+    def __init__(self, number: int, clock: Callable[[], float], position: float = 500.0, measured: Callable[[], float] | None = None) -> None:
+        self.number, self._clock, self._outside = number, clock, measured
+        self.shaft = Shaft(position if measured is None else measured())
+        self.torque = True
+        self.temperature, self.supply = AMBIENT, 11.8
+        self.offset, self.limits = 0, (0, 1000)
+        self.voltage_limits, self.max_temperature = (4500, 14000), 85
+        self.answers = True
+        self._from = self._goal = self.shaft.position
+        self._begun, self._duration = clock(), 0.0
+        self._at = clock()
+
+    # ------------------------------------------------------------ commands
+
+    def move(self, goal: float, seconds: float, delay: float = 0.0) -> None:
+        """Begin to move from where the shaft is, ``delay`` [s] from now; a servo that had let go takes hold."""
+        self._advance()
+        self.torque = self.torque or not self.too_hot
+        self._from = self.shaft.position if self._outside is None else self.position()
+        self._goal = min(max(goal, self.limits[0]), self.limits[1])
+        self._begun, self._duration = self._clock() + delay, max(seconds, 0.0)
+
+    def stop(self) -> None:
+        """Hold where it is."""
+        self._advance()
+        self._hold(self.position())
+
+    def set_torque(self, on: bool) -> None:
+        """Take hold where it is, or let go."""
+        self._advance()
+        self._hold(self.position())
+        self.torque = on and not self.too_hot
+
+    def _hold(self, position: float) -> None:
+        self._from = self._goal = position
+        self._begun, self._duration = self._clock(), 0.0
+
+    # ------------------------------------------------------------ what it measures
+
+    def position(self) -> float:
+        """Where the shaft is."""
+        if self._outside is not None:
+            return self._outside()
+        self._advance()
+        return self.shaft.position
+
+    def wished(self) -> float:
+        """Where its profile is now; where the shaft is when it has let go."""
+        if not self.torque:
+            return self.shaft.position if self._outside is None else self._outside()
+        elapsed = self._clock() - self._begun
+        if elapsed <= 0:
+            return self._from
+        if elapsed >= self._duration:
+            return self._goal
+        return self._from + (self._goal - self._from) * elapsed / self._duration
+
+    @property
+    def goal(self) -> float:
+        """Where it is told to go."""
+        return self._goal
+
+    @property
+    def load(self) -> float:
+        """Share of its torque, 0 to 1."""
+        if not self.torque:
+            return 0.0
+        position = self.shaft.position if self._outside is None else self._outside()
+        return min(1.0, IDLE_LOAD + max(0.0, abs(self.wished() - position) - 2) / STALL_ERROR)
+
+    @property
+    def voltage(self) -> float:
+        """[V] at the servo."""
+        return self.supply - RESISTANCE * self.load
+
+    @property
+    def too_hot(self) -> bool:
+        """Beyond the temperature at which it gives up by itself."""
+        return self.temperature > self.max_temperature
+
+    @property
+    def errors(self) -> int:
+        """Bits as LX servos have them: 1 temperature, 2 voltage, 4 stalled."""
+        low, high = self.voltage_limits
+        return (1 if self.too_hot else 0) | (0 if low <= self.voltage * 1000 <= high else 2) | (4 if self.load >= 1.0 else 0)
+
+    # ------------------------------------------------------------ time
+
+    def _advance(self) -> None:
+        now = self._clock()
+        elapsed = min(now - self._at, LONGEST)
+        if elapsed <= 0:
+            self._at = now
+            return
+        self._at = now - elapsed
+        while self._at < now - 1e-9:
+            step = min(STEP, now - self._at)
+            # the profile as it was then
+            since = self._at + step - self._begun
+            share = 1.0 if since >= self._duration else max(0.0, since / self._duration)
+            if self.torque and self._outside is None:
+                self.shaft.advance(self._from + (self._goal - self._from) * share, step)
+            self._warm(step)
+            self._at += step
+
+    def _warm(self, step: float) -> None:
+        self.temperature += step * (HEATING * self.load**2 - (self.temperature - AMBIENT) / COOLING)
+        if self.too_hot and self.torque:
+            self.torque = False  # as the firmware does: it lets go

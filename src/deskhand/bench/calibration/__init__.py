@@ -1,0 +1,1 @@
+"""Calibration in simulation, where the truth is known."""

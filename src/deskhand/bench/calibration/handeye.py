@@ -1,0 +1,122 @@
+"""Hand-eye calibration of a simulated robot: rendered pictures of the board, joints that are not where they say, a camera that is not where it was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.calibration.board import Board
+from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
+from deskhand.calibration.poses import Guess, Joints, held_board, pose_set
+from deskhand.cameras.config import CameraMount
+from deskhand.geometry import Array, inverse, make_transform, rotation_angle
+from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.sim.camera import RgbdRenderer, mounted
+from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import BoardSpec, CameraSpec, WorldSpec
+from deskhand.types import Image
+
+CAMERA_OFF = (0.02, np.radians(3.0))
+"""How far the camera is from its nominal place [m], [rad]."""
+BOARD_OFF = (0.008, np.radians(4.0))
+"""The same of the board in the hand or on the desk."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What came out: errors of the camera's pose [m], [rad], and the result."""
+
+    seed: int
+    shift: float
+    turn: float
+    result: HandEye
+
+
+def moved(pose: Array, off: tuple[float, float], rng: np.random.Generator) -> Array:
+    """``pose`` shifted and turned by random amounts of that size."""
+    axis, way = rng.normal(size=3), rng.normal(size=3)
+    turn = Rotation.from_rotvec(off[1] * axis / np.linalg.norm(axis)).as_matrix()
+    return make_transform(turn @ pose[:3, :3], pose[:3, 3] + off[0] * way / np.linalg.norm(way))
+
+
+class Bench:
+    """A simulated arm with a camera and a board that are not quite where they were meant to be. Use as a context manager."""
+
+    def __init__(self, mounting: Mounting, seed: int, arm: str = "wx250s", board: Board | None = None) -> None:
+        self.mounting, self.board, self.rng = mounting, board or Board(), np.random.default_rng(seed)
+        nominal = mounted("fixed" if mounting == "fixed" else "wrist")
+        on_desk = make_transform(np.diag([1.0, -1.0, -1.0]), [-0.05 - self.board.size[0] / 2, self.board.size[1] / 2, 0.003])
+        meant = held_board(self.board) if mounting == "fixed" else on_desk
+        self.guess = Guess(mounting, nominal.world_T_camera, meant)
+        self.camera = moved(nominal.world_T_camera, CAMERA_OFF, self.rng)
+        if mounting == "fixed":
+            placed = BoardSpec(self.board.name, moved(meant, BOARD_OFF, self.rng), "tcp")
+        else:
+            placed = BoardSpec(self.board.name, make_transform(meant[:3, :3], meant[:3, 3] + [*self.rng.normal(0, BOARD_OFF[0], 2), 0]))
+        spec = CameraSpec(self.camera, link=nominal.link, frame_id=nominal.frame_id)
+        self.simulation = Simulation(WorldSpec((), arm=arm, camera=spec, board=placed))
+        self.model: RobotModel = self.simulation.built.robot
+        self.renderer = RgbdRenderer(self.simulation)
+
+    def __enter__(self) -> Bench:
+        self.renderer.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.renderer.close()
+
+    @contextmanager
+    def robot(self) -> Iterator[LocalRobot]:
+        """The same arm and camera as a robot that plans and moves, instead of being put from pose to pose."""
+        simulation = self.simulation
+        told = CameraMount("tcp", self.renderer.camera.frame_id, self.guess.camera) if self.mounting == "wrist" else None
+        devices = Devices(SimArm(simulation), SimGripper(simulation), SimCamera(simulation), SimClock(simulation), told)
+        robot = make_local_robot(load_arm(simulation.arm.name), devices)
+        try:
+            yield robot
+        finally:
+            robot.close()
+
+    def picture(self, joints: Joints) -> Image:
+        """The camera's picture with the arm at rest at ``joints``."""
+        simulation = self.simulation
+        for name, value in joints.items():
+            simulation.data.qpos[simulation.built.qpos[name]] = value
+        mujoco.mj_forward(simulation.model, simulation.data)
+        return self.renderer.render().color
+
+    def views(self, count: int, joint_noise: float) -> list[HandView]:
+        """Pictures from a set of poses; the joints tell where they are with ``joint_noise`` [rad] of error."""
+        poses = pose_set(self.model, self.guess, self.board, self.renderer.intrinsics, count, self.rng, lambda _: True)
+        return [self.view(joints, joint_noise) for joints in poses]
+
+    def view(self, joints: Joints, joint_noise: float) -> HandView:
+        """One picture."""
+        told = {name: value + self.rng.normal(0, joint_noise) for name, value in joints.items()}
+        return HandView(self.model.tcp_pose(told), self.board.find(self.picture(joints)))
+
+    def error(self, result: HandEye) -> tuple[float, float]:
+        """[m], [rad] by which the result is off."""
+        return float(np.linalg.norm((inverse(self.camera) @ result.camera)[:3, 3])), rotation_angle(self.camera, result.camera)
+
+
+def rehearse(mounting: Mounting, seeds: Sequence[int], count: int = 20, joint_noise: float = np.radians(0.1)) -> list[Rehearsal]:
+    """Calibrate once for each seed.
+
+    Raises:
+        DeskhandError: ``calibration_failed`` when a result is refused.
+    """
+    results = []
+    for seed in seeds:
+        with Bench(mounting, seed) as bench:
+            result = calibrate(bench.views(count, joint_noise), bench.board, bench.renderer.intrinsics, mounting)
+            results.append(Rehearsal(seed, *bench.error(result), result))
+    return results

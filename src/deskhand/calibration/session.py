@@ -1,0 +1,134 @@
+"""Brings the arm from pose to pose and takes a picture of the board at each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.calibration.board import Board
+from deskhand.calibration.handeye import FEWEST_VIEWS, HandEye, HandView, Limits, calibrate
+from deskhand.calibration.poses import Guess, Joints, pose_set
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array, inverse, make_transform
+from deskhand.robot import Robot
+from deskhand.types import CollisionObject, JointState, MotionGoal, PlanOptions, SceneUpdate, Shape
+
+SETTLE = 0.6  # [s] that an arm swings after it has arrived
+SPEED = 0.3  # of the limits
+PLATE = "calibration_board"
+PLATE_THICKNESS = 0.006  # [m]
+FIRST = 8  # pictures after which the guess is replaced by what they say
+LOOSE = Limits(shift=0.05, turn=0.2, shift_sigma=0.05, turn_sigma=0.2)
+"""For that: only poses that are too alike are refused."""
+
+log = logging.getLogger(__name__)
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Session:
+    """One calibration.
+
+    Args:
+        robot: that moves; its planner keeps it off everything it knows, and its safety envelope holds.
+        model: of the arm.
+        board: that is looked at.
+        guess: where camera and board are meant to be; a board that is seen from where the arm stands is measured first.
+        progress: told one line for each picture.
+        seed: of the choice of poses.
+    """
+
+    robot: Robot
+    model: RobotModel
+    board: Board
+    guess: Guess
+    progress: Progress = log.info
+    seed: int = 0
+
+    def run(self, count: int, limits: Limits | None = None) -> tuple[HandEye, list[HandView]]:
+        """Take ``count`` pictures and solve.
+
+        Raises:
+            DeskhandError: ``calibration_failed`` when the board is not seen or the result is not good enough; ``safety_stop`` and what else moving raises.
+        """
+        rng = np.random.default_rng(self.seed)
+        self._first_look()
+        views: list[HandView] = []
+        if self.guess.mounting == "fixed":
+            self._carry_plate()
+        try:
+            for wanted in (min(FIRST, count), count):
+                known = [view.world_T_hand for view in views]
+                poses = pose_set(self.model, self.guess, self.board, self._intrinsics, wanted - len(views), rng, self._free, known)
+                for joints in poses:
+                    view = self._picture(joints)
+                    if view is not None:
+                        views.append(view)
+                    self.progress(f"{len(views)} of {count} pictures")
+                self._learn(views)
+        finally:
+            if self.guess.mounting == "fixed":
+                self.robot.update_scene(SceneUpdate(detach=True, remove=(PLATE,)))
+        return calibrate(views, self.board, self._intrinsics, self.guess.mounting, limits), views
+
+    def _first_look(self) -> None:
+        frame = self.robot.observe()
+        self._intrinsics = frame.intrinsics
+        seen = self.board.pose(self.board.find(frame.color), frame.intrinsics)
+        if seen is not None:
+            hand = self.robot.tcp_pose()
+            move = inverse(hand) if self.guess.mounting == "fixed" else hand
+            self.guess = replace(self.guess, board=move @ self.guess.camera @ seen)
+        elif self.guess.mounting == "wrist":
+            raise DeskhandError(
+                "calibration_failed", "the wrist camera does not see the board from where the arm stands.", hint="Lay it flat into its view, or move the arm."
+            )
+
+    def _learn(self, views: list[HandView]) -> None:
+        if len(views) < FEWEST_VIEWS:
+            return
+        try:
+            result = calibrate(views, self.board, self._intrinsics, self.guess.mounting, LOOSE)
+        except DeskhandError as error:
+            log.info("the guess stays: %s", error)
+            return
+        self.guess = replace(self.guess, camera=result.camera, board=result.board)
+
+    def _free(self, joints: Joints) -> bool:
+        return self.robot.check_state(joints).valid
+
+    def _carry_plate(self) -> None:
+        """What the hand carries is in the way, too."""
+        width, height = self.board.size
+        middle = make_transform(None, [width / 2, height / 2, PLATE_THICKNESS / 2])
+        plate = Shape("box", (width, height, PLATE_THICKNESS))
+        pose = self.robot.tcp_pose() @ self.guess.board @ middle
+        self.robot.update_scene(SceneUpdate(add=(CollisionObject(PLATE, (plate,), pose),), attach=PLATE))
+
+    def _picture(self, joints: Joints) -> HandView | None:
+        """None when the arm cannot get there or the board is not seen from there."""
+        try:
+            plan = self.robot.plan_motion(MotionGoal(joints=joints), PlanOptions(speed_scale=SPEED))
+        except DeskhandError as error:
+            if error.code in ("safety_stop", "node_unavailable", "stale_data"):
+                raise
+            self.progress(f"a pose is left out: {error.message}")
+            return None
+        report = self.robot.execute(plan.id)
+        if not report.ok:
+            raise DeskhandError(report.code, f"the arm did not get to a pose of the calibration: {report.message}")
+        self.robot.sleep(SETTLE)
+        frame = self.robot.observe()
+        hand = self._hand(self.robot.joint_state())
+        corners = self.board.find(frame.color)
+        if self.board.pose(corners, frame.intrinsics) is None:
+            self.progress("the board is not seen from here")
+            return None
+        return HandView(hand, corners)
+
+    def _hand(self, state: JointState) -> Array:
+        return self.model.tcp_pose(dict(zip(state.names, map(float, state.positions), strict=True)))

@@ -1,0 +1,271 @@
+"""``deskhand calibrate``: what differs from unit to unit: where the camera is, how it sees, and the arm itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.cameras.config import CameraMount
+    from deskhand.robot import Robot
+
+BOARD = "5x7@35/26mm"
+Arm = Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")]
+BoardOption = Annotated[str, typer.Option(help="The board: columns x rows @ square / marker.")]
+Camera = Annotated[str, typer.Option(help="Where the camera is meant to be: a name in config/cameras or a YAML file. fixed or wrist decides what moves.")]
+Out = Annotated[Path, typer.Option(help="Camera file to write; give it to the bring-up as camera_mount.")]
+Namespace = Annotated[str, typer.Option(help="ROS namespace of the robot's nodes.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
+
+group = typer.Typer(name="calibrate", help="Measure what differs from unit to unit: camera and arm.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(group)
+
+
+@group.command("board")
+def board_command(
+    out: Annotated[Path, typer.Option(help="PDF to write.")] = Path("board.pdf"),
+    board: BoardOption = BOARD,
+    paper: Annotated[str, typer.Option(help="A4, A3 or Letter.")] = "A4",
+) -> None:
+    """Write a page with the board, to be printed at 100 % and glued on something flat."""
+    from deskhand.calibration.board import Board
+    from deskhand.calibration.printable import write_pdf
+
+    write_pdf(Board.parse(board), out, paper)
+    _say(f"wrote {out}: print it at 100 %, and measure the line below the board: it must be 100 mm long")
+
+
+@group.command("camera")
+def camera_command(
+    out: Out = Path("camera.yaml"),
+    camera: Camera = "fixed",
+    board: BoardOption = BOARD,
+    arm: Arm = "wx250s",
+    namespace: Namespace = "",
+    pictures: Annotated[int, typer.Option(min=12, help="How many to take.")] = 20,
+    timeout: Annotated[float, typer.Option(help="Give up after so long without a new view [s].")] = 60.0,
+) -> None:
+    """Measure the lens: move the board slowly before the camera, near and far, tilted, into the corners; pictures are taken by themselves."""
+    from dataclasses import replace
+
+    from deskhand.calibration.board import Board
+    from deskhand.calibration.lens import calibrate_lens
+    from deskhand.cameras.config import load_camera, save_camera
+
+    mount, wanted = load_camera(camera), Board.parse(board)
+    with _robot(arm, mount, namespace) as robot:
+        views, told = _lens_views(robot, wanted, pictures, timeout)
+    lens = calibrate_lens(views, wanted, told.width, told.height)
+    _say(f"{len(views)} pictures, corners within {lens.error:.2f} px; the driver's own numbers differ by {lens.difference(told):.1f} px at the corners")
+    notes = {**mount.calibration, "lens_error_px": round(lens.error, 3), "lens_pictures": len(views)}
+    save_camera(replace(mount, intrinsics=replace(lens.intrinsics, frame_id=mount.child), distortion=lens.distortion, calibration=notes), out)
+    _say(f"wrote {out}")
+
+
+def _lens_views(robot: Robot, board: Any, wanted: int, timeout: float) -> tuple[list[Any], Any]:
+    import time
+
+    from deskhand.calibration.lens import covered, is_new_view
+
+    views: list[Any] = []
+    last = time.monotonic()
+    while len(views) < wanted:
+        frame = robot.observe()
+        k = frame.intrinsics
+        corners = board.find(frame.color)
+        if is_new_view(corners, views, k.width):
+            views.append(corners)
+            last = time.monotonic()
+            _say(f"{len(views)} of {wanted}: {100 * covered(views, k.width, k.height):.0f} % of the picture covered")
+        elif time.monotonic() - last > timeout:
+            raise DeskhandError("calibration_failed", f"no new view of the board for {timeout:g} s; {len(views)} of {wanted} were taken.")
+    return views, k
+
+
+@group.command("handeye")
+def handeye_command(
+    out: Out = Path("camera.yaml"),
+    camera: Camera = "fixed",
+    board: BoardOption = BOARD,
+    arm: Arm = "wx250s",
+    namespace: Namespace = "",
+    pictures: Annotated[int, typer.Option(min=8, help="How many to take.")] = 30,
+    seed: Annotated[int, typer.Option(help="Of the choice of poses.")] = 0,
+    sim: Annotated[bool, typer.Option("--sim", help="Rehearse on a simulated robot whose camera is not where the file says.")] = False,
+    yes: Yes = False,
+) -> None:
+    """Measure where the camera is. Fixed camera: the hand holds the board by the middle of its lower edge. Wrist camera: the board lies flat on the desk.
+
+    The arm moves by itself, slowly, through poses that differ as much as can be. A result that is not good enough is refused, with what to do.
+    """
+    from deskhand.arms.model import RobotModel
+    from deskhand.calibration.board import Board
+    from deskhand.calibration.handeye import Mounting
+    from deskhand.calibration.poses import Guess, held_board
+    from deskhand.calibration.session import Session
+    from deskhand.cameras.config import load_camera
+    from deskhand.geometry import identity
+
+    mount, wanted, model = load_camera(camera), Board.parse(board), RobotModel.load(arm)
+    mounting: Mounting = "wrist" if mount.parent == model.arm.tcp else "fixed"
+    if mounting == "fixed" and mount.parent != model.root:
+        raise DeskhandError("config_error", f"the camera hangs on {mount.parent!r}; it can be on {model.root!r} or on {model.arm.tcp!r}.")
+    if not sim:
+        _ask(f"The arm {model.arm.name} will move through about {pictures} poses. Keep clear, and the stop within reach. Go on?", yes)
+    with _simulated(mounting, seed, arm, wanted) if sim else _robot(arm, mount, namespace) as robot:
+        guess = Guess(mounting, mount.pose, held_board(wanted) if mounting == "fixed" else identity())
+        result, _ = Session(robot, model, wanted, guess, _say, seed).run(pictures)
+    _say(result.words())
+    _say(f"the camera is {_apart(mount.pose, result.camera)} from where {camera} had it")
+    _save_pose(mount, result.camera, out, "handeye", result)
+
+
+@group.command("table")
+def table_command(
+    out: Out = Path("camera.yaml"),
+    camera: Camera = "fixed",
+    board: Annotated[str, typer.Option(help="A board that lies on the desk for good, as a landmark for the check before every task; empty: none.")] = "",
+    arm: Arm = "wx250s",
+    namespace: Namespace = "",
+    pictures: Annotated[int, typer.Option(min=3, help="How many to take.")] = 10,
+) -> None:
+    """Level a fixed camera to the empty desk: the table's top is world z = 0. Nothing moves."""
+    from dataclasses import replace
+
+    from deskhand.calibration.board import Board
+    from deskhand.calibration.drift import levelled
+    from deskhand.cameras.config import load_camera, pose_fields
+
+    mount = load_camera(camera)
+    if mount.parent != "world":
+        raise DeskhandError("config_error", "the table tells where a fixed camera is, not one on the arm.", hint="Use `deskhand calibrate handeye`.")
+    with _robot(arm, mount, namespace) as robot:
+        robot_frames = [robot.observe() for _ in range(pictures)]
+    frame, spread, tilts = levelled([replace(item, world_T_camera=mount.pose) for item in robot_frames])
+    _say(f"the camera is {_apart(mount.pose, frame.world_T_camera)} from where {camera} had it; pictures agree within {1000 * spread:.1f} mm, {tilts:.4f} rad")
+    if board:
+        landmark = Board.parse(board)
+        seen = landmark.pose(landmark.find(frame.color), frame.intrinsics)
+        if seen is None:
+            raise DeskhandError("calibration_failed", f"the board {board} is not seen on the desk.", hint="Is it in view and not covered?")
+        mount = replace(mount, landmarks={"board": landmark.name, **pose_fields(frame.world_T_camera @ seen)})
+    _save_pose(mount, frame.world_T_camera, out, "table", None)
+
+
+def _save_pose(mount: CameraMount, pose: Any, out: Path, method: str, result: Any) -> None:
+    import time
+    from dataclasses import replace
+
+    import numpy as np
+
+    from deskhand.cameras.config import save_camera
+
+    notes: dict[str, Any] = {**mount.calibration, "method": method, "date": time.strftime("%Y-%m-%d %H:%M")}
+    if result is not None:
+        notes |= {
+            "pictures": len(result.used),
+            "residual_mm": round(1000 * float(np.sqrt(np.mean(result.shifts**2))), 2),
+            "residual_deg": round(float(np.degrees(np.sqrt(np.mean(result.turns**2)))), 3),
+            "uncertainty_mm": round(1000 * result.shift_sigma, 2),
+            "uncertainty_deg": round(float(np.degrees(result.turn_sigma)), 3),
+        }
+    save_camera(replace(mount, pose=pose, calibration=notes), out)
+    _say(f"wrote {out}; give it to the bring-up: camera_mount:={out}")
+
+
+def _apart(a: Any, b: Any) -> str:
+    import numpy as np
+
+    from deskhand.geometry import rotation_angle
+
+    return f"{1000 * float(np.linalg.norm(a[:3, 3] - b[:3, 3])):.1f} mm and {np.degrees(rotation_angle(a, b)):.2f} degrees"
+
+
+@contextmanager
+def _robot(arm: str, mount: CameraMount, namespace: str) -> Iterator[Robot]:
+    from deskhand.environment import apply_workstation_defaults
+
+    apply_workstation_defaults()
+    from deskhand.nodes.connected import connected_robot
+
+    with connected_robot(arm, mount, namespace) as robot:
+        yield robot
+
+
+@contextmanager
+def _simulated(mounting: Any, seed: int, arm: str, board: Any) -> Iterator[Robot]:
+    from deskhand.bench.calibration.handeye import Bench
+
+    with Bench(mounting, seed, arm, board).robot() as robot:
+        yield robot
+
+
+def _ask(question: str, yes: bool) -> None:
+    if not yes and not typer.confirm(question):
+        raise DeskhandError("cancelled", "nothing was moved.")
+
+
+def _say(text: str) -> None:
+    from rich.console import Console
+
+    Console(highlight=False).print(text, soft_wrap=True, markup=False)
+
+
+class _Terminal:
+    """The user at the terminal; see deskhand.arms.unit.Talk."""
+
+    def say(self, text: str) -> None:
+        typer.echo(text)
+
+    def confirm(self, text: str) -> bool:
+        return typer.confirm(text, default=False)
+
+    def number(self, text: str, default: float | None) -> float:
+        return float(typer.prompt(text, default=default, type=float))
+
+
+@group.command("arm")
+def arm_command(
+    output: Annotated[Path, typer.Argument(help="File to write, for example my_arm.yaml; give it as --arm from then on.")],
+    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "jetarm",
+    driver: Annotated[str, typer.Option(help="Driver. Default: the arm's usual one.")] = "",
+    port: Annotated[str, typer.Option(help="Port. Default: as in the arm's file.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+) -> None:
+    """Servo offsets, link lengths and the gripper's widths of one arm.
+
+    Asks before anything moves or lets go; only the gripper is moved, slowly. No other program may use the arm meanwhile.
+    """
+    import time
+
+    from deskhand.arms.bus.choice import make_bus
+    from deskhand.arms.config import load_arm
+    from deskhand.arms.driver import ArmDriver
+    from deskhand.arms.model import RobotModel
+    from deskhand.arms.unit import UnitCalibration
+
+    if output.exists() and not force:
+        raise DeskhandError("config_error", f"{output} exists.", hint="Give --force to write over it.")
+    config = load_arm(arm)
+    talk = _Terminal()
+    unit = ArmDriver(RobotModel.load(config), make_bus(config.driver, driver, port), hold=False)
+    unit.start()
+    try:
+        unit.wait_connected(5.0)
+        for name, health in unit.status().health.items():
+            talk.say(f"{name}: {health.voltage or float('nan'):.1f} V, {health.temperature or float('nan'):.0f} degrees C")
+        UnitCalibration(unit, talk, time.sleep).run().write(config, output)
+    finally:
+        unit.close()
+    load_arm(str(output))
+    talk.say(f"written: {output}. Use it: deskhand up robot --arm {output}")

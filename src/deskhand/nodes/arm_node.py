@@ -1,0 +1,124 @@
+"""An arm of bus servos: FollowJointTrajectory, GripperCommand, joint_states and /diagnostics, by arms/driver.py.
+
+``arm/torque`` (std_srvs/SetBool) holds or lets go; letting go is refused until the parameter ``supported`` is true: somebody holds the arm.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, replace
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
+
+from deskhand.arms.bus.choice import make_bus
+from deskhand.arms.config import load_arm
+from deskhand.arms.driver import ArmDriver, DriverStatus
+from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
+from deskhand.nodes import conversions
+from deskhand.nodes.arm_actions import ArmActions
+from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.parameters import declare_parameters
+
+DIAGNOSTICS_PERIOD = 1.0  # [s] wall clock
+
+
+@dataclass
+class ArmParameters:
+    """``driver``, ``port`` and ``baud``: empty or 0 for those of the arm's configuration. ``supported``: the arm cannot fall, its torque may go."""
+
+    arm: str = "jetarm"
+    driver: str = ""
+    port: str = ""
+    baud: int = 0
+    supported: bool = False
+
+
+class ArmNode(DeskhandNode):
+    """Serves one arm."""
+
+    def __init__(self) -> None:
+        super().__init__("arm")
+        parameters = declare_parameters(self, ArmParameters)
+        arm = load_arm(parameters.arm)
+        simulated = bool(self.get_parameter("use_sim_time").value)
+        # the system's clock may be set; trajectories and readings must not notice
+        self._time = self.seconds if simulated else time.monotonic
+        bus = make_bus(arm.driver, parameters.driver, parameters.port, parameters.baud, self._time)
+        self.driver = ArmDriver(RobotModel.load(arm), bus, self._time, on_round=self._publish)
+        self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=5))
+        self._actions = ArmActions(self, self.driver)
+        self.create_service(SetBool, "arm/torque", self._set_torque, callback_group=self.reentrant)
+        self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
+        self._last_fault = ""
+        self.driver.start()
+
+    def close(self) -> None:
+        """Stop the arm where it is, holding."""
+        self.driver.close()
+
+    def _publish(self) -> None:
+        self._actions.look()
+        try:
+            state = self.driver.joint_state()
+        except DeskhandError:
+            return  # not connected: silence is what tells those who listen; diagnostics say why
+        stamp = self.seconds() - (self._time() - state.stamp)
+        self._states.publish(conversions.joint_state_to_msg(replace(state, stamp=stamp)))
+
+    def _set_torque(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        try:
+            self.driver.set_torque(request.data, bool(self.get_parameter("supported").value))
+            response.success, response.message = True, "the arm is held" if request.data else "the arm is let go"
+        except DeskhandError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+    def _diagnose(self) -> None:
+        status = self.driver.status()
+        problem = status.fault if status.connected else "the arm is not connected"
+        if problem != self._last_fault:
+            self._last_fault = problem
+            if problem:
+                self.get_logger().error(problem)
+        level = DiagnosticStatus.ERROR if problem else DiagnosticStatus.WARN if status.scale < 1 else DiagnosticStatus.OK
+        said = problem or (f"warm: {status.scale:.0%} of the speed" if status.scale < 1 else "ok")
+        values = [KeyValue(key=key, value=value) for key, value in _values(status).items()]
+        message = DiagnosticArray(status=[DiagnosticStatus(level=level, name="arm", message=said, hardware_id=self.driver.arm.name, values=values)])
+        message.header.stamp = conversions.time_to_msg(self.seconds())
+        self._diagnostics.publish(message)
+
+
+def _values(status: DriverStatus) -> dict[str, str]:
+    counters = status.counters
+    values = {
+        "tracking error max [rad]": f"{status.tracking_error:.4f}",
+        "tracking error rms [rad]": f"{status.tracking_rms:.4f}",
+        "round of readings [s]": f"{status.round_time:.4f}",
+        "questions": str(counters.asked),
+        "unanswered": str(counters.unanswered),
+        "retries": str(counters.retries),
+        "rejected frames": str(counters.rejected),
+        "doubted positions": str(status.doubted),
+        "port opened": str(counters.opened),
+    }
+    for name, health in status.health.items():
+        for what, number, unit in (("temperature", health.temperature, "C"), ("voltage", health.voltage, "V"), ("load", health.load, "1")):
+            if number is not None:
+                values[f"{name} {what} [{unit}]"] = f"{number:.2f}"
+    return values
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(ArmNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Things of one colour on each other: a tall segment is cut at the height where its sides jump, when two solids explain the picture better than one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.facets import part_of
+from deskhand.perception.quantiles import quantile
+from deskhand.perception.segmentation import Segment
+from deskhand.perception.solids import Solid, SolidFits
+from deskhand.perception.view import View
+
+_SLICE = 0.004  # [m]
+_LOWEST = 0.010  # [m] of a thing
+_TWO = 0.035  # [m] of two things on each other
+_JUMP = 0.0018  # [m] of a side from one slice to the next but one
+_ENOUGH = 8  # points of a slice
+_CUTS = 2  # that are tried
+_TOP = 0.003  # [m] above a cut that still belongs to what is below
+_LEAST = 50  # [px]
+_GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
+_GAIN_SHARE = 0.03  # of the pixels, without sizes
+_DEPTH = 5  # things on each other
+
+
+def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int = _DEPTH) -> list[Segment]:
+    """The things on each other that a segment is made of, lowest first; itself when it is one. ``solid`` is what it is taken for."""
+    support = float(solid.pose[2, 3] - solid.size[2] / 2)
+    if depth < 2 or solid.lying or solid.size[2] < _TWO or not fits.is_doubtful(item, solid):
+        return [item]
+    whole = fits.explained(item, solid)
+    best: tuple[float, list[Segment], list[Solid]] | None = None
+    for height in _jumps(view, item, support):
+        below = item.points[:, 2] < height + _TOP
+        if min(below.sum(), (~below).sum()) < _LEAST:
+            continue
+        parts = [part_of(item, below), part_of(item, ~below)]
+        solids = [fits.of(parts[0], support, height), fits.of(parts[1], height)]
+        found = [fits.explained(part, fit) for part, fit in zip(parts, solids, strict=True)]
+        doubt, wrong = sum(cost for cost, _ in found), sum(pixels for _, pixels in found)
+        if doubt < whole[0] - _GAIN and wrong < whole[1] - _GAIN_SHARE * len(item) and (best is None or doubt < best[0]):
+            best = doubt, parts, solids
+    if best is None:
+        return [item]
+    return [piece for part, fit in zip(best[1], best[2], strict=True) for piece in stacked_parts(view, fits, part, fit, depth - 1)]
+
+
+def _jumps(view: View, item: Segment, support: float) -> list[float]:
+    """Heights [m] at which the outline of a segment, seen from the camera, jumps; the largest jump first."""
+    points = item.points
+    middle = np.median(points[:, :2], axis=0)
+    away = middle - view.eye[:2]
+    away = away / max(1e-6, float(np.linalg.norm(away)))
+    across, along = (points[:, :2] - middle) @ np.array([away[1], -away[0]]), (points[:, :2] - middle) @ away
+    number = np.floor((points[:, 2] - support) / _SLICE).astype(int)
+    sides = np.full((max(0, int(number.max())) + 1, 3), np.nan)
+    for k in range(len(sides)):
+        inside = number == k
+        if inside.sum() >= _ENOUGH:
+            sides[k] = quantile(across[inside], 0.04), quantile(across[inside], 0.96), quantile(along[inside], 0.08)
+    first, last = int(np.ceil(_LOWEST / _SLICE)), len(sides) - int(np.ceil(_LOWEST / _SLICE))
+    jumps = [(_jump(sides, k), support + k * _SLICE) for k in range(first, last + 1)]
+    found: list[float] = []
+    for size, height in sorted(jumps, reverse=True):
+        if size < _JUMP or len(found) == _CUTS:
+            break
+        if all(abs(height - other) > 1.5 * _SLICE for other in found):
+            found.append(height)
+    return found
+
+
+def _jump(sides: Array, k: int) -> float:
+    """[m] between what is just below and just above the lower edge of slice ``k``, more than the sides change there anyway."""
+    if k < 2 or k + 1 >= len(sides) or not np.isfinite(sides[k - 2 : k + 2]).all():
+        return 0.0
+    step = np.abs(sides[k : k + 2].mean(axis=0) - sides[k - 2 : k].mean(axis=0))
+    drift = (np.abs(sides[k + 1] - sides[k]) + np.abs(sides[k - 1] - sides[k - 2])) / 2
+    return float((step - drift).max())

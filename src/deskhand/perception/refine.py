@@ -1,0 +1,206 @@
+"""The last step of a solid: its sides are moved until the picture that it would give is the one that is seen (analysis by synthesis).
+
+Every pixel around a thing says something of it: those of its own that it must be there, at this depth; those where something further away is seen
+that it is not; those where something nearer is seen, or nothing, say nothing, and there such a size counts as things usually have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deskhand.geometry import Array, make_transform
+from deskhand.perception.segmentation import Segment
+from deskhand.perception.sides import Prior
+from deskhand.perception.solid import Solid, standing_pose
+from deskhand.perception.view import Floats, Mask, View
+
+_AROUND = 8  # [px] beside a thing that are compared
+_INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the thing
+_PIXELS = 350  # at most, evenly left out
+_WORST = 0.006  # [m] that a pixel counts as at most
+_BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
+_STEPS = (0.004, 0.002, 0.001)  # [m] by which a side is moved
+_ROUGH = 2  # of the steps
+_TURN = 12.0  # [rad/m] by how much a box is turned with a step
+_ROUNDS = 10
+_GAIN = 0.5  # [px] that a move must be better by
+_PRIOR = 6.0  # [px] that e times as usual a size counts as
+_SMALLEST = 0.004  # [m]
+_NEVER = 1e9
+_UPRIGHT = 0.999
+# What can be moved of each shape: sides and yaw, centre and radius; then the lowest and the highest point.
+_SCALES = {
+    "box": np.array([1.0, 1.0, 1.0, 1.0, _TURN, 1.0, 1.0]),
+    "cylinder": np.array([1.0, 1.0, 1.0, 1.0, 1.0]),
+    "sphere": np.array([1.0, 1.0, 1.0, 0.0, 0.0]),
+}
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Around a thing: rays (3, N) per depth 1, depth (N,), which are its own, what each is worth, and how many pixels it stands for."""
+
+    rays: Floats
+    depth: Floats
+    own: Mask
+    worth: Floats
+    weight: float
+
+
+def may_refine(solid: Solid) -> bool:
+    """True for solids that stand upright, and balls."""
+    return solid.shape in _SCALES and not solid.lying and abs(solid.pose[2, 2]) > _UPRIGHT
+
+
+def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool], rough: bool = False) -> tuple[Solid, float]:
+    """A solid with its sides where they explain ``pixels`` best, and how badly it does so [px].
+
+    ``free``: whether bottom and top may move, too; ``rough``: large steps are enough.
+    """
+    middle = np.array([*solid.pose[:2, 3], 0.0])
+    eye = (view.eye - middle).astype(np.float32)
+    best = _numbers(solid)
+    scales = _SCALES[solid.shape].copy()
+    if solid.shape != "sphere":
+        scales[-2:] *= free
+    moves = np.concatenate([sign * np.diag(scales)[scales > 0] for sign in (-1.0, 1.0)])
+    count = len(moves) // 2
+    least = float(_costs(solid.shape, best[None], eye, pixels, prior)[0])
+    level = 0
+    for _ in range(_ROUNDS):
+        costs = _costs(solid.shape, best + _STEPS[level] * moves, eye, pixels, prior)
+        lower = np.minimum(costs[:count], costs[count:])
+        gains = least - lower
+        if gains.max() > _GAIN:
+            number = int(np.argmin(costs))
+            alone, single = best + _STEPS[level] * moves[number], float(costs[number])
+            which = np.flatnonzero(gains > _GAIN)
+            together = best + _STEPS[level] * moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
+            both = float(_costs(solid.shape, together[None], eye, pixels, prior)[0]) if len(which) > 1 else np.inf
+            best, least = (together, both) if both < single else (alone, single)
+        elif level + 1 < (_ROUGH if rough else len(_STEPS)):
+            level += 1
+        else:
+            break
+    return _solid(solid, best, middle), least
+
+
+def explains_badly(view: View, pixels: Pixels, solid: Solid) -> float:
+    """How many pixels [px] a solid as it is leaves unexplained."""
+    eye = view.eye - [*solid.pose[:2, 3], 0.0]
+    return float(_wrong(solid.shape, _numbers(solid)[None], eye.astype(np.float32), pixels)[0])
+
+
+def unusual(prior: Prior, solid: Solid) -> float:
+    """What the size of a solid adds to what it leaves unexplained [px]."""
+    return _unusual(prior, solid.shape, solid.size[None]).item()
+
+
+def _unusual(prior: Prior, shape: str, sizes: Array) -> Array:
+    return -_PRIOR * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
+
+
+def pixels_around(view: View, item: Segment) -> Pixels:
+    """What the picture says of a thing."""
+    height, width = view.valid.shape
+    v, u = np.divmod(item.pixels, width)
+    top, bottom = max(0, int(v.min()) - _AROUND), min(height, int(v.max()) + _AROUND + 1)
+    left, right = max(0, int(u.min()) - _AROUND), min(width, int(u.max()) + _AROUND + 1)
+    every = max(1, round(float(np.sqrt((bottom - top) * (right - left) / _PIXELS))))
+    own = np.zeros((bottom - top, right - left), bool)
+    own[v - top, u - left] = True
+    rows, columns = np.arange(top, bottom, every), np.arange(left, right, every)
+    k, turn = view.frame.intrinsics, view.frame.world_T_camera[:3, :3]
+    x, y = np.meshgrid((columns - k.cx) / k.fx, (rows - k.cy) / k.fy)
+    depth = view.frame.depth[top:bottom:every, left:right:every]
+    said = np.isfinite(depth) & ~view.robot[top:bottom:every, left:right:every]
+    rays = turn @ np.stack([x[said], y[said], np.ones(int(said.sum()))])
+    worth = np.where(view.filled[top:bottom:every, left:right:every][said], np.float32(_INFERRED), np.float32(1.0))
+    return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], worth, float(every**2))
+
+
+def _numbers(solid: Solid) -> Array:
+    """What can be moved of a solid, its middle at the origin of x and y."""
+    x, y, z = solid.size / 2
+    low, high = solid.pose[2, 3] - z, solid.pose[2, 3] + z
+    if solid.shape == "box":
+        return np.array([-x, x, -y, y, np.arctan2(solid.pose[1, 0], solid.pose[0, 0]), low, high])
+    return np.array([0.0, 0.0, x, low, high])
+
+
+def _solid(solid: Solid, numbers: Array, middle: Array) -> Solid:
+    low, high = numbers[-2:]
+    if solid.shape == "box":
+        x0, x1, y0, y1, yaw = map(float, numbers[:5])
+        c, s, x, y = np.cos(yaw), np.sin(yaw), (x0 + x1) / 2, (y0 + y1) / 2
+        pose = standing_pose(middle[0] + c * x - s * y, middle[1] + s * x + c * y, (low + high) / 2, yaw)
+        return replace(solid, pose=pose, size=np.array([x1 - x0, y1 - y0, high - low]))
+    x, y, radius = map(float, numbers[:3])
+    if solid.shape == "sphere":
+        return replace(solid, pose=make_transform(None, [middle[0] + x, middle[1] + y, low + radius]), size=np.full(3, 2 * radius))
+    pose = standing_pose(middle[0] + x, middle[1] + y, (low + high) / 2, 0.0)
+    return replace(solid, pose=pose, size=np.array([2 * radius, 2 * radius, high - low]))
+
+
+def _costs(shape: str, trials: Array, eye: Floats, pixels: Pixels, prior: Prior) -> Array:
+    """How badly solids, one a row of ``trials`` (K, n), explain the pixels and how unusual they are, [px] (K,)."""
+    if shape == "box":
+        sizes = np.column_stack([trials[:, 1] - trials[:, 0], trials[:, 3] - trials[:, 2], trials[:, 6] - trials[:, 5]])
+    else:
+        sizes = np.column_stack([2 * trials[:, 2], 2 * trials[:, 2], trials[:, 4] - trials[:, 3] if shape == "cylinder" else 2 * trials[:, 2]])
+    result = _wrong(shape, trials, eye, pixels) + _unusual(prior, shape, sizes)
+    result[(sizes < _SMALLEST).any(axis=1)] = _NEVER
+    return np.asarray(result)
+
+
+def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
+    """Pixels [px] (K,) that solids leave unexplained."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](trials.astype(np.float32), eye, pixels.rays)
+        off = pixels.depth - enter
+        own = np.minimum(np.abs(off), _WORST)
+        own[~hit] = _WORST
+        wrong = np.where(pixels.own, own, np.float32(_WORST) * (hit & (off > _BEHIND)))
+    return np.asarray(pixels.weight / _WORST * (wrong @ pixels.worth))
+
+
+def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
+    """Depth (K, N) at which rays enter, and whether they do."""
+    c, s = np.cos(numbers[:, 4:5]), np.sin(numbers[:, 4:5])
+    x, y, z = rays
+    enter, leave = _between(numbers, eye, z)
+    for axis, along, begin in ((0, c * x + s * y, c * eye[0] + s * eye[1]), (1, c * y - s * x, c * eye[1] - s * eye[0])):
+        slope = 1.0 / along
+        first, second = (numbers[:, 2 * axis, None] - begin) * slope, (numbers[:, 2 * axis + 1, None] - begin) * slope
+        enter, leave = np.maximum(enter, np.minimum(first, second)), np.minimum(leave, np.maximum(first, second))
+    return enter, enter < leave
+
+
+def _between(numbers: Floats, eye: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Depths (K, N) at which rays are between the lowest and the highest point."""
+    slope = 1.0 / z
+    first, second = (numbers[:, -2, None] - eye[2]) * slope, (numbers[:, -1, None] - eye[2]) * slope
+    return np.minimum(first, second), np.maximum(first, second)
+
+
+def _cylinder(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
+    x, y, z = rays
+    begin = eye[:2] - numbers[:, :2]
+    square = x * x + y * y
+    half = begin[:, :1] * x + begin[:, 1:] * y
+    root = half**2 - square * ((begin**2).sum(axis=1) - numbers[:, 2] ** 2)[:, None]
+    far = np.sqrt(np.maximum(root, 0.0))
+    low, high = _between(numbers, eye, z)
+    enter, leave = np.maximum(low, (-half - far) / square), np.minimum(high, (far - half) / square)
+    return enter, (root > 0) & (enter < leave)
+
+
+def _sphere(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
+    centre = np.column_stack([numbers[:, :2], numbers[:, 3] + numbers[:, 2]])
+    begin = eye - centre
+    square = (rays * rays).sum(axis=0)
+    half = begin @ rays
+    root = half**2 - square * ((begin**2).sum(axis=1) - numbers[:, 2] ** 2)[:, None]
+    return (-half - np.sqrt(np.maximum(root, 0.0))) / square, root > 0
