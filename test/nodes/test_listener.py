@@ -8,12 +8,17 @@ import pytest
 pytest.importorskip("rclpy")
 
 import rclpy
+from action_msgs.msg import GoalStatus
+from nav2_msgs.action import NavigateToPose
+from rclpy.action import CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
+from deskhand.nodes.action_client import ActionClient
+from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.node import DeskhandNode, call_service
 
 DOMAIN = 71
@@ -156,6 +161,36 @@ def test_requests_of_a_reentrant_group_run_side_by_side_those_of_an_exclusive_on
     futures = [client.call_async(Trigger.Request()) for _ in range(4)]
     wait_for(lambda: all(future.done() for future in futures))
     assert most[0] == 1 if exclusive else most[0] > 1
+
+
+def test_actions_need_no_executor_and_many_goals_run_at_once(pair):
+    asker, doer = pair
+    meet, seen = threading.Barrier(20, timeout=10.0), []
+
+    def drive(handle):
+        meet.wait()  # none ends before all have begun
+        handle.publish_feedback(NavigateToPose.Feedback(number_of_recoveries=7))
+        while not handle.is_cancel_requested and handle.request.behavior_tree == "wait":
+            time.sleep(0.01)
+        handle.canceled() if handle.is_cancel_requested else handle.succeed()
+        return NavigateToPose.Result()
+
+    server = ActionServer(doer, NavigateToPose, "drive", drive, cancel_callback=lambda _: CancelResponse.ACCEPT)
+    client = ActionClient(asker, NavigateToPose, "drive")
+    wait_for(client.server_is_ready)
+    goals = [NavigateToPose.Goal(behavior_tree="wait" if number == 0 else "") for number in range(20)]
+    sent = [client.send_goal_async(goal, feedback_callback=lambda message: seen.append(message.feedback.number_of_recoveries)) for goal in goals]
+    wait_for(lambda: all(future.done() for future in sent))
+    results = [future.result().get_result_async() for future in sent]
+    wait_for(lambda: all(future.done() for future in results[1:]))
+    assert not results[0].done()
+    sent[0].result().cancel_goal_async()
+    wait_for(results[0].done)
+    assert [future.result().status for future in results] == [GoalStatus.STATUS_CANCELED] + [GoalStatus.STATUS_SUCCEEDED] * 19
+    assert set(seen) == {7}  # how many come before the results is the middleware's
+    client.destroy()
+    server.destroy()
+    assert asker.listener.error is None and doer.listener.error is None
 
 
 def test_no_answer_comes_from_a_service_that_was_destroyed(pair):

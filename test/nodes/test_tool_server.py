@@ -29,6 +29,7 @@ from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.safety.audit import verify
+from deskhand_interfaces.srv import CallTool
 
 DOMAIN = 71
 
@@ -342,3 +343,34 @@ def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
         client.close()
         executor.shutdown(timeout_sec=2)
         node.destroy_node()
+
+
+class Waiting:
+    """An operator who takes his time."""
+
+    def __init__(self, called):
+        self._called = called
+
+    def check(self, card, arguments, caller, cancelled):
+        self._called.set()
+        time.sleep(0.5)
+
+
+def test_quick_tools_go_by_the_service_which_refuses_what_may_move(graph):
+    graph.ok("detect_objects")
+    graph.client._invoke.send_goal_async = None  # no action is needed for these
+    assert graph.ok("get_robot_state")["holding"] is None
+    assert graph.client.invoke("where_is", {"words": 3}).code == "invalid_arguments"
+    raw = graph.node.create_client(CallTool, "tools/call")
+    refused = call_service(raw, CallTool.Request(tool="pick", arguments_json='{"object_id": "block_1"}'))
+    assert json.loads(refused.result_json)["code"] == "invalid_input" and "tools/invoke" in refused.error_message
+    assert call_service(raw, CallTool.Request(tool="pik", arguments_json="{}")).error_code
+    assert graph.robot.executed == []
+
+
+def test_a_cancelled_quick_call_is_not_waited_for(graph):
+    called = threading.Event()
+    graph.server.session._approval = Waiting(called)
+    thread, results = graph.start("list_watches", {}, cancelled=called.is_set)
+    thread.join(15)
+    assert results[0].code == "cancelled"

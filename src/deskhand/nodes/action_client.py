@@ -45,4 +45,6 @@ class ActionClient(rclpy.action.ActionClient):  # type: ignore[misc]
         """See rclpy."""
         with self._sending:
             pass  # whatever was sent before this answer came is noted now
+        if "feedback" in taken_data:  # before the result, after which nobody hears it
+            await super().execute({"feedback": taken_data.pop("feedback")})
         await super().execute(taken_data)

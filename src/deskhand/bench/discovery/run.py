@@ -13,6 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.registry import Registry
 
 QUERIES = Path(__file__).with_name("queries.yaml")
+USERS = Path(__file__).with_name("users.yaml")
 HALVES = ("dev", "test")
 FIRST, AMONG_FIVE = 0.85, 0.97
 """Bars of the half ``test``."""
@@ -48,13 +49,14 @@ class Found:
         return told if self.half == "test" else {**told, "missed": [{"query": text, "tool": tool, "found": hits} for text, tool, hits in self.missed]}
 
 
-def load_queries(file: Path = QUERIES) -> list[Query]:
-    """All queries; of each tool, the first, third, … is in the half ``dev``, the others in ``test``."""
+def load_queries() -> list[Query]:
+    """All queries. Of :data:`QUERIES`, the first, third, … of each tool is in the half ``dev``, the others in ``test``; all of :data:`USERS` are in ``dev``."""
     queries = []
-    for tool, texts in yaml.safe_load(file.read_text()).items():
-        for index, text in enumerate(texts):
-            words, _, other = str(text).partition(" | ")
-            queries.append(Query(words, (tool, *other.split()), HALVES[index % 2]))
+    for file, halves in ((QUERIES, HALVES), (USERS, HALVES[:1])):
+        for tool, texts in yaml.safe_load(file.read_text()).items():
+            for index, text in enumerate(texts):
+                words, _, other = str(text).partition(" | ")
+                queries.append(Query(words, (tool, *other.split()), halves[index % len(halves)]))
     return queries
 
 
