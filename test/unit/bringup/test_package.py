@@ -46,9 +46,9 @@ def requirements(name: str) -> dict[str, str]:
 
 
 EXTRAS = {*requirements("detectors"), *requirements("view")}
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", *EXTRAS}
-"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
-detectors beside geometry, the operator page."""
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyrealsense2", "pyorbbecsdk", "anthropic", *EXTRAS}
+"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos
+and cameras, a language model's, detectors beside geometry, the operator page."""
 
 
 @cache
