@@ -191,6 +191,17 @@ class Arranging:
             else:
                 self._pursuit.problems.append((failed.code, f"{name}: {failed.message}"))
 
+    def elsewhere(self, items: Sequence[Seen]) -> Script:
+        """Each of the things to another free place."""
+        goals = [Goal(str(item["id"]), "on", TABLE) for item in items]
+        yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]})
+        for item in items:
+            picked = yield from self._pick(str(item["id"]), f"{item['id']} to another place")
+            placed = (yield Call("put_aside", {"keep_clear": [list(item["position"][:2])]})) if picked.ok else picked
+            self._pursuit.done += placed.ok
+            if not placed.ok:
+                self._pursuit.problems.append((placed.code, f"{item['id']}: {placed.message}"))
+
     def _places(self, item: Seen, region: str) -> list[tuple[float, float]]:
         """Free places in a region, the roomiest near its middle first."""
         (x0, x1), (y0, y1) = box_of(region)

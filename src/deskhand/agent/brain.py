@@ -16,7 +16,6 @@ from deskhand.agent.arranging import Arranging
 from deskhand.agent.asking import Asking
 from deskhand.agent.building import Building
 from deskhand.agent.controls import ASK_USER, FINISH, SUBMIT_PLAN
-from deskhand.agent.goals import Goal, Goals, make_goals
 from deskhand.agent.language.answers import CAPABILITIES, answer, is_so
 from deskhand.agent.language.corrections import correct
 from deskhand.agent.language.intents import (
@@ -33,18 +32,17 @@ from deskhand.agent.language.intents import (
     Pick,
     Place,
     Ref,
-    Release,
     Tidy,
     Tower,
     Unclear,
     Undo,
-)  # fmt: skip
+)
 from deskhand.agent.language.parser import parse
-from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
+from deskhand.agent.language.resolve import resolve
 from deskhand.agent.layouts import LAYOUTS, Layouts
 from deskhand.agent.moves import Earlier, Spot, first_origins, moves_of
-from deskhand.agent.planner import plan
-from deskhand.agent.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script, Told, Work
+from deskhand.agent.placing import Placing
+from deskhand.agent.pursuit import Call, Heard, Pursuit, Script, Told, Work
 from deskhand.errors import DeskhandError
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
@@ -62,10 +60,10 @@ class Brain:
         self._pursuit = Pursuit(tools)
         self._asking, self._layouts = Asking(self._pursuit), Layouts(self._pursuit, tools)
         self._answers: list[str] = []
+        self._placing = Placing(self._pursuit, self._asking, tools, self._notes, self._answers)
         self._building: Building | None = None
         self._groups = _groups(self._instruction.intents)
         self._at = 0
-        self._pins: dict[Ref, tuple[str, ...]] = {}
         self._calls: list[tuple[str, dict[str, Any], Any]] = []
 
     def script(self) -> Script:
@@ -122,7 +120,7 @@ class Brain:
     def _corrected(self, words: str) -> Generator[Call, Heard, tuple[Ref, ...] | None]:
         """Take a correction into account: the phrases whose things go back first; None when it ended the task."""
         at = min(self._at, len(self._groups) - 1)
-        found = correct(words, self._groups[at], self._pins)
+        found = correct(words, self._groups[at], self._placing.pins)
         if found.abandon:
             yield from self._give_up(words)
             return None
@@ -141,7 +139,7 @@ class Brain:
         self._groups[at : at + 1] = _groups(found.intents) or [[]]
         self._pursuit.problems.clear()
         self._pursuit.work = Work()
-        self._notes = []
+        self._notes.clear()
         return found.back
 
     def _give_up(self, words: str) -> Script:
@@ -153,21 +151,14 @@ class Brain:
 
     def _put_back(self, refs: Sequence[Ref]) -> Script:
         """The things that were chosen for phrases which are no longer meant go back to where they were."""
-        names = {name for ref in refs for name in self._pins.get(ref, (ref.id,) if ref.id else ())}
+        names = {name for ref in refs for name in self._placing.pins.get(ref, (ref.id,) if ref.id else ())}
         if not (yield from self._pursuit.look("That was not meant; where is everything?")):
             return
-        names |= {str(item["id"]) for ref in refs if ref.count == 0 for item in resolve(ref, self._pursuit.objects, "thing").objects}
+        names |= {str(item["id"]) for ref in refs if ref not in self._placing.pins for item in resolve(ref, self._pursuit.objects, "thing").objects}
         spots = {name: spot for name, spot in first_origins(moves_of(self._calls)).items() if name in names}
         still = {str(item["id"]): Spot.of(item) for item in self._pursuit.objects if item["id"] in names and item["id"] not in spots}
         if spots or still:
             yield from Arranging(self._pursuit).bring({**spots, **still}, "Back to where it was.")
-
-    def _pin(self, tasks: Sequence[Intent]) -> None:
-        """Remember which things were chosen for phrases that mean a number of them."""
-        for task in tasks:
-            for ref in getattr(task, "things", None) or ((task.thing,) if isinstance(task, Pick | Hand) else ()):
-                if ref.count and ref not in self._pins:
-                    self._pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._pursuit.objects, "thing").objects)
 
     # ------------------------------------------------------------ one group of intents after the other
 
@@ -187,7 +178,7 @@ class Brain:
             yield from self._answer(first)
         elif isinstance(first, Act):
             heard = yield Call(first.tool, {})
-            self._count(heard, first.tool)
+            self._pursuit.count(heard, first.tool)
             if heard.ok:
                 self._answers.append(
                     {"move_home": "The arm is home.", "open_gripper": "The gripper is open.", "close_gripper": "The gripper is closed."}[first.tool]
@@ -195,7 +186,7 @@ class Brain:
         elif isinstance(first, If):
             yield from self._decide(first)
         elif isinstance(first, Pick | Hand):
-            yield from self._hold(first)
+            yield from self._placing.hold(first, group)
         elif isinstance(first, Build):
             self._building = Building(self._pursuit)
             yield from self._building.build(first)
@@ -203,7 +194,7 @@ class Brain:
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
             yield from self._lay_out(first)
         else:
-            yield from self._achieve(group)
+            yield from self._placing.achieve(group)
 
     def _answer(self, ask: Ask) -> Script:
         if ask.kind == "held":
@@ -244,133 +235,10 @@ class Brain:
             return
         if not isinstance(intent, Undo):
             intent = yield from self._asking.settled(intent)
-            self._pin([intent])
+            self._placing.pin([intent])
         elif not moves:
             moves = list(next((task.moves for task in reversed(self._earlier) if task.moves), ()))
         yield from self._layouts.do(intent, moves)
-
-    def _hold(self, intent: Pick | Hand) -> Script:
-        if not (yield from self._pursuit.look(f"I look for {intent.thing.words}.")):
-            return
-        intent = yield from self._asking.settled(intent)
-        self._groups[self._at] = [intent]
-        self._pin([intent])
-        ref = intent.thing
-        found = resolve(ref, self._pursuit.objects, "thing")
-        if not found.objects:
-            self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
-            return
-        if len(found.objects) > 1:
-            self._notes.append(f"I can hold one thing at a time; I took {found.objects[0]['id']}")
-        if found.note:
-            self._notes.append(found.note)
-        item = found.objects[0]
-        for goal in plan([Goal(item["id"], "in", "gripper")], self._pursuit.objects)[:-1]:  # what lies on it
-            yield from self._pursuit.fulfil(goal)
-        heard = Heard(False)
-        while not heard.ok and self._pursuit.work.tries[item["id"]] < ATTEMPTS:
-            self._pursuit.work.tries[item["id"]] += 1
-            heard = yield Call("pick", {"object_id": item["id"]})
-        self._count(heard, f"picking up the {name_of(item)} ({item['id']})")
-        if not heard.ok:
-            return
-        self._answers.append(f"I hold the {name_of(item)} ({item['id']}).")
-        if isinstance(intent, Hand) and "handover" in self._tools:
-            heard = yield Call("handover", {}, "So that it can be taken.")
-            self._count(heard, "holding it out")
-            if heard.ok:
-                self._answers[-1] = f"Here is the {name_of(item)} ({item['id']}). Say 'open the gripper' when you have it."
-
-    def _count(self, heard: Heard, what: str) -> None:
-        if heard.ok:
-            self._pursuit.done += 1
-        else:
-            self._pursuit.problems.append((heard.code, f"{what} failed: {heard.message}"))
-
-    # ------------------------------------------------------------ sub-goals
-
-    def _achieve(self, group: list[Intent]) -> Script:
-        if not (yield from self._pursuit.look("I look at what is on the desk.")):
-            return
-        group = yield from self._name_held(group)
-        asked: list[Intent] = []
-        for task in group:
-            asked.append((yield from self._asking.settled(task)) if isinstance(task, Place | Tower) else task)
-        group = asked
-        self._groups[self._at] = group
-        self._pin(group)
-        kept = frozenset(
-            item["id"]
-            for task in group
-            if isinstance(task, Leave)
-            for ref in task.things
-            if not ref.rest
-            for item in resolve(ref, self._pursuit.objects, "any").objects
-        )
-        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
-        made = make_goals(tasks, self._pursuit.objects, kept)
-        self._notes += made.notes
-        self._pursuit.problems += made.problems
-        goals = yield from self._submit(made)
-        self._pursuit.begin(goals, made.free)
-        self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
-        yield from self._pursuit.run()
-        yield from self._come_to_light(group, kept)
-
-    def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
-        """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
-        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
-        for _ in range(ROUNDS):
-            if not self._pursuit.failures() or not any(isinstance(task, Place | Tidy) for task in tasks):
-                return
-            before = self._pursuit.done
-            if not (yield from self._pursuit.look("Some things could not be moved; what do I see now?")):
-                return
-            made = make_goals(tasks, self._pursuit.objects, kept)
-            made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]
-            made.problems = []
-            new = (yield from self._submit(made)) if made.goals else []
-            if not new:
-                return
-            self._pursuit.take_in(new)
-            yield from self._pursuit.run()
-            if self._pursuit.done == before:
-                return
-
-    def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
-        """Say what "it" is: where nobody was named before, what the gripper holds."""
-        if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
-            return group
-        state = yield Call("get_robot_state", {}, "What do I hold?")
-        holding = str(state.data.get("holding") or "") if state.ok else ""
-        if not holding:
-            self._pursuit.problems.append(("not_understood", "I do not know what 'it' stands for: nothing was named before, and I hold nothing."))
-        elif all(item["id"] != holding for item in self._pursuit.objects):
-            self._pursuit.objects = [*self._pursuit.objects, held_object(holding)]
-        named: list[Intent] = []
-        for task in group:
-            if isinstance(task, Place | Release):
-                things = tuple(replace(ref, id=holding, pronoun=False) if ref.pronoun else ref for ref in task.things if holding or not ref.pronoun)
-                named += [replace(task, things=things)] if things else []
-            else:
-                named.append(task)
-        return named
-
-    def _submit(self, made: Goals) -> Generator[Call, Heard, list[Goal]]:
-        """Have the plan verified; what is refused is dropped and remembered with its reason."""
-        goals = made.goals
-        if not goals and made.problems:
-            return []
-        for _ in range(2):
-            heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, _plan_text(goals))
-            if heard.ok:
-                return goals
-            bad = {str(problem["object_id"]): problem for problem in (heard.data or {}).get("problems", [])}
-            self._pursuit.problems += [(str(problem["code"]), str(problem["message"])) for problem in bad.values()] or [(heard.code, heard.message)]
-            goals = [goal for goal in goals if bad and goal.object_id not in bad and goal.target_id not in bad]
-            if not goals:
-                return []
-        return []
 
     # ------------------------------------------------------------ the end
 
@@ -448,7 +316,3 @@ def _again(item: Intent, group: Sequence[Intent]) -> bool:
         return isinstance(item, Tower)
     named = [ref for other in group if isinstance(other, Place) for ref in other.things]
     return any(ref in named and not ref.rest for ref in item.things)
-
-
-def _plan_text(goals: Sequence[Goal]) -> str:
-    return "My plan: " + "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals) if goals else "There is nothing to move."

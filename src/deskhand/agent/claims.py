@@ -180,7 +180,9 @@ class Claims:
             state = self._call("get_robot_state", {})
             if not (state.ok and isinstance(state.data, Mapping) and state.data.get("holding")):
                 return self._reject("task_incomplete", f"the gripper does not hold {self._holding}.")
-        return Verdict(True, True, "", summary)
+        if self._expected.moves and not self._looked:
+            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+        return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
 
     def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
         self.rejected += 1

@@ -109,6 +109,21 @@ def plain_label(label: Any) -> str:
     return str(label) if 0 < len(words) <= 3 and len(str(label)) <= 32 and all(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", word) for word in words) else "object"
 
 
+OWN = "deskhand"
+"""The source of our own tools."""
+READING = frozenset(("answer_visual_question", "ask_memory", "recall", "describe_scene"))
+"""Our own tools whose results may hold text that somebody wrote on a thing or said once."""
+
+
+def foreign_text(card: Mapping[str, Any], name: str, result: ToolResult) -> bool:
+    """Whether a result may hold text that neither the user nor the robot wrote: of others' tools, of tools that read, in labels and colours."""
+    if str(card.get("source", OWN)) != OWN or name in READING:
+        return True
+    data = result.data if isinstance(result.data, Mapping) else {}
+    items = [item for item in data.get("objects") or () if isinstance(item, Mapping)]
+    return any(plain_label(item.get(key) or "thing") != str(item.get(key) or "thing") for item in items for key in ("label", "color"))
+
+
 def _plan_ids(data: Any) -> Iterator[str]:
     if isinstance(data, Mapping):
         for key, value in data.items():

@@ -25,6 +25,11 @@ class Expectations:
         if understood(instruction) and plain and not any(ref.pronoun for ref in named) and len(set(named)) == len(named):
             self._rules = rules
 
+    @property
+    def moves(self) -> bool:
+        """Whether things are asked to be moved."""
+        return any(not isinstance(rule, Leave) for rule in self._rules)
+
     def looked(self, objects: Sequence[Seen]) -> None:
         """The first look says what "the cup" was."""
         if self._first is None:

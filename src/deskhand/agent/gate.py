@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from deskhand.agent.desk import LOOKS, Desk
+from deskhand.agent.desk import LOOKS, OWN, Desk
 from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.licence import Licence, shown
 from deskhand.agent.planner import plan
@@ -17,8 +17,6 @@ from deskhand.agent.rules import SafetyRules
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
 
-OWN = "deskhand"
-"""The source of our own tools; others may do anything, so that they too need the user's words unless they only read."""
 _YES = re.compile(r"\s*(?:y|yes|yeah|yep|sure|ok|okay|please do|do it|go ahead|fine)\b.*", re.IGNORECASE | re.DOTALL)
 
 Confirm = Callable[[str], bool]
@@ -38,6 +36,7 @@ class Gate:
     def __init__(self, instruction: str, rules: Sequence[str], confirm: Confirm, licensed: bool) -> None:
         self.desk = Desk()
         self.rules = SafetyRules(rules)
+        self.licensed = licensed
         self._licence = Licence(instruction) if licensed else None
         self._confirm = confirm
         self._denied: set[str] = set()
@@ -49,7 +48,7 @@ class Gate:
             self._denied.clear()
 
     def refuses(self, card: Mapping[str, Any], name: str, arguments: Mapping[str, Any]) -> ToolResult | None:
-        """Why a call is not made, None when nothing speaks against it."""
+        """Why a call is not made, None when nothing speaks against it. Tools of others may do anything: they too need the words, unless they only read."""
         effects, own = str(card.get("effects", "")), str(card.get("source", OWN)) == OWN
         if effects != "motion" and (own or effects in ("", "none")):
             return None

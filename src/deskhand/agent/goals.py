@@ -52,6 +52,8 @@ class Goals:
     problems: list[tuple[str, str]] = field(default_factory=list)
     free: set[str] = field(default_factory=set)
     """Objects that may go into any container (nobody said which)."""
+    stages: dict[str, int] = field(default_factory=dict)
+    """Of objects whose turn was said; lower ones come first."""
 
 
 def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
@@ -116,7 +118,8 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
         known = "I can put them in a container, on another thing, beside one, or on the desk."
         out.problems.append(("impossible", f"I cannot put things {NEVER[place.relation]} others; {known}"))
         return
-    found = resolve(ref, objects, "thing")
+    another = ref.count and not (ref.definite or ref.id)  # "one block here, another one there"
+    found = resolve(ref, [item for item in objects if item["id"] not in named] if another else objects, "thing")
     things = [item for item in found.objects if item["id"] not in left]
     if _general(ref):
         things = [item for item in things if item["id"] not in named]
@@ -138,6 +141,7 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
             )
             continue
         named[item["id"]] = Goal(item["id"], relation, target_id)
+        out.stages[item["id"]] = place.stage
 
 
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:

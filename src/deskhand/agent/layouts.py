@@ -41,7 +41,7 @@ class Layouts:
             elif isinstance(intent, Swap):
                 yield from self._swap(items, arranging)
             elif isinstance(intent, MoveTo):
-                yield from arranging.into_region(items, intent.region)
+                yield from arranging.into_region(items, intent.region) if intent.region else arranging.elsewhere(items)
             elif isinstance(intent, Shift):
                 yield from arranging.bring({str(item["id"]): _shifted(item, intent) for item in items}, "A little farther.")
             else:
@@ -86,7 +86,10 @@ class Layouts:
             self._problem("impossible", f"a row needs two things; I found {listing(items)}.")
             return
         sign = 1 if row.up else -1
-        ordered = sorted(items, key=lambda item: sign * measure(item, row.by) if row.by else -float(item["position"][1]))
+        if row.by == "color":
+            ordered = sorted(items, key=lambda item: (str(item.get("color")), str(item["id"])))
+        else:
+            ordered = sorted(items, key=lambda item: sign * measure(item, row.by) if row.by else -float(item["position"][1]))
         spots = arranging.row_spots(ordered)
         if not spots:
             self._problem("no_free_space", f"a row of {len(items)} things does not fit within my reach.")

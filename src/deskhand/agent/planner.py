@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import BASE, Seen
 from deskhand.errors import DeskhandError
 
 
-def plan(goals: Sequence[Goal], objects: Sequence[Seen]) -> list[Goal]:
+def plan(goals: Sequence[Goal], objects: Sequence[Seen], stages: Mapping[str, int] | None = None) -> list[Goal]:
     """The goals in an order in which each can be done, with goals added that clear what is in the way; done ones are left out.
 
     What lies on something must leave before that is moved or built on. A thing that is itself a target comes to its place first.
+    Beyond that ``stages`` says what comes first, and then nearness.
 
     Raises:
         DeskhandError: ``impossible`` when the goals wait for each other in a circle.
@@ -34,7 +35,7 @@ def plan(goals: Sequence[Goal], objects: Sequence[Seen]) -> list[Goal]:
         if not ready:
             circle = ", ".join(sorted(set(todo) - done))
             raise DeskhandError("impossible", f"the sub-goals of {circle} wait for each other in a circle.")
-        name = min(ready, key=lambda n: (reach(n), n))
+        name = min(ready, key=lambda n: ((stages or {}).get(n, 0), reach(n), n))
         order.append(todo[name])
         done.add(name)
     return order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +56,7 @@ class Work:
 
     goals: dict[str, Goal] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
+    stages: dict[str, int] = field(default_factory=dict)
     tries: Counter[str] = field(default_factory=Counter)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
@@ -79,10 +80,17 @@ class Pursuit:
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
-    def begin(self, goals: Sequence[Goal], free: set[str]) -> None:
+    def count(self, heard: Heard, what: str) -> None:
+        """Keep what came of an act that is no sub-goal."""
+        if heard.ok:
+            self.done += 1
+        else:
+            self.problems.append((heard.code, f"{what} failed: {heard.message}"))
+
+    def begin(self, goals: Sequence[Goal], free: set[str], stages: Mapping[str, int] | None = None) -> None:
         """Take up a new group; what failed in the one before stays a problem."""
         self.problems += self.failures()
-        self.work = Work({goal.object_id: goal for goal in goals}, free)
+        self.work = Work({goal.object_id: goal for goal in goals}, free, dict(stages or {}))
         covered = {str(item.get("support")) for item in self.objects if item.get("relation") in ("on", "leaning")}
         self.work.taken_for = {
             str(item["id"]): (kind(item), str(item.get("color"))) for item in self.objects if item["id"] in covered and item["id"] in self.work.goals
@@ -161,7 +169,7 @@ class Pursuit:
         finished = {*self.work.failed, *self.work.done}
         open_goals = [goal for goal in self.work.goals.values() if goal.object_id not in finished]
         try:
-            return plan(open_goals, self.objects)
+            return plan(open_goals, self.objects, self.work.stages)
         except DeskhandError as error:
             self.problems.append((error.code, str(error)))
             return []

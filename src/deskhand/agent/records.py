@@ -48,9 +48,12 @@ class Step:
         used: whether a later step made use of the result; None while that is open or where there is nothing to use.
         latency: of the model [s]; ``duration``: of the tool [s].
         prompt_chars: of the prompt, tools and schema included; ``prompt_tokens`` is 0 where the server does not count. ``cost``: of the reply.
+        prompt_digest: of the conversation that was shown (SHA-256, first half); with the steps before it that can be put together again.
+        overhead: CPU time [s] of the loop itself since the step before, outside of model and tools.
         model: the one that answered. ``repairs``: what was put right in its call (repair.py).
         failure: one of :data:`FAILURES`, or empty.
         finished: False in the report that is made when the call begins.
+        foreign: whether the result may hold text that neither the user nor the robot wrote; it is marked so for the model.
         question, options: what the user is asked now, and the answers to choose from; empty else.
     """
 
@@ -70,11 +73,14 @@ class Step:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     prompt_chars: int = 0
+    prompt_digest: str = ""
+    overhead: float = 0.0
     cost: float = 0.0
     model: str = ""
     repairs: list[str] = field(default_factory=list)
     failure: str = ""
     finished: bool = False
+    foreign: bool = False
     question: str = ""
     options: tuple[str, ...] = ()
 

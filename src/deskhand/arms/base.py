@@ -18,6 +18,10 @@ class Motion(Protocol):
         """Empty while running and after success, else what the controller said."""
         ...
 
+    def behind(self) -> float:
+        """[s] that the arm is behind the trajectory's own times because it may not move as fast (warm servos); 0 for one that keeps time."""
+        ...
+
     def cancel(self) -> None:
         """Stop and hold; returns at once."""
         ...

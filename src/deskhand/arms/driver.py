@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.arms.bus.base import BusCounters, Health, ServoBus
-from deskhand.arms.feed import SHORTEST, TrajectoryFeed
+from deskhand.arms.feed import TrajectoryFeed
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
-from deskhand.arms.grip import Fingers, GripCommand
+from deskhand.arms.grip import SHORTEST, Fingers, GripCommand
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.model import RobotModel
 from deskhand.arms.readings import Readings
@@ -144,6 +144,16 @@ class ArmDriver:
             if not self._connected:
                 raise DeskhandError("device_unavailable", f"the arm is not connected: {self._gone}", retry=True)
             return self._joints.state(self._readings)
+
+    @property
+    def follower(self) -> Follower | None:
+        """The trajectory under way, or the last one."""
+        return self._feed.follower
+
+    def reading(self, servo: int) -> tuple[float, float]:
+        """Newest believed position [ticks] of a servo, and when it was read [s]; KeyError before the first."""
+        with self._lock:
+            return self._readings.position(servo), self._readings.stamp(servo)
 
     def default_tolerances(self) -> Tolerances:
         """Of trajectories that name none."""
@@ -280,25 +290,30 @@ class ArmDriver:
         self._bus.close()
 
     def _round_once(self) -> None:
-        """Read every servo once; commands go out between the readings, when they are due."""
+        """Read every servo, again what had no answer; commands go out between the readings, when they are due."""
         began = self._clock()
-        servos = self._joints.servos
+        servos, missed = self._joints.servos, []
         for group in [list(servos)] if self._bus.together else [[servo] for servo in servos]:
             self._serve()
-            self._read(group)
-        self._look_after()
+            missed += self._read(group)
+        if missed:
+            self._serve()
+            self._read(missed)
+        else:
+            self._look_after()
         with self._lock:
             self._judge()
         self._serve()
         self._on_round()
         self._round += 0.1 * (self._clock() - began - self._round)
 
-    def _read(self, servos: list[int]) -> None:
+    def _read(self, servos: list[int]) -> list[int]:
+        """Read positions; returns the servos of which none can be believed."""
         answers = self._bus.read_positions(servos)
         now = self._clock()
         with self._lock:
-            for servo, position in answers.items():
-                self._readings.take(servo, position, now)
+            believed = [servo for servo, position in answers.items() if self._readings.take(servo, position, now)]
+        return [servo for servo in servos if servo not in believed]
 
     def _serve(self) -> None:
         """What is wished or due: stop first, then torque, the next piece of the trajectory, the fingers."""

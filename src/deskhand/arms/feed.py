@@ -15,8 +15,6 @@ from deskhand.types import Trajectory
 
 log = logging.getLogger(__name__)
 
-SHORTEST = 0.02  # [s] of a move
-
 
 class TrajectoryFeed:
     """The trajectory under way, if any; times are the driver's [s], ``scale`` the share of the speed at which it may run.
@@ -32,7 +30,7 @@ class TrajectoryFeed:
 
     def _reset(self, now: float) -> None:
         self._progress, self._progress_at = 0.0, now
-        self._sent, self._last_sent = float("-inf"), False
+        self._sent = float("-inf")
         self._squares, self._count, self.worst = 0.0, 0, 0.0
         self._stall = StallWatch()
 
@@ -62,14 +60,16 @@ class TrajectoryFeed:
     def piece(self, now: float, scale: float) -> tuple[dict[int, int], float]:
         """Where to send the servos now and in what time; nothing when it is not due."""
         follower, config = self.follower, self._config
-        if follower is None or not follower.active or self._last_sent or now - self._sent < config.period - 1e-3:
+        if follower is None or not follower.active or now - self._sent < config.period - 1e-3:
             return {}, 0.0
         progress, end = self._advance(now, scale), follower.trajectory.duration
-        self._sent, self._last_sent = now, progress + config.lookahead * scale >= end
-        seconds = max(SHORTEST, (end - progress) / scale) if self._last_sent else config.lookahead
+        last = progress + config.lookahead * scale >= end
+        self._sent = now
+        # the last piece is told again until the arm is there: noise may have eaten it
+        seconds = max(config.period, (end - progress) / scale) if last else config.lookahead
         goals = {}
         for index, servo in enumerate(self._joints.arm_servos):
-            at = end if self._last_sent else progress + (config.lookahead + index * self._move_delay) * scale
+            at = end if last else progress + (config.lookahead + index * self._move_delay) * scale
             goals[servo] = self._joints.ticks(index, float(follower.sample(at)[index]))
         return goals, seconds
 
@@ -91,6 +91,9 @@ class TrajectoryFeed:
 
     def _advance(self, now: float, scale: float) -> float:
         """Along the trajectory's own time."""
-        self._progress += max(0.0, now - self._progress_at) * scale
+        passed = max(0.0, now - self._progress_at)
+        self._progress += passed * scale
+        if self.follower is not None:
+            self.follower.behind += passed * (1 - scale)
         self._progress_at = now
         return self._progress

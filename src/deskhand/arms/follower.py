@@ -78,7 +78,8 @@ def check_trajectory(trajectory: Trajectory, joints: tuple[str, ...]) -> Traject
 class Follower:
     """One trajectory on its way, from ``start`` (n,) at time ``begun`` [s].
 
-    ``code`` is None while it runs, then one of the codes above; ``hold`` (n,) is where to stay afterwards; ``elapsed`` [s] is how far along it is.
+    ``code`` is None while it runs, then one of the codes above; ``hold`` (n,) is where to stay afterwards; ``elapsed`` [s] is how far along it is,
+    ``behind`` [s] how much longer it has taken, where it may not go as fast.
     """
 
     trajectory: Trajectory
@@ -89,6 +90,7 @@ class Follower:
     message: str = ""
     cancelled: bool = False
     elapsed: float = 0.0
+    behind: float = 0.0
     hold: Array = field(init=False)
     wished: Array = field(init=False)
     error: Array = field(init=False)

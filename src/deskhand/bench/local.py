@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models import make_model
+from deskhand.agent.models import load_profile, make_model
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
@@ -32,7 +32,7 @@ from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
-from deskhand.tools.base import make_session
+from deskhand.tools.base import load_tools, make_session
 from deskhand.types import Frame, JointState, Scene, Trajectory
 
 JOINT_PERIOD = 0.1  # [s] of simulated time between recorded joint states
@@ -109,7 +109,8 @@ def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: st
 
 def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
-    model = make_model(options.brain)
+    profile = load_profile(options.brain)
+    model = make_model(profile)
     (folder / "audit.jsonl").unlink(missing_ok=True)
     memory_file = options.memory or folder / MEMORY_FILE
     with (
@@ -132,11 +133,12 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
 
-        with make_session(robot, belief, audit=keep, events=record) as session:
+        registry = load_tools(baseline=options.mode == "direct")[0]
+        with make_session(robot, belief, registry=registry, audit=keep, events=record) as session:
             loop = AgentLoop(
                 model,
                 session,
-                Budgets(seconds=options.timeout),
+                Budgets(seconds=options.timeout, tokens=profile.max_total_tokens, cost=profile.max_cost),
                 _reporter(progress),
                 stop.is_set,
                 mode=options.mode,
@@ -148,7 +150,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
                 with Stopwatch(attempt):
                     outcome = _run(loop, said, stop)
                 _take(outcome, attempt)
-                steps = {"instruction": said, "brain": options.brain, "model": model.name, **outcome.to_json()}
+                steps = {"instruction": said, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}
                 (folder / f"agent{f'_{number + 1}' if number else ''}.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())

@@ -28,7 +28,7 @@ from deskhand.tasks.base import Word
 from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
-MODES = ("tools", "code")
+MODES = ("tools", "code", "direct")
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,8 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     profile = load_profile(options.brain)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
+    if options.mode == "direct" and profile.provider == "offline":
+        raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():

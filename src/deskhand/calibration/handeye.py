@@ -28,6 +28,8 @@ HAND_SHIFT, HAND_TURN = 0.001, 0.002
 PIXEL = 0.25
 """Standard deviation of a corner in a picture [px]."""
 FEWEST_VIEWS = 8
+STEP = 1e-6  # [rad], [m] of differences
+MOST_STEPS = 100
 OUTLIER = 5.0
 """Pictures whose residual is so many times the median are left out, at most a quarter of them."""
 
@@ -160,7 +162,7 @@ def _solve(seen: Seen, board: Board, intrinsics: CameraIntrinsics, mounting: Mou
     camera = _start(moves, poses)
     target = _mean([inverse(move) @ camera @ pose for move, pose in zip(moves, poses, strict=True)])
     problem = _Problem(moves, [view.corners for _, view, _ in seen], board, intrinsics, mounting)
-    best = least_squares(problem.residuals, problem.pack(camera, target), jac_sparsity=problem.sparsity(), method="trf", x_scale="jac", loss="soft_l1")
+    best = least_squares(problem.residuals, problem.pack(camera, target), problem.jacobian, method="lm", x_scale=problem.scale(), max_nfev=MOST_STEPS)
     camera, target = problem.unpack(best.x)[:2]
     told = [inverse(camera) @ move @ target for move in moves]
     shifts = np.array([np.linalg.norm(a[:3, 3] - b[:3, 3]) for a, b in zip(told, poses, strict=True)])
@@ -212,6 +214,10 @@ class _Problem:
         told = self._told(camera, target, errors)
         return np.concatenate([(self._seen_at(told) - self._pixels).ravel() / PIXEL, (x[12:].reshape(-1, 6) / _HAND).ravel()])
 
+    def scale(self) -> Array:
+        """Of the unknowns: what is a small step."""
+        return np.concatenate([np.full(12, 0.01), np.tile(_HAND, len(self._moves))])
+
     def _told(self, camera: Array, target: Array, errors: Array) -> Array:
         """camera_T_board (V, 4, 4); the errors are in the frame of the hand, which is on one side of A or the other."""
         first, second = (self._moves, errors) if self._fixed else (errors, self._moves)
@@ -227,28 +233,32 @@ class _Problem:
         error = self._seen_at(np.array(camera_T_board)) - self._pixels
         return float(np.sqrt(np.mean(np.sum(error**2, axis=1))))
 
-    def sparsity(self) -> Array:
-        """Which residual depends on which unknown: a corner on X, Y and its own view."""
+    def jacobian(self, x: Array) -> Array:
+        """By differences; a view's own numbers matter to its own residuals alone, so those of all views are moved together."""
         views, corners = len(self._moves), len(self._view)
-        pattern = np.zeros((2 * corners + 6 * views, 12 + 6 * views), int)
-        pattern[: 2 * corners, :12] = 1
-        for row, view in enumerate(self._view):
-            pattern[2 * row : 2 * row + 2, 12 + 6 * view : 18 + 6 * view] = 1
-        pattern[2 * corners :, 12:] = np.eye(6 * views, dtype=int)
-        return pattern
+        base, result = self.residuals(x), np.zeros((2 * corners + 6 * views, len(x)))
+        for place in range(12):
+            moved = x.copy()
+            moved[place] += STEP
+            result[:, place] = (self.residuals(moved) - base) / STEP
+        rows = np.arange(2 * corners)
+        for place in range(6):
+            moved = x.copy()
+            moved[12 + place :: 6] += STEP
+            result[rows, 12 + 6 * np.repeat(self._view, 2) + place] = (self.residuals(moved) - base)[: 2 * corners] / STEP
+        result[2 * corners :, 12:] = np.diag(np.tile(1 / _HAND, views))
+        return result
 
     def uncertainty(self, x: Array) -> tuple[float, float]:
         """Standard deviations of X: shift [m], turn [rad]; scaled by how well the model fits."""
-        steps = np.concatenate([np.tile([1e-5] * 6, 2), np.tile([1e-5] * 6, len(self._moves))])
-        base = self.residuals(x)
-        jacobian = np.column_stack([(self.residuals(x + step * np.eye(len(x))[place]) - base) / step for place, step in enumerate(steps)])
+        jacobian = self.jacobian(x)
         information = jacobian.T @ jacobian
         try:
             covariance = np.linalg.inv(information)
         except np.linalg.LinAlgError:
             return float("inf"), float("inf")
         views = x[12:].reshape(-1, 6) / _HAND
-        scale = max(1.0, float(np.mean(views**2)))
+        scale = max(0.25, float(np.mean(views**2)))  # no arm is perfect, however well a few pictures agree
         variance = np.diag(covariance) * scale
         return float(np.sqrt(variance[3:6].sum())), float(np.sqrt(variance[:3].sum()))
 

@@ -83,7 +83,7 @@ def calibrate_lens(views: Sequence[Corners], board: Board, width: int, height: i
         )
     if _tilt(turns) < np.radians(15):
         raise DeskhandError("calibration_failed", "the board always faced the camera in the same way.", hint="Tilt it, about both of its edges.")
-    intrinsics = CameraIntrinsics(width, height, *(float(matrix[place]) for place in ((0, 0), (1, 1), (0, 2), (1, 2))))
+    intrinsics = CameraIntrinsics(width, height, float(matrix[0, 0]), float(matrix[1, 1]), float(matrix[0, 2]), float(matrix[1, 2]))
     return Lens(intrinsics, tuple(float(value) for value in np.ravel(distortion)[:5]), float(error), share)
 
 

@@ -39,6 +39,7 @@ class Session:
         board: that is looked at.
         guess: where camera and board are meant to be; a board that is seen from where the arm stands is measured first.
         progress: told one line for each picture.
+        hand_over: asks a person to do something with the board, and returns when it is done.
         seed: of the choice of poses.
     """
 
@@ -47,6 +48,7 @@ class Session:
     board: Board
     guess: Guess
     progress: Progress = log.info
+    hand_over: Progress = log.info
     seed: int = 0
 
     def run(self, count: int, limits: Limits | None = None) -> tuple[HandEye, list[HandView]]:
@@ -56,10 +58,11 @@ class Session:
             DeskhandError: ``calibration_failed`` when the board is not seen or the result is not good enough; ``safety_stop`` and what else moving raises.
         """
         rng = np.random.default_rng(self.seed)
-        self._first_look()
         views: list[HandView] = []
         if self.guess.mounting == "fixed":
-            self._carry_plate()
+            self._intrinsics = self.robot.observe().intrinsics
+            self._take_board(rng)
+        self._first_look()
         try:
             for wanted in (min(FIRST, count), count):
                 known = [view.world_T_hand for view in views]
@@ -72,7 +75,8 @@ class Session:
                 self._learn(views)
         finally:
             if self.guess.mounting == "fixed":
-                self.robot.update_scene(SceneUpdate(detach=True, remove=(PLATE,)))
+                self.robot.update_scene(SceneUpdate(detach=True))
+                self.robot.update_scene(SceneUpdate(remove=(PLATE,)))
         return calibrate(views, self.board, self._intrinsics, self.guess.mounting, limits), views
 
     def _first_look(self) -> None:
@@ -101,27 +105,40 @@ class Session:
     def _free(self, joints: Joints) -> bool:
         return self.robot.check_state(joints).valid
 
-    def _carry_plate(self) -> None:
-        """What the hand carries is in the way, too."""
+    def _take_board(self, rng: np.random.Generator) -> None:
+        """Go to where there is room for the board, let a person put it between the fingers, and know from then on that it is in the way."""
+        poses = pose_set(self.model, self.guess, self.board, self._intrinsics, FIRST, rng, self._free)
+        if not any(self._go(joints) for joints in poses):
+            raise DeskhandError("calibration_failed", "the arm can get to no pose from which the board would be seen.", hint="Is the desk clear?")
+        gripper = self.model.arm.gripper
+        self.robot.gripper(gripper.width_max)
+        self.hand_over("Put the board between the open fingers: they hold the middle of its lower edge, its face towards the camera.")
+        self.robot.gripper(gripper.width_min)
         width, height = self.board.size
         middle = make_transform(None, [width / 2, height / 2, PLATE_THICKNESS / 2])
         plate = Shape("box", (width, height, PLATE_THICKNESS))
         pose = self.robot.tcp_pose() @ self.guess.board @ middle
         self.robot.update_scene(SceneUpdate(add=(CollisionObject(PLATE, (plate,), pose),), attach=PLATE))
 
-    def _picture(self, joints: Joints) -> HandView | None:
-        """None when the arm cannot get there or the board is not seen from there."""
+    def _go(self, joints: Joints) -> bool:
+        """False when the planner finds no way there."""
         try:
             plan = self.robot.plan_motion(MotionGoal(joints=joints), PlanOptions(speed_scale=SPEED))
         except DeskhandError as error:
             if error.code in ("safety_stop", "node_unavailable", "stale_data"):
                 raise
             self.progress(f"a pose is left out: {error.message}")
-            return None
+            return False
         report = self.robot.execute(plan.id)
         if not report.ok:
             raise DeskhandError(report.code, f"the arm did not get to a pose of the calibration: {report.message}")
         self.robot.sleep(SETTLE)
+        return True
+
+    def _picture(self, joints: Joints) -> HandView | None:
+        """None when the arm cannot get there or the board is not seen from there."""
+        if not self._go(joints):
+            return None
         frame = self.robot.observe()
         hand = self._hand(self.robot.joint_state())
         corners = self.board.find(frame.color)

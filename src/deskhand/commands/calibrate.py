@@ -124,7 +124,7 @@ def handeye_command(
         _ask(f"The arm {model.arm.name} will move through about {pictures} poses. Keep clear, and the stop within reach. Go on?", yes)
     with _simulated(mounting, seed, arm, wanted) if sim else _robot(arm, mount, namespace) as robot:
         guess = Guess(mounting, mount.pose, held_board(wanted) if mounting == "fixed" else identity())
-        result, _ = Session(robot, model, wanted, guess, _say, seed).run(pictures)
+        result, _ = Session(robot, model, wanted, guess, _say, _say if sim else _hand_over, seed).run(pictures)
     _say(result.words())
     _say(f"the camera is {_apart(mount.pose, result.camera)} from where {camera} had it")
     _save_pose(mount, result.camera, out, "handeye", result)
@@ -213,6 +213,10 @@ def _simulated(mounting: Any, seed: int, arm: str, board: Any) -> Iterator[Robot
 def _ask(question: str, yes: bool) -> None:
     if not yes and not typer.confirm(question):
         raise DeskhandError("cancelled", "nothing was moved.")
+
+
+def _hand_over(text: str) -> None:
+    typer.prompt(f"{text} Then press Enter", default="", show_default=False)
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -59,13 +60,20 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor(json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None) -> None:
-    """Check Python, libraries, rendering, ROS 2, interfaces, and that pictures pass between processes. Exit code 0 when all is well."""
+def doctor(
+    brain: Annotated[str, typer.Option(help="Only try this profile of config/llm.yaml, with one call: server, key, model name, tool calls.")] = "",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
+    robot: Annotated[bool, typer.Option("--robot", help="This machine is a robot's: arm and camera must be connected, the clock synchronised.")] = False,
+) -> None:
+    """Check libraries, rendering, ROS 2, pictures between processes; ports, cameras, clock, disk; or a language model. Exit code 0 when all is well."""
     from rich.console import Console
+
+    from deskhand.commands.doctor_robot import ROBOT_CHECKS
 
     console = Console(highlight=False)
     checks = []
-    for run in CHECKS:
+    runs: list[Callable[[], Check]] = [partial(check_brain, brain)] if brain else [*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)]
+    for run in runs:
         check = run()
         checks.append(check)
         console.print(f"[{'green' if check.ok else 'red'}]{'OK  ' if check.ok else 'FAIL'}[/] {check.name:<12} ", end="")
@@ -167,6 +175,14 @@ def check_ports() -> Check:
         return Check("ports", False, f"ROS_DOMAIN_ID is {domain!r}", "Set it to a number from 0 to 101, or unset it.")
     first = 7400 + 250 * int(domain)
     return Check("ports", True, f"UDP on 127.0.0.1 works; ROS domain {domain} has ports {first} to {first + 249}")
+
+
+def check_brain(name: str) -> Check:
+    """The model of a profile answers and calls tools."""
+    from deskhand.agent.models.trial import try_profile
+
+    tried = try_profile(name)
+    return Check("brain", tried.ok, tried.detail, tried.advice)
 
 
 def check_pictures() -> Check:

@@ -23,7 +23,11 @@ def trial(
     arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
     brain: Annotated[str, typer.Option(help="Language model; offline needs none.")] = "offline",
     mode: Annotated[
-        str, typer.Option(help="How the model acts: tools (it calls them) or code (it writes Python that does; not for the offline brain).")
+        str,
+        typer.Option(
+            help="How the model acts: tools (it calls them), code (it writes Python that does) or direct (no tools: seven-number actions, the baseline). "
+            "The offline brain has tools only."
+        ),
     ] = "tools",
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")] = False,
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",

@@ -131,7 +131,7 @@ class Executor:
                 state = self._state(watch)
             except DeskhandError as error:
                 return error.code, error.message
-            elapsed = state.stamp - watch.started
+            elapsed = state.stamp - watch.started - motion.behind()
             if state.stamp > watch.judged:
                 watch.judged = state.stamp
                 problem = self._problem(plan.trajectory, state, elapsed, watch)

@@ -211,12 +211,13 @@ def _trajectory(goal: FollowJointTrajectory.Goal) -> Trajectory:
 
 
 def _feedback(follower: Follower, now: float) -> FollowJointTrajectory.Feedback:
-    """``time_from_start`` is that of the trajectory, which passes slower while the controller runs slower."""
+    """``desired`` is at the trajectory's own time, ``actual`` at the time that has passed: they differ when the arm may not move as fast."""
 
-    def point(values: Array) -> JointTrajectoryPoint:
-        return JointTrajectoryPoint(positions=values.tolist(), time_from_start=conversions.duration_to_msg(max(0.0, follower.elapsed)))
+    def point(values: Array, behind: float = 0.0) -> JointTrajectoryPoint:
+        return JointTrajectoryPoint(positions=values.tolist(), time_from_start=conversions.duration_to_msg(max(0.0, follower.elapsed + behind)))
 
     feedback = FollowJointTrajectory.Feedback(joint_names=list(follower.trajectory.joint_names))
     feedback.header = conversions.header(now, "")
-    feedback.desired, feedback.actual, feedback.error = point(follower.wished), point(follower.wished - follower.error), point(follower.error)
+    actual = point(follower.wished - follower.error, follower.behind)
+    feedback.desired, feedback.actual, feedback.error = point(follower.wished), actual, point(follower.error)
     return feedback

@@ -31,7 +31,7 @@ from deskhand.safety.settings import load_safety
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
-MODES = ("", "tools", "code")
+MODES = ("", "tools", "code", "direct")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
@@ -129,7 +129,9 @@ class OrchestratorNode(DeskhandNode):
 
     def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         if handle.request.mode not in MODES:
-            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code.")
+            return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code, direct.")
+        if handle.request.mode in ("code", "direct") and self._profile.provider == "offline":
+            return TaskOutcome(False, "invalid_input", f"the offline brain has no mode {handle.request.mode!r}; it calls tools.")
         if len(instruction) > LONGEST:
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
         if is_stop(instruction):
@@ -161,11 +163,11 @@ class OrchestratorNode(DeskhandNode):
                 tool_calls=self.parameters.max_tool_calls,
                 seconds=self.parameters.max_seconds,
                 tokens=self._profile.max_total_tokens,
+                cost=self._profile.max_cost,
                 answer_seconds=handle.request.answer_timeout or self.parameters.answer_timeout,
             ),
             report,
             lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set(),
-            context_tokens=self._profile.context_tokens,
             caller=f"orchestrator/{self._profile.name}",
             mode=handle.request.mode or "tools",
             inbox=self._next_words,
@@ -173,16 +175,16 @@ class OrchestratorNode(DeskhandNode):
             rules=self._rules,
         )
         outcome = loop.run(instruction)
-        self._record(instruction, outcome)
+        self._record(instruction, handle.request.mode or "tools", outcome)
         return outcome
 
-    def _record(self, instruction: str, outcome: TaskOutcome) -> None:
+    def _record(self, instruction: str, mode: str, outcome: TaskOutcome) -> None:
         if not self.parameters.episode:
             return
         folder = Path(self.parameters.episode)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, **outcome.to_json()}
+            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, "mode": mode, **outcome.to_json()}
             (folder / "agent.json").write_text(json.dumps(body, indent=1, default=str), encoding="utf-8")
         except OSError as error:
             self.get_logger().error(f"the steps could not be written to {folder}: {error}")

@@ -18,6 +18,7 @@ from sensor_msgs.msg import Image, JointState
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
+from deskhand.calibration.drift import require_still
 from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -36,6 +37,7 @@ from deskhand_interfaces.msg import SceneObjects
 from deskhand_interfaces.srv import DetectObjects
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+CAMERA_CHECK = 30.0  # [s] for which a camera that stood where it should is trusted
 _JOINTS_APART = 0.15  # [s] between the picture and the joint state at most
 
 
@@ -51,6 +53,7 @@ class Parameters(PerceptionSettings):
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
+        max_camera_shift, max_camera_turn: [m], [rad] that a camera whose file `deskhand calibrate` wrote may have moved since; 0: not looked at.
     """
 
     arm: str = "wx250s"
@@ -60,6 +63,8 @@ class Parameters(PerceptionSettings):
     self_filter: bool = True
     memory_file: str = ""
     timeout: float = 5.0
+    max_camera_shift: float = 0.008
+    max_camera_turn: float = 0.02
 
 
 class PerceptionNode(DeskhandNode):
@@ -74,9 +79,10 @@ class PerceptionNode(DeskhandNode):
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
         self._views = Views(self._perception, self._model)
         self._tf = TfListener(self)
-        if self.parameters.camera:
-            mount = load_camera(self.parameters.camera)
-            self._tf.put(mount.parent, mount.child, mount.pose, static=True)
+        self._mount = load_camera(self.parameters.camera) if self.parameters.camera else None
+        self._camera_checked = float("-inf")
+        if self._mount is not None:
+            self._tf.put(self._mount.parent, self._mount.child, self._mount.pose, static=True)
         self._camera = CameraClient(self, self._extrinsics, self.parameters.timeout)
         self._one = threading.Lock()
         self._joints = JointWatch(self)
@@ -112,7 +118,16 @@ class PerceptionNode(DeskhandNode):
         self._annotated.publish(conversions.image_to_msg(self._perception.annotated(scene), scene.stamp, "camera_color_optical_frame"))
         return scene
 
+    def check_camera(self, frame: Frame) -> None:
+        """Before a task's first look: is a camera that was calibrated still where it was? Raises ``camera_moved``."""
+        if self._mount is None or not self._mount.calibration or not self.parameters.max_camera_shift:
+            return
+        if not 0 <= frame.stamp - self._camera_checked < CAMERA_CHECK:
+            require_still(frame, self._mount, self.parameters.max_camera_shift, self.parameters.max_camera_turn)
+            self._camera_checked = frame.stamp
+
     def _timed(self, frame: Frame, joints: Joints | None, add: bool) -> Scene:
+        self.check_camera(frame)
         begun = time.perf_counter()
         scene = self._views.look(frame, joints, add)
         self.get_logger().info(f"{len(scene.objects)} objects in {1000 * (time.perf_counter() - begun):.0f} ms: {', '.join(o.id for o in scene.objects)}")

@@ -14,11 +14,11 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.episode import messages
-from deskhand.episode.thinning import Thinner
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
+from deskhand.recording.thinning import Thinner
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
 
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)

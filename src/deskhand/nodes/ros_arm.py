@@ -27,10 +27,10 @@ ACCEPT = 5.0  # [s] wall time that a controller may take to accept a goal
 
 
 class RosMotion:
-    """A goal at the controller."""
+    """A goal at the controller; ``told`` holds its newest feedback."""
 
-    def __init__(self, handle: ClientGoalHandle) -> None:
-        self._handle = handle
+    def __init__(self, handle: ClientGoalHandle, told: list[FollowJointTrajectory.Feedback]) -> None:
+        self._handle, self._told = handle, told
         self._ended = threading.Event()
         self._error = ""
         handle.get_result_async().add_done_callback(self._on_result)
@@ -42,6 +42,13 @@ class RosMotion:
     def error(self) -> str:
         """See base."""
         return self._error
+
+    def behind(self) -> float:
+        """See base; 0 for controllers that do not tell (arm_actions.py does)."""
+        if not self._told:
+            return 0.0
+        told = self._told[0]
+        return max(0.0, conversions.time_from_msg(told.actual.time_from_start) - conversions.time_from_msg(told.desired.time_from_start))
 
     def cancel(self) -> None:
         """See base."""
@@ -101,7 +108,8 @@ class RosArm:
         if not self._client.wait_for_server(timeout_sec=ACCEPT):
             raise DeskhandError("controller_failed", f"nobody serves {CONTROLLER}.", hint="Is the arm's driver or the simulation running?")
         goal = FollowJointTrajectory.Goal(trajectory=conversions.trajectory_to_msg(trajectory))
-        future = self._client.send_goal_async(goal)
+        told: list[FollowJointTrajectory.Feedback] = []
+        future = self._client.send_goal_async(goal, feedback_callback=lambda message: told.__setitem__(slice(None), [message.feedback]))
         try:
             handle = wait_future(future, ACCEPT, CONTROLLER)
         except DeskhandError as error:
@@ -109,7 +117,7 @@ class RosArm:
             raise DeskhandError("controller_failed", error.message) from error
         if handle is None or not handle.accepted:
             raise DeskhandError("controller_failed", f"{CONTROLLER} refused the trajectory.")
-        return RosMotion(handle)
+        return RosMotion(handle, told)
 
     def _on_joints(self, message: JointStateMsg) -> None:
         try:

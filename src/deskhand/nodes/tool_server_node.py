@@ -73,6 +73,7 @@ class Parameters:
         measured_file: file that keeps latency and success of the tools over restarts; empty: ``measured.json`` in ``episode``, else below the ROS home.
         memory_file: file of the memory, which goes on where it ended; empty: ``memory.sqlite`` in ``episode``, and without that only as long as the node runs.
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
+        baseline: also load the action of direct mode.
         mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
         mounts: tool servers of other namespaces whose tools are mounted, ``name=/namespace`` with spaces between; mounted when they are there.
     """
@@ -85,6 +86,7 @@ class Parameters:
     memory_file: str = ""
     measured_file: str = ""
     other_packages: bool = True
+    baseline: bool = False
     mcp_servers: str = ""
     mounts: str = ""
 
@@ -95,7 +97,7 @@ class ToolServerNode(DeskhandNode):
     def __init__(self, robot: Robot | None = None, **kwargs: Any) -> None:
         super().__init__("tool_server", workers=MAX_CALLS + SPARE, **kwargs)
         self.parameters = declare_parameters(self, Parameters)
-        registry, problems = load_tools(self.parameters.other_packages)
+        registry, problems = load_tools(self.parameters.other_packages, self.parameters.baseline)
         for problem in problems:
             self.get_logger().error(problem)
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
-from deskhand.perception.quantiles import quantile
+from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.segmentation import Segment, components, make_segment, segments_of
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
@@ -122,7 +122,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     base = quantile(points[:, 2], 0.03)
     base = base if base > _ON_SOMETHING and len(group) == 1 else 0.0
     band = max(0.005, min(0.012, 0.09 * (height - base)))
-    height = float(np.median(points[points[:, 2] > height - band / 2, 2]))
+    height = median(points[points[:, 2] > height - band / 2, 2])
     rim_points = points[np.abs(points[:, 2] - height) < band][:, :2]
     if len(rim_points) < 20 or height < 0.012:
         return None

@@ -1,4 +1,4 @@
-"""What of the space over the desk has been seen, what hides the rest, and how much of it another view would show."""
+"""What of a space has been seen, what hides the rest, and how much of it another view would show: over the desk, or around one thing."""
 
 from __future__ import annotations
 
@@ -9,80 +9,113 @@ from deskhand.arms.config import ArmConfig
 from deskhand.geometry import Array
 from deskhand.types import CameraIntrinsics, Frame
 
-CELL = 0.02  # [m]
+CELL = 0.02  # [m] of the space over the desk
 HEIGHT = 0.12  # [m] of the space over the desk that things stand in
 BEYOND = 0.06  # [m] around where the arm grasps
-NEAR, FAR = 0.12, 0.9  # [m] from the camera within which a view tells something
-SURE = 0.5 * CELL  # [m] beyond a cell's middle that a picture must reach to show it free
+REACH = (0.12, 0.9)  # [m] from the camera within which a view of the desk tells something
+_BEGIN, _STEP = 1.5, 0.7  # cells from a place, and from step to step, at which what hides it is looked for
 
 Mask = npt.NDArray[np.bool_]
 
 
-class Coverage:
-    """Cells over the part of the desk that the arm reaches: each seen to be free or filled, or not seen yet.
+class Space:
+    """Cells of a box in the world: each seen to be free or filled, or not seen yet.
 
     Attributes:
+        cell: edge [m] of a cell.
         seen: (X, Y, Z) whether a picture has shown the cell.
         filled: (X, Y, Z) whether something is in it that hides what is behind.
-        wanted: (X, Y, Z) whether anybody wants to know; cells beyond the arm's reach are not wanted.
+        wanted: (X, Y, Z) whether anybody wants to know.
     """
 
-    def __init__(self, arm: ArmConfig) -> None:
-        base, most = arm.world_T_base[:2, 3], arm.work_radius[1] + BEYOND
-        self._low = np.array([*(base - most), 0.0])
-        count = np.ceil(np.array([2 * most, 2 * most, HEIGHT]) / CELL).astype(int)
-        self._centres = self._low + (np.stack(np.meshgrid(*map(np.arange, count), indexing="ij"), axis=-1) + 0.5) * CELL
-        away = np.linalg.norm(self._centres[..., :2] - base, axis=-1)
-        ahead = self._centres[..., 0] > base[0] - 0.05  # behind the arm there is nothing to grasp
-        self.wanted: Mask = (away > arm.work_radius[0] - BEYOND) & (away < most) & ahead
-        self.seen: Mask = np.zeros(self.wanted.shape, bool)
-        self.filled: Mask = np.zeros(self.wanted.shape, bool)
+    def __init__(self, low: Array, high: Array, cell: float, sure: float, reach: tuple[float, float] = (0.0, np.inf)) -> None:
+        """From ``low`` to ``high`` (3,) [m].
+
+        Args:
+            low: lower corner.
+            high: upper corner; the last cells may reach beyond it.
+            cell: edge of a cell [m].
+            sure: how far beyond a cell's middle a picture must reach to show it free [m]; negative: so far before it is enough.
+            reach: distances [m] from the camera within which another view would tell something.
+        """
+        self.cell, self._low, self._sure, self._reach = cell, np.asarray(low, dtype=float), sure, reach
+        count = np.maximum(1, np.ceil((np.asarray(high) - low) / cell).astype(int))
+        self._middles = self._low + (np.stack(np.meshgrid(*map(np.arange, count), indexing="ij"), axis=-1) + 0.5) * cell
+        self.seen: Mask = np.zeros(count, bool)
+        self.filled: Mask = np.zeros(count, bool)
+        self.wanted: Mask = np.ones(count, bool)
 
     def around(self, place: Array, radius: float) -> None:
         """Only cells within ``radius`` [m] of (x, y) are wanted from here on."""
-        self.wanted &= np.linalg.norm(self._centres[..., :2] - np.asarray(place)[:2], axis=-1) < radius
+        self.wanted &= np.linalg.norm(self._middles[..., :2] - np.asarray(place)[:2], axis=-1) < radius
+
+    def between(self, low: Array, high: Array) -> None:
+        """Only cells whose middles lie between two corners (3,) [m] are wanted from here on."""
+        self.wanted &= ((self._middles >= low) & (self._middles <= high)).all(axis=-1)
 
     @property
     def unknown(self) -> float:
         """Share of what is wanted that no picture has shown."""
         return float((self.wanted & ~self.seen).sum() / max(1, self.wanted.sum()))
 
-    def look(self, frame: Frame, cloud: npt.NDArray[np.float32]) -> None:
-        """Take in a picture, and the points (N, 3) that stand on the desk in it, without the robot's own."""
-        index = np.floor((np.asarray(cloud, dtype=float) - self._low) / CELL).astype(int)
+    @property
+    def unknown_volume(self) -> float:
+        """The same in [m3]."""
+        return float((self.wanted & ~self.seen).sum()) * self.cell**3
+
+    def look(self, frame: Frame, cloud: npt.NDArray[np.float32] | Array) -> None:
+        """Take in a picture, and the points (N, 3) of what stands there in it, without the robot's own."""
+        index = np.floor((np.asarray(cloud, dtype=float) - self._low) / self.cell).astype(int)
         inside = ((index >= 0) & (index < self.filled.shape)).all(axis=1)
         self.filled[tuple(index[inside].T)] = True
         self.seen |= self.filled
         left = np.nonzero(~self.seen)
-        points = self._centres[left]
-        pixels, far = _project(frame.world_T_camera, frame.intrinsics, points)
-        height, width = frame.depth.shape
-        row, column = np.clip(pixels[:, 1], 0, height - 1), np.clip(pixels[:, 0], 0, width - 1)
-        shown = (pixels == np.column_stack([column, row])).all(axis=1) & (far > 0)
-        with np.errstate(invalid="ignore"):
-            free = shown & (frame.depth[row, column] > far + np.where(points[:, 2] < CELL, -SURE, SURE))
+        points = self._middles[left]
+        # What is just above the desk is free though the picture does not reach beyond it.
+        sure = np.where(points[:, 2] < self.cell, -abs(self._sure), self._sure)
+        free, _ = shown(frame, points, sure)
         self.seen[tuple(axis[free] for axis in left)] = True
 
     def gain(self, world_T_camera: Array, intrinsics: CameraIntrinsics) -> float:
         """Share of what is wanted that a picture from there would show for the first time; what nobody has seen counts as empty."""
-        points = self._centres[self.wanted & ~self.seen]
+        points = self._middles[self.wanted & ~self.seen]
         pixels, far = _project(world_T_camera, intrinsics, points)
-        inside = (pixels >= 0).all(axis=1) & (pixels[:, 0] < intrinsics.width) & (pixels[:, 1] < intrinsics.height) & (far > NEAR) & (far < FAR)
-        points = points[inside]
-        return float((~self._hidden(points, world_T_camera[:3, 3])).sum() / max(1, self.wanted.sum()))
+        points = points[_inside(pixels, intrinsics) & (far > self._reach[0]) & (far < self._reach[1])]
+        return float(self._clear(points, world_T_camera[:3, 3]).sum() / max(1, self.wanted.sum()))
 
-    def _hidden(self, points: Array, eye: Array) -> Mask:
-        """Which of the points (N, 3) have a filled cell before them."""
+    def _clear(self, points: Array, eye: Array) -> Mask:
+        """Which of the points (N, 3) have no filled cell between them and ``eye`` (3,)."""
         way = eye - points
-        way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
-        hidden = np.zeros(len(points), bool)
-        for step in np.arange(1.0, HEIGHT / CELL * 3):
-            index = np.floor((points + step * CELL * way - self._low) / CELL).astype(int)
-            within = ((index >= 0) & (index < self.filled.shape)).all(axis=1)
+        length = np.linalg.norm(way, axis=1)
+        way = way / np.maximum(length, 1e-9)[:, None]
+        clear = np.ones(len(points), bool)
+        for far in np.arange(_BEGIN, float(np.linalg.norm(self.filled.shape)), _STEP) * self.cell:
+            index = np.floor((points + far * way - self._low) / self.cell).astype(int)
+            within = ((index >= 0) & (index < self.filled.shape)).all(axis=1) & (far < length)
             if not within.any():
                 break
-            hidden[within] |= self.filled[tuple(index[within].T)]
-        return hidden
+            clear[within] &= ~self.filled[tuple(index[within].T)]
+        return clear
+
+
+class Coverage(Space):
+    """The space over the part of the desk that the arm reaches; cells beyond its reach are not wanted."""
+
+    def __init__(self, arm: ArmConfig) -> None:
+        base, most = arm.world_T_base[:2, 3], arm.work_radius[1] + BEYOND
+        super().__init__(np.array([*(base - most), 0.0]), np.array([*(base + most), HEIGHT]), CELL, 0.5 * CELL, REACH)
+        away = np.linalg.norm(self._middles[..., :2] - base, axis=-1)
+        ahead = self._middles[..., 0] > base[0] - 0.05  # behind the arm there is nothing to grasp
+        self.wanted &= (away > arm.work_radius[0] - BEYOND) & (away < most) & ahead
+
+
+def shown(frame: Frame, points: Array, sure: float | Array) -> tuple[Mask, Mask]:
+    """Whether the camera sees points (N, 3) [m] or through them, ``sure`` [m] further at least; and whether they are in the picture at all."""
+    pixels, far = _project(frame.world_T_camera, frame.intrinsics, points)
+    inside = _inside(pixels, frame.intrinsics) & (far > 0)
+    column, row = np.where(inside[:, None], pixels, 0).T
+    with np.errstate(invalid="ignore"):  # NaN: nothing was measured there
+        return np.asarray(inside & (frame.depth[row, column] >= far + sure)), inside
 
 
 def _project(world_T_camera: Array, k: CameraIntrinsics, points: Array) -> tuple[npt.NDArray[np.int64], Array]:
@@ -90,3 +123,7 @@ def _project(world_T_camera: Array, k: CameraIntrinsics, points: Array) -> tuple
     camera = (points - world_T_camera[:3, 3]) @ world_T_camera[:3, :3]
     z = np.maximum(camera[:, 2], 1e-6)
     return np.rint(np.column_stack([k.fx * camera[:, 0] / z + k.cx, k.fy * camera[:, 1] / z + k.cy])).astype(np.int64), camera[:, 2]
+
+
+def _inside(pixels: npt.NDArray[np.int64], k: CameraIntrinsics) -> Mask:
+    return np.asarray((pixels >= 0).all(axis=1) & (pixels < [k.width, k.height]).all(axis=1))

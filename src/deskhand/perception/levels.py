@@ -13,9 +13,10 @@ from deskhand.perception.view import View
 
 _SLICE = 0.004  # [m]
 _LOWEST = 0.010  # [m] of a thing
+_TWO = 0.035  # [m] of two things on each other
 _JUMP = 0.0018  # [m] of a side from one slice to the next but one
 _ENOUGH = 8  # points of a slice
-_CUTS = 3  # that are tried
+_CUTS = 2  # that are tried
 _TOP = 0.003  # [m] above a cut that still belongs to what is below
 _LEAST = 50  # [px]
 _GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
@@ -26,7 +27,7 @@ _DEPTH = 5  # things on each other
 def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int = _DEPTH) -> list[Segment]:
     """The things on each other that a segment is made of, lowest first; itself when it is one. ``solid`` is what it is taken for."""
     support = float(solid.pose[2, 3] - solid.size[2] / 2)
-    if depth < 2 or solid.lying or solid.size[2] < 2 * _LOWEST or not fits.is_doubtful(item, solid):
+    if depth < 2 or solid.lying or solid.size[2] < _TWO or not fits.is_doubtful(item, solid):
         return [item]
     whole = fits.explained(item, solid)
     best: tuple[float, list[Segment], list[Solid]] | None = None

@@ -17,10 +17,12 @@ from deskhand.perception.solid import Solid, standing_pose
 from deskhand.perception.view import Floats, Mask, View
 
 _AROUND = 8  # [px] beside a thing that are compared
+_INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the thing
 _PIXELS = 350  # at most, evenly left out
 _WORST = 0.006  # [m] that a pixel counts as at most
 _BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
 _STEPS = (0.004, 0.002, 0.001)  # [m] by which a side is moved
+_ROUGH = 2  # of the steps
 _TURN = 12.0  # [rad/m] by how much a box is turned with a step
 _ROUNDS = 10
 _GAIN = 0.5  # [px] that a move must be better by
@@ -38,11 +40,12 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class Pixels:
-    """Around a thing: rays (3, N) per depth 1, depth (N,), which are its own, and how many pixels each stands for."""
+    """Around a thing: rays (3, N) per depth 1, depth (N,), which are its own, what each is worth, and how many pixels it stands for."""
 
     rays: Floats
     depth: Floats
     own: Mask
+    worth: Floats
     weight: float
 
 
@@ -51,8 +54,11 @@ def may_refine(solid: Solid) -> bool:
     return solid.shape in _SCALES and not solid.lying and abs(solid.pose[2, 2]) > _UPRIGHT
 
 
-def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool]) -> tuple[Solid, float]:
-    """A solid with its sides where they explain ``pixels`` best, and how badly it does so [px]; ``free``: whether bottom and top may move, too."""
+def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool], rough: bool = False) -> tuple[Solid, float]:
+    """A solid with its sides where they explain ``pixels`` best, and how badly it does so [px].
+
+    ``free``: whether bottom and top may move, too; ``rough``: large steps are enough.
+    """
     middle = np.array([*solid.pose[:2, 3], 0.0])
     eye = (view.eye - middle).astype(np.float32)
     best = _numbers(solid)
@@ -74,7 +80,7 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
             together = best + _STEPS[level] * moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
             both = float(_costs(solid.shape, together[None], eye, pixels, prior)[0]) if len(which) > 1 else np.inf
             best, least = (together, both) if both < single else (alone, single)
-        elif level + 1 < len(_STEPS):
+        elif level + 1 < (_ROUGH if rough else len(_STEPS)):
             level += 1
         else:
             break
@@ -111,7 +117,8 @@ def pixels_around(view: View, item: Segment) -> Pixels:
     depth = view.frame.depth[top:bottom:every, left:right:every]
     said = np.isfinite(depth) & ~view.robot[top:bottom:every, left:right:every]
     rays = turn @ np.stack([x[said], y[said], np.ones(int(said.sum()))])
-    return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], float(every**2))
+    worth = np.where(view.filled[top:bottom:every, left:right:every][said], np.float32(_INFERRED), np.float32(1.0))
+    return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], worth, float(every**2))
 
 
 def _numbers(solid: Solid) -> Array:
@@ -156,7 +163,7 @@ def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
         own = np.minimum(np.abs(off), _WORST)
         own[~hit] = _WORST
         wrong = np.where(pixels.own, own, np.float32(_WORST) * (hit & (off > _BEHIND)))
-    return np.asarray(pixels.weight / _WORST * wrong.sum(axis=1))
+    return np.asarray(pixels.weight / _WORST * (wrong @ pixels.worth))
 
 
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.quantiles import median
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
@@ -37,12 +38,12 @@ class Segment:
 
 def make_segment(view: View, pixels: Indices) -> Segment:
     """The segment of these flat pixel indices."""
-    some = pixels[:: 1 + len(pixels) // 500]
-    chroma = view.chroma.reshape(-1, 3)[some]
-    light = view.light.reshape(-1)[some]
+    some = pixels[:: 1 + len(pixels) // 300]
+    chroma = np.array([median(column) for column in view.chroma.reshape(-1, 3)[some].T], dtype=float)
+    light = median(view.light.reshape(-1)[some])
     points = view.points.reshape(-1, 3)[pixels].astype(float)
     measured = ~view.filled.reshape(-1)[pixels]
-    return Segment(pixels, points, measured, np.median(chroma, axis=0).astype(float), float(np.median(light)), pixels)
+    return Segment(pixels, points, measured, chroma, light, pixels)
 
 
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import fit_circle
-from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, States, Taken, states
+from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, Taken, states
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.solid import Solid
 from deskhand.perception.standing import upright
@@ -93,7 +93,14 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
 
     The size is then estimated between what is seen and that bound; ``guessed`` names the axes.
     """
-    beyond = np.array([[_beyond(view, solid, axis, sign, taken) for sign in (-1.0, 1.0)] for axis in (0, 1)])
+    sides = [(axis, sign) for axis in (0, 1) for sign in (-1.0, 1.0)]
+    beyond = np.zeros((2, 2))
+    # Most sides are seen to go no further: one step tells.
+    for k, end in enumerate(_ends(view, solid, sides, np.array([_STEP]), taken)):
+        if end:
+            steps = np.arange(_STEP, _LARGEST - solid.size[sides[k][0]], _STEP)
+            last = _ends(view, solid, sides[k : k + 1], steps, taken)[0] if len(steps) else 0
+            beyond[sides[k][0], k % 2] = steps[last - 1] if last > 0 else 0.0
     guessed = tuple(axis for axis in (0, 1) if beyond[axis].sum() > 0.003)
     if not guessed:
         return solid
@@ -105,40 +112,29 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     return replace(solid, size=size, pose=pose, guessed=guessed)
 
 
-def _beyond(view: View, solid: Solid, axis: int, sign: float, taken: Taken) -> float:
-    """How much further [m] than it is seen a box may reach to one side, hidden all the way."""
-    steps = np.arange(_STEP, _LARGEST - solid.size[axis], _STEP)
-    for some in (steps[:1], steps):  # most sides are seen to go no further: one step tells
-        last = _hidden_steps(view, solid, axis, sign, some, taken)
-        if last < len(some) or not len(some):
-            break
-    return float(steps[last - 1]) if last > 0 else 0.0
-
-
-def _hidden_steps(view: View, solid: Solid, axis: int, sign: float, steps: Array, taken: Taken) -> int:
-    """How many of ``steps`` [m] beyond a side are hidden, from the first on."""
-    if not len(steps):
-        return 0
-    half, other = solid.size / 2, 1 - axis
+def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array, taken: Taken) -> list[int]:
+    """For each side (axis, sign), after how many of ``steps`` [m] beyond it the box ends: before that it is hidden all the way."""
+    half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
-    across, heights = np.linspace(-0.8, 0.8, 4) * half[other], np.linspace(-0.5, 0.8, 4) * half[2]
-    top = np.full((len(steps), 4, 3), half[2])
-    top[..., axis], top[..., other] = (sign * (half[axis] + steps))[:, None], across
-    above = _states(view, solid, top)
-    said = (above != UNKNOWN).sum(axis=1)
-    free = (said > 0) & ((above == HIDDEN).sum(axis=1) <= 0.5 * said) | (said == 0)
-    if abs(toward[other]) > half[other] + GRAZING * np.linalg.norm(toward):  # the face beside is turned to the camera
-        beside = top.copy()
-        beside[..., other], beside[..., 2] = np.sign(toward[other]) * half[other], heights
-        free |= (_states(view, solid, beside) == FREE).mean(axis=1) > 0.4
-    slabs = (top * [1.0, 1.0, 0.0]).reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
-    free |= taken(slabs).reshape(len(steps), 4).mean(axis=1) > 0.4
-    return int(np.argmax(free)) if free.any() else len(steps)
-
-
-def _states(view: View, solid: Solid, local: Array) -> States:
-    """States (N, M) of points (N, M, 3) in the axes of a solid."""
-    return states(view, local.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3], _HIDES).reshape(local.shape[:2])
+    away = GRAZING * float(np.linalg.norm(toward))
+    across, heights = np.linspace(-0.8, 0.8, 4), np.linspace(-0.5, 0.8, 4) * half[2]
+    points = np.empty((len(sides), 3, len(steps), 4, 3))
+    for k, (axis, sign) in enumerate(sides):
+        other = 1 - axis
+        points[k, ..., axis] = (sign * (half[axis] + steps))[:, None]
+        points[k, ..., other] = across * half[other]
+        points[k, 0, ..., 2], points[k, 1, ..., 2] = half[2], 0.0
+        points[k, 2, ..., other], points[k, 2, ..., 2] = np.sign(toward[other]) * half[other], heights
+    world = points.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
+    shape = points.shape[:-1]
+    found = states(view, world, _HIDES).reshape(shape)
+    filled = taken(world.reshape(*shape, 3)[:, 1].reshape(-1, 3)).reshape(len(sides), len(steps), 4).mean(axis=-1) > 0.4
+    said = (found[:, 0] != UNKNOWN).sum(axis=-1)
+    free = ((found[:, 0] == HIDDEN).sum(axis=-1) <= 0.5 * said) | filled
+    for k, (axis, _) in enumerate(sides):
+        if abs(toward[1 - axis]) > half[1 - axis] + away:  # the face beside is turned to the camera
+            free[k] |= (found[k, 2] == FREE).mean(axis=-1) > 0.4
+    return [int(np.argmax(row)) if row.any() else len(steps) for row in free]
 
 
 def _usual(size: Array, room: list[float], prior: Prior) -> Array:

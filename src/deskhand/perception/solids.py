@@ -20,6 +20,7 @@ from deskhand.perception.view import View
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
 _MAX_POINTS = 300
+_SPREAD = np.random.default_rng(0).permutation((np.arange(_MAX_POINTS) + 0.5) / _MAX_POINTS)  # places of those that are taken, evenly over all
 _SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
@@ -32,7 +33,7 @@ _WHOLE_TOP = 0.8
 _GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
-_EXPLAINED = 0.15  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
+_EXPLAINED = 0.2  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
 _UNEXPLAINED = 0.3  # share of a thing's pixels that its solid may leave unexplained
 _RARE = 0.2
 _SELDOM = 0.6
@@ -70,7 +71,6 @@ class SolidFits:
             # Both are kept, so that their ids stay their own.
             self._whole[key] = solid, full, taken
         return self._whole[key][1]
-
 
     def best(self, item: Segment, solid: Solid, taken: Taken, free: tuple[bool, bool]) -> Solid:
         """The solid of a segment, whole and where it explains the picture best; another shape where the one that it was taken for does so badly.
@@ -113,7 +113,7 @@ class SolidFits:
             return 2.0 * len(item), 1.0 * len(item)
         key = id(item), id(solid)
         if key not in self._explained:
-            best, cost = refined(self._view, self._pixels(item), solid, self.prior, (False, False))
+            best, cost = refined(self._view, self._pixels(item), solid, self.prior, (False, False), rough=True)
             self._explained[key] = item, solid, (cost, cost - unusual(self.prior, best))
         return self._explained[key][2]
 
@@ -131,7 +131,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     """
     points, measured = item.points, item.measured
     if len(points) > _MAX_POINTS:
-        chosen = np.random.default_rng(0).permutation(len(points))[:_MAX_POINTS]
+        chosen = (_SPREAD * len(points)).astype(np.int64)
         points, measured = points[chosen], measured[chosen]
     whole = points
     points = points[measured] if measured.sum() >= 20 else points

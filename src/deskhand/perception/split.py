@@ -47,8 +47,12 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
             result.append(item)
             continue
         inside = _is_inside(item, hollows)
-        ways = [_split(view, fits, item, solid, _DEPTH, inside), [item] if inside else stacked_parts(view, fits, item, solid)]
-        result += min(ways, key=lambda parts: _unexplained(fits, parts, solid)) if min(map(len, ways)) > 1 else max(ways, key=len)
+        beside = _split(view, fits, item, solid, _DEPTH, inside)
+        above = [item] if inside else stacked_parts(view, fits, item, solid)
+        if len(beside) > 1 and len(above) > 1:
+            result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
+        else:
+            result += above if len(above) > 1 else beside
     return result
 
 
@@ -72,6 +76,8 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
+    if not poor and not fits.is_doubtful(item, solid):
+        return [item]
     corners = inward_corners(view, item)
     if not poor and not corners:
         return [item]

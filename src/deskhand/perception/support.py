@@ -82,7 +82,10 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
 def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
     """Things with what is hidden of them, and what those lean against that neither stand nor lie."""
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
-    result = [item if item.hollow is not None else replace(item, solid=fits.best(item.segment, item.solid, _taken(i, placed), _free(i, placed))) for i, item in enumerate(placed)]
+    result = [
+        item if item.hollow is not None else replace(item, solid=fits.best(item.segment, item.solid, _taken(i, placed), _free(i, placed)))
+        for i, item in enumerate(placed)
+    ]
     for i, item in enumerate(result):
         if i not in containers and _leans(item.solid) and item.relation == "on":
             against = _leans_against(i, result, containers)

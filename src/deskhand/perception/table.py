@@ -12,7 +12,7 @@ from deskhand.perception.quantiles import median, spread
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Table
 
-_STRIDE = 5
+_STRIDE = 7
 _ROUNDS = 60
 _MIN_POINTS = 200
 

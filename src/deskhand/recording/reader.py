@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mcap.exceptions import McapError
-from mcap.records import Channel, Footer, Message, Schema
+from mcap.reader import make_reader
+from mcap.records import Channel, Footer, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
 
@@ -43,6 +44,17 @@ class Recording:
         self.path = mcap_in(path)
         self.complete = False
 
+    def metadata(self, name: str = "deskhand") -> dict[str, str]:
+        """Words about the recording, as its writer left them; empty where there are none or the file was cut off before."""
+        with self.path.open("rb") as stream:
+            try:
+                for record in StreamReader(stream).records:
+                    if isinstance(record, Metadata) and record.name == name:
+                        return dict(record.metadata)
+            except (McapError, ValueError, EOFError, struct.error):
+                pass
+        return {}
+
     def __iter__(self) -> Iterator[Record]:
         schemas: dict[int, Schema] = {}
         channels: dict[int, Channel] = {}
@@ -68,6 +80,23 @@ class Recording:
                         self.complete = True
             except (McapError, ValueError, EOFError, struct.error):  # the file ends within a record, or a checksum is wrong
                 return
+
+    def in_time(self) -> Iterator[Record]:
+        """In the order of their times, where the file has its index; else as they were written."""
+        with self.path.open("rb") as stream:
+            try:
+                indexed = make_reader(stream)
+                ordered = indexed.get_summary() is not None
+            except (McapError, ValueError, EOFError, struct.error):
+                ordered = False
+            if ordered:
+                factory = DecoderFactory()
+                for schema, channel, message in indexed.iter_messages(log_time_order=True):
+                    decode = factory.decoder_for(channel.message_encoding, schema)
+                    if decode is not None and schema is not None:
+                        yield Record(channel.topic, schema.name, message.log_time * 1e-9, message.data, decode)
+                return
+        yield from self
 
 
 def mcap_in(path: Path) -> Path:

@@ -46,6 +46,10 @@ class SimMotion:
         """Empty while running and after success."""
         return self._follower.message
 
+    def behind(self) -> float:
+        """It keeps time."""
+        return self._follower.behind
+
     def cancel(self) -> None:
         """Stop and hold."""
         self._simulation.cancel(self._follower)

@@ -70,6 +70,8 @@ MODULES = (
     "execution.trajectories",
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
+BASELINE = ("execution.direct",)
+"""Modules of what direct mode needs, the baseline without tools."""
 
 
 def missing_needs(robot: Robot) -> dict[str, str]:
@@ -89,14 +91,14 @@ def _vision() -> ModelProfile | None:
     return load_profile(name) if name else None
 
 
-def load_tools(others: bool = True) -> tuple[Registry, list[str]]:
-    """The tool base, and with ``others`` the tools of other packages.
+def load_tools(others: bool = True, baseline: bool = False) -> tuple[Registry, list[str]]:
+    """The tool base, with ``others`` the tools of other packages, with ``baseline`` the action of direct mode.
 
     Returns:
         The registry, and one line for each tool of others that was refused.
     """
     registry = Registry()
-    for name in MODULES:
+    for name in (*MODULES, *(BASELINE if baseline else ())):
         module = import_module(f"deskhand.tools.{name}")
         for item in vars(module).values():
             found = tool_of(item)

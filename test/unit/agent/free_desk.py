@@ -77,7 +77,7 @@ class FreeDesk(SymbolicDesk):
             if item["support"] not in ("table", "gripper"):
                 below = self.objects[item["support"]]
                 height = below["size"][2] if item["relation"] == "on" else 0.004
-                pose[2, 3] = below["position"][2] - below["size"][2] / 2 + height + before.size[2] / 2
+                pose[2, 3] = below["position"][2] - below["size"][2] / 2 + height + min(item["size"][2], before.size[2]) / 2
                 pose[:3, :3] = before.pose[:3, :3]
             objects.append(replace(before, pose=pose))
         return Truth(1.0, tuple(objects), (self.names[self.holding],) if self.holding else ())

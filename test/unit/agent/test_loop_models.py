@@ -221,7 +221,7 @@ def test_results_are_cut_to_the_context_of_a_small_model() -> None:
     outcome = AgentLoop(model, desk(), context_tokens=900).run("put the cup in the bin")
     assert outcome.success
     assert max(sum(len(message.content) for message in shown) for shown in model.conversations) < 900 * 4 + 4000
-    assert "older result cut" in "".join(message.content for message in model.conversations[-1])
+    assert len(model.conversations[-1]) < 25 < len(model.conversations) * 2  # the oldest steps are left out
     assert model.conversations[-1][1].content == "put the cup in the bin"
 
 

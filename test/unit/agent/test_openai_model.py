@@ -70,10 +70,11 @@ def as_events(text: str) -> str:
     try:
         answer = json.loads(text)
         body = answer["choices"][0]["message"]
-    except (ValueError, KeyError, IndexError, TypeError):
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         return f"data: {text}\n\ndata: [DONE]\n\n"
     content = body.get("content") or ""
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": content[at : at + 5]} for at in range(0, len(content), 5))]
+    size = max(5, len(content) // 100)
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": content[at : at + size]} for at in range(0, len(content), size))]
     for index, call in enumerate(body.get("tool_calls", ())):
         function = call["function"]
         deltas.append({"tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": {"name": function["name"], "arguments": ""}}]})

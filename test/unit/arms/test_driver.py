@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from driven import ARM, GRIPPER, HOME, OUT, SERVOS, Rig, smooth
+from driven import ARM, GRIPPER, HOME, MODEL, OUT, SERVOS, smooth, started
 
 from deskhand.arms.bus import rrc
+from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.follower import PATH_TOLERANCE_VIOLATED
 from deskhand.errors import DeskhandError
-
-
-def started(kind: str = "hiwonder_rrc") -> Rig:
-    rig = Rig(kind)
-    assert rig.step()
-    return rig
 
 
 def moves(rig: Rig) -> list[bytes]:
@@ -51,7 +46,7 @@ def test_positions_are_measured_not_echoed() -> None:
 
 
 def test_nothing_moves_when_it_starts_and_torque_comes_at_the_measured_pose() -> None:
-    rig = Rig()
+    rig = Rig(MODEL)
     for servo in rig.emulator.servos.values():
         servo.set_torque(False)
         servo.shaft.position += 7.4
@@ -171,14 +166,14 @@ def test_a_pulled_cable_ends_the_motion_at_once_and_the_arm_comes_back_by_itself
         start = rig.driver.joint_state().of(ARM.joints)
         follower = rig.driver.follow(smooth([start, OUT if abs(start[0]) < 0.3 else HOME], 1.0))
         rig.run(0.3)
-        rig.port.plugged = False
+        rig.port.unplug()
         assert not rig.step()
         assert not follower.active and "connection" in follower.message
         with pytest.raises(DeskhandError, match="not connected"):
             rig.driver.joint_state()
         rig.clock.sleep(0.5)
         stood = rig.true_angles()
-        rig.port.plugged = True
+        rig.port.plug()
         assert rig.step()
         rig.run(0.1)
         assert np.abs(rig.true_angles() - stood).max() < ARM.resolution

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from driven import HOME, OUT, Rig, smooth
+from driven import HOME, MODEL, OUT, smooth
 
 from deskhand.arms.emulate.faults import WireFaults
+from deskhand.arms.emulate.rig import Rig
 
 
 @pytest.mark.parametrize("kind", ["hiwonder_rrc", "lx16a"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_no_wrong_position_is_believed(kind: str, seed: int) -> None:
-    rig = Rig(kind, WireFaults.share(0.05, seed))
+    rig = Rig(MODEL, kind, WireFaults.share(0.05, seed))
     goals = [HOME, OUT]
     follower = None
     gaps, last, frames = [], 0.0, 0

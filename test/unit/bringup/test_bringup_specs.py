@@ -29,7 +29,8 @@ def declared(name: str) -> set[str]:
 
 def all_specs() -> list[NodeSpec]:
     robot = robot_nodes(StackOptions(camera="realsense", camera_mount="fixed", driver="mock", episodes="/data", view=True, approval="motion"))
-    return [*sim_nodes(StackOptions()), *(spec for spec in robot if spec.package == "deskhand")]
+    driven = sim_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc"))
+    return [*sim_nodes(StackOptions()), *driven, *(spec for spec in robot if spec.package == "deskhand")]
 
 
 def test_every_node_has_its_module_with_a_main() -> None:
@@ -114,6 +115,23 @@ def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> N
     assert specs["spawner"].once
     assert "mock_components/GenericSystem" in str(specs["robot_state_publisher"].parameters["robot_description"])
     assert "ros2_control" not in str(robot_nodes(StackOptions())[0].parameters["robot_description"]).replace("ros2_control_mode", "")
+
+
+def test_a_driver_of_ours_comes_with_its_node_and_its_port() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(arm="jetarm", driver="lx16a", port="/dev/servos"))}
+    assert specs["arm"].parameters == {"arm": "jetarm", "driver": "lx16a", "port": "/dev/servos", "use_sim_time": False}
+    assert "controller_manager" not in specs
+    simulated = {spec.name: spec for spec in sim_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc", port="/tmp/port"))}
+    assert simulated["sim"].arguments[-4:] == ("--bus", "hiwonder_rrc", "--port", "/tmp/port")
+    assert simulated["sim"].parameters["realtime_factor"] == 1.0
+    assert simulated["arm"].parameters["port"] == "/tmp/port" and simulated["arm"].parameters["use_sim_time"] is True
+
+
+@pytest.mark.parametrize(("arm", "driver"), [("wx250s", "hiwonder_rrc"), ("jetarm", "ros2_control"), ("so101", "lx16a")])
+def test_an_arm_is_not_driven_by_what_it_has_not(arm: str, driver: str) -> None:
+    with pytest.raises(DeskhandError, match="it has") as caught:
+        robot_nodes(StackOptions(arm=arm, driver=driver))
+    assert caught.value.code == "config_error"
 
 
 def test_the_controllers_move_the_joints_of_the_arm() -> None:

@@ -47,6 +47,8 @@ class FollowingArm:
         self.silent_from = float("inf")
         self.fails_at = float("inf")
         self.told_late = 0.0  # [s] that joint states are on their way
+        self.pace = 1.0  # of the trajectory's speed
+        self.tells_pace = True
         self.efforts = np.zeros(0)
         self.cancels = 0
         self.failure = ""
@@ -57,7 +59,7 @@ class FollowingArm:
     def _now(self, ago: float = 0.0) -> Array:
         if self.trajectory is None:
             return self.joints
-        at = min(self._elapsed() - ago - self.delay, self.held_from)
+        at = min(self.pace * (self._elapsed() - ago - self.delay), self.held_from)
         joints = self.trajectory.sample(max(at, 0.0))
         if self._elapsed() > self.offset_from:
             joints = joints + np.array([0.4, 0, 0, 0, 0, 0])
@@ -79,7 +81,10 @@ class FollowingArm:
         if self._elapsed() > self.fails_at:
             self.failure = "path tolerance violated"
             return True
-        return self._elapsed() - self.delay >= self.trajectory.duration
+        return self.pace * (self._elapsed() - self.delay) >= self.trajectory.duration
+
+    def behind(self) -> float:
+        return (1 - self.pace) * self._elapsed() if self.tells_pace else 0.0
 
     def error(self) -> str:
         return self.failure

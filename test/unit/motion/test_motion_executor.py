@@ -37,6 +37,17 @@ def test_what_goes_wrong_halts_the_arm_and_is_named(fault: str, code: str) -> No
     assert "halted at" in report.message
 
 
+def test_an_arm_that_must_go_slower_arrives_later_and_one_that_does_not_say_so_is_halted() -> None:
+    desk, plan = moving()
+    desk.arm.pace = 0.5
+    report = Executor(desk.arm, desk.clock, MODEL).execute(plan)
+    assert report.ok and report.max_tracking_error < 0.05
+    assert report.duration > 1.9 * plan.trajectory.duration
+    desk, plan = moving()
+    desk.arm.pace, desk.arm.tells_pace = 0.3, False
+    assert Executor(desk.arm, desk.clock, MODEL).execute(plan).code == "tracking_error"
+
+
 @pytest.mark.parametrize("late", [0.6, 1.5])
 def test_joint_states_that_come_late_are_no_stall(late: float) -> None:
     """A simulation at many times real time: what comes is of a second ago, by the clock."""

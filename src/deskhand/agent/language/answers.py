@@ -11,8 +11,8 @@ from deskhand.agent.language.resolve import Seen, beside, inside, is_receptacle,
 
 CAPABILITIES = (
     "I can look at the desk and say what is there, where it is and how many there are; put things into containers, on other things or on the desk; "
-    "stack them; tidy the desk by rules (for example: put the blocks in the tray and everything else into the bin); pick something up; "
-    "open or close the gripper; go home; and stop."
+    "stack them, sort them by colour or kind, lay them in a row, swap them, make room; tidy the desk by rules (for example: put the blocks in the tray and "
+    "everything else into the bin); build with blocks; pick something up or hand it to you; undo what I did; open or close the gripper; go home; and stop."
 )
 _WORDS = {"left_of": "to the left of", "right_of": "to the right of", "in_front_of": "in front of", "near": "next to"}
 

@@ -21,7 +21,7 @@ _NAMES = {
     "row": r"\brow\b|\bline up\b|\bstraight line\b|\bin (?:a )?line\b|\bside by side\b",
     "tower": r"\btowers?\b|\bcolumn\b|\binto a (?:stack|pile)\b",
 }
-_SORTED = re.compile(r"\b(?:small|big|large|tall|high|short|long)(?:er|est)\b|\b(?:by|of|in) (?:size|height|length)\b")
+_SORTED = re.compile(r"\b(?:small|bigg|large?|tall|high|short|long)(?:er|est|st)\b|\b(?:by|of|in) (?:size|height|length|colou?r)\b")
 """A row in an order of sizes is no structure: it is laid out (forms.py)."""
 _BLOCKS = re.compile(r"\b(?:blocks?|cubes?|bricks?)\b")
 _HIGH = re.compile(r"\b(?:blocks?|cubes?|bricks?|levels?|storeys?|stories) (?:high|tall)\b|\bof (?:the )?(?:blocks?|cubes?|bricks?)\b")

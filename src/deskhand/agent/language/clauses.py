@@ -13,6 +13,12 @@ from deskhand.agent.language.phrases import SEPARATORS, at, match, parse_ref, se
 _PICK_MODIFIERS = frozenset(("in", "on", "left_of", "right_of", "in_front_of", "behind", "near", "under"))
 
 
+def _acts(words: Sequence[str], start: int) -> bool:
+    """Whether a verb stands between ``start`` and the next separator: a clause of its own."""
+    end = next((i for i in range(start, len(words)) if words[i] in SEPARATORS), len(words))
+    return any(match(words, i, tuple(lex.VERBS)) and words[i] not in lex.MATERIALS | lex.KIND_WORDS.keys() for i in range(start, end))
+
+
 class ClauseReader:
     """Keeps what "it" and "the blue one" mean from one sentence to the next."""
 
@@ -66,6 +72,9 @@ class ClauseReader:
         ):
             self._emit()
             self._clause.negated = True
+            i += 1
+        elif word == "but" and clause.refs and clause.refs[-1].count == 0 and not clause.in_except and parse_ref(words, i + 1) and not _acts(words, i + 1):
+            clause.in_except = True  # "everything but the cup"
             i += 1
         elif length := match(words, i, lex.EXCEPT):
             clause.in_except = True

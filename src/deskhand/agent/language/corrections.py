@@ -26,7 +26,8 @@ _NOT = re.compile(
 )
 _INSTEAD_OF = re.compile(r"^(?P<a>.+?),? (?:and )?(?:not|instead of|rather than) (?P<b>.+)$")
 _ABANDON = re.compile(
-    r"^(?:never mind|nevermind|forget (?:it|about it|that)|leave it(?: be)?|do not bother|that is enough|cancel (?:it|that)|do not do (?:it|that)|abort)\b.*"
+    r"^(?:neither|none(?: of them)?$|nothing$|never mind|nevermind|forget (?:it|about it|that)|leave it(?: be)?|"
+    r"do not bother|that is enough|cancel (?:it|that)|do not do (?:it|that)|abort)\b.*"
 )
 _WHERE = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **dict.fromkeys(lex.TO, "auto"), **lex.BESIDE}
 

@@ -20,6 +20,7 @@ class Ref:
         size: (``volume``, ``height`` or ``length``; +1 or -1; superlative) or None.
         place: ``left``, ``right``, ``front``, ``back``, ``near``, ``far``, ``middle`` or empty, from the robot's view.
         count: how many; 0 for all.
+        nth: 2 for "the second biggest", "the second from the left".
         definite: "the", not "a".
         rest: whatever no other phrase of the instruction names.
         pronoun: "it", "them": what the phrase before named.
@@ -48,6 +49,7 @@ class Ref:
     where: tuple[str, Ref] | None = None
     excluded: tuple[Ref, ...] = ()
     second: Ref | None = None
+    nth: int = 1
 
     @property
     def anything(self) -> bool:
@@ -67,6 +69,8 @@ class Place(Intent):
     things: tuple[Ref, ...]
     relation: str
     target: Ref
+    stage: int = 0
+    """What was said to come first, comes first."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +167,7 @@ class Clear(Intent):
 
 @dataclass(frozen=True)
 class MoveTo(Intent):
-    """Things go to a region of the desk: ``left``, ``right``, ``front``, ``back``, ``middle`` or two of them (``left back``)."""
+    """Things go to a region of the desk: ``left``, ``right``, ``front``, ``back``, ``middle`` or two of them (``left back``); empty: elsewhere."""
 
     things: tuple[Ref, ...]
     region: str

@@ -97,6 +97,7 @@ MATERIALS = _words(
 )
 """Adjectives that are heard and decide nothing."""
 
+ORDINALS: dict[str, int] = {word: n for n, word in enumerate(("second", "third", "fourth", "fifth"), start=2)}
 NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}
 DEFINITE = frozenset(("the", "this", "that", "these", "those", "my", "your", "our", "his", "her", "their", "its"))
 PRONOUNS = frozenset(("it", "them", "they", "these", "those", "this", "that", "both"))

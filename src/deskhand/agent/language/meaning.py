@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from deskhand.agent.language import lexicon as lex
-from deskhand.agent.language.intents import Impossible, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
+from deskhand.agent.language.intents import Hand, Impossible, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
 
 EVERYTHING = Ref("everything", count=0)
 BIN = Ref("the bin", kinds=frozenset(("bin",)), definite=True)
@@ -54,6 +54,10 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     """The intents of a clause; ``context`` is brought up to date."""
     text = " ".join(clause.words).strip(" ,:")
     refs = _heads(clause.refs, clause.target, context)
+    if clause.target is not None and clause.target.pronoun and context.last:  # "if the tray is empty, put the sponge in it"
+        clause.target = next((ref for ref in reversed(context.last) if container_like(ref)), context.last[-1])
+    if clause.target is None and clause.fronted is None and "top" in clause.flags and clause.verb in {"put", "stack"} and len(context.last) == 1:
+        clause.relation, clause.target = "on", context.last[0]  # "…, then put the green one on top"
     things: list[Ref] = []
     if clause.verb == "leave" and len(refs) > 1:  # "leave the cup where it is"
         refs = [ref for ref in refs if not ref.pronoun]
@@ -102,7 +106,8 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     if verb == "impossible":
         return [Impossible(text)]
     if verb == "put" and target is None and "me" in clause.words:
-        return [Impossible(text, "I cannot hand things over.")]
+        throws = clause.words[0] in {"throw", "toss"} or len(objects) != 1
+        return [Impossible(text, "I hand over one thing at a time, and throw none")] if throws else [Hand(objects[0])]
     if verb == "pick" and clause.words[0] == "take" and target is None and objects and all(ref.where and ref.where[0] == "at" for ref in objects):
         verb = "remove"
     if verb == "remove":

@@ -8,8 +8,10 @@ from dataclasses import replace
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.building import parse_building
 from deskhand.agent.language.clauses import ClauseReader
-from deskhand.agent.language.forms import parse_form
-from deskhand.agent.language.intents import Act, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.agent.language.forms import parse_forms
+from deskhand.agent.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.agent.language.meaning import container_like
+from deskhand.agent.language.phrases import match
 from deskhand.agent.language.questions import parse_condition, parse_question
 
 _CONTRACTIONS = (
@@ -34,7 +36,7 @@ _POLITE = re.compile(
     r"(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
     r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|"
     r"(?:make|be) sure(?: that)?(?: to)?|ensure(?: that)?|see to it that|lets|start by|begin by|do me a favou?r and|i will need you to|"
-    r"it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do)\b[ ,!]*)+"
+    r"it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do(?! (?:i|we|you)\b))\b[ ,!]*)+"
 )
 _STOP = re.compile(
     r"^(?:please )?(?:emergency )?(?:stop|halt|freeze|abort|cancel|quit|stand still|hold still|hold it|do not move|pause|whoa|cease|enough)"
@@ -78,25 +80,30 @@ def normalise(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
+_ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")
+
+
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
     if build := parse_building(text):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()
     intents: list[Intent] = []
-    for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text)):
+    ordered = bool(_ORDERED.search(text.lower()))
+    for stage, sentence in enumerate(re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text))):
         for part in _split_questions(sentence):
             if (other := _OTHERWISE.match(part)) and intents and isinstance(before := intents[-1], If) and not before.otherwise:
                 intents[-1] = replace(before, otherwise=tuple(_sentence(other["do"], reader)))
                 continue
             found = _conditional(part, reader) or _sentence(part, reader)
-            intents += found
+            intents += [replace(item, stage=stage) if ordered and isinstance(item, Place) else item for item in found]
             reader.remember(found)
     return Instruction(text, tuple(_joined(intents)))
 
 
 _OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
 _ELSE = re.compile(r"[,;]? (?:or )?(?:otherwise|else|if not),? ")
+_BARE_PLACE = re.compile(r"^(?:in|into|on|onto|to|next to|behind) ")
 _IF_FIRST = re.compile(r"^(?:and |but )?(?P<word>if|when|in case|unless|provided(?: that)?) (?P<rest>.+)$")
 _IF_LAST = re.compile(r"^(?P<do>.+?),? (?:but )?(?:only )?(?P<word>if|in case|unless|provided(?: that)?) (?P<cond>.+)$")
 
@@ -107,6 +114,8 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
     if found := _IF_FIRST.match(_POLITE.sub("", sentence) or sentence):
         parts = found["rest"].split(",")
         splits = [(",".join(parts[:i]), ",".join(parts[i:])) for i in range(1, len(parts))]
+        words = found["rest"].split()
+        splits += [(" ".join(words[:i]), " ".join(words[i:])) for i in range(2, len(words)) if match(words, i, tuple(lex.VERBS))]  # no comma
     elif found := _IF_LAST.match(sentence):
         splits = [(found["cond"], found["do"])]
     else:
@@ -114,7 +123,11 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
     for condition, do in splits:
         if (ask := parse_condition(condition)) is not None:
             reader.remember([ask])
+            place = ask.target or ask.about
+            if place is not None and container_like(place):  # "if there is nothing in the tray, put the can there"
+                do = re.sub(r"\bthere\b", f"in {place.words}", do)
             then, *otherwise = _ELSE.split(do.strip(" ,"), maxsplit=1)
+            otherwise = [f"put it {text}" if _BARE_PLACE.match(text) else text for text in otherwise]
             yes, no = tuple(_sentence(then, reader)), tuple(_sentence(otherwise[0], reader)) if otherwise else ()
             if ask.about is not None and ask.about.pronoun:  # "put the block in the box unless it is red"
                 ask = replace(ask, about=reader.named(ask.about))
@@ -142,7 +155,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Stop()]
     if _HELP.match(sentence) or _HELP.match(bare):
         return [Help()]
-    if formed := next((found for text in (bare, sentence) if (found := parse_form(text, reader.named)) is not None), None):
+    if formed := next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None):
         reader.mention([ref for item in formed for ref in _things(item)])
         return formed
     if asked := parse_question(bare, sentence, question):
@@ -186,7 +199,9 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     """Make "pick it up and put it there" one placement; drop remarks beside a real command; a lone "sort" is a tidy."""
     out: list[Intent] = []
     for item in intents:
-        if isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
+        if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.thing == item.thing:
+            out[-1] = item  # "I need the sponge. Could you pass it to me?"
+        elif isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
             out[-1] = item
         elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
             out[-1] = item  # "take it out of the tray and put it in the bin"

@@ -117,7 +117,7 @@ def _whole(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             return replace(of[0], words=" ".join(words[start : of[1]]), rest=True, count=0), of[1]
         return _post(Ref(" ".join(words[start:end]), count=0, rest=True), words, start, end)
     if length := match(words, start, _ALL):
-        ref = Ref(" ".join(words[start : start + length]), count=0)
+        ref = Ref(" ".join(words[start : start + length]), count=int(words[start] == "something" and at(words, start + length) == "to"))
         end = start + length
         while (word := at(words, end)) in lex.COLORS or word in lex.SHAPES:  # "everything red"
             ref = _adjective(ref, word)
@@ -220,6 +220,10 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             if i + n <= len(words)
         )
         known = word in lex.COLORS or word in lex.SHAPES or word in lex.SIZES or (word in lex.PLACES and (i > start))
+        if word in lex.ORDINALS and (at(words, i + 1) in {*lex.SIZES, *lex.PLACES} or (i > start and _noun(words, i + 1, False))):
+            said["nth"] = lex.ORDINALS[word]
+            i += 1
+            continue
         material = word in lex.MATERIALS and bool(_noun(words, i + 1, False) or at(words, i + 1) in {*lex.COLORS, *lex.SIZES, *lex.SHAPES})
         if i > head and (word in lex.NUMBERS or word.isdigit()) and "count" not in said:  # "the biggest two"
             said |= {"count": lex.NUMBERS.get(word) or int(word), "number": True}
@@ -250,6 +254,7 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
         rest=bool(said.get("rest")),
     )
     ref = replace(ref, count=_count(said, plural, ref))
+    ref = replace(ref, nth=int(str(said.get("nth", 1))))
     if said.get("picked") and plural:
         ref = replace(ref, count=1)
     return _post(ref, words, start, end)
@@ -267,6 +272,11 @@ def _count(said: dict[str, object], plural: bool, ref: Ref) -> int:
 
 def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, int]:
     """What follows the noun and belongs to it: "on the left", "that is red", "closest to the robot"."""
+    if (at(words, end) == "to" and at(words, end + 1) in lex.USES) or (
+        at(words, end) in {"that", "which"} and at(words, end + 2) in {"can", "could"} and at(words, end + 3) in lex.USES
+    ):  # "something to write with", "things that I can drink from"
+        i = end + (1 if words[end] == "to" else 3)
+        ref, end = replace(ref, kinds=lex.USES[words[i]]), i + 1 + (at(words, i + 1) in {"with", "from"})
     while True:
         i = end
         if at(words, i) in {"that", "which", "who"} and at(words, i + 1) in {"is", "are", "looks", "look"}:
@@ -292,7 +302,7 @@ def _side(words: Sequence[str], i: int) -> tuple[str, int] | None:
         j += at(words, j) == "the"
         if at(words, j) in {"you", "robot", "yourself", "arm"}:
             return lex.PLACES[at(words, i)], j + 1
-    if at(words, i) not in {"on", "at", "in", "to"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
+    if at(words, i) not in {"on", "at", "in", "to", "from"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
         return None
     j = i + 3
     if at(words, j) in {"side", "hand", "end", "edge"}:

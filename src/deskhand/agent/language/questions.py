@@ -29,8 +29,10 @@ _HELD = re.compile(
     r"^(?:what (?:are you|is the (?:robot|gripper|hand|arm)) (?:holding|carrying|grasping)|what is in (?:your|the) (?:hand|gripper)|"
     r"are you (?:holding|carrying) (?:anything|something))(?: now| right now)?$"
 )
+_USE = re.compile(r"^what (?:can|could) (?:i|we|you|one) (?P<use>\w+)(?: with| from)?$")
 _COLOR = lex.phrases(
-    "what color is, what colour is, what color are, what colour are, which color is, which colour is, what color does, what colour does, "
+    "what colors are, what colours are, which colors are, which colours are, what color is, "
+    "what colour is, what color are, what colour are, which color is, which colour is, what color does, what colour does, "
     "what is the color of, what is the colour of"
 )
 _CONTENT = lex.phrases(
@@ -46,6 +48,8 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
         return Ask("clean")
     if _HELD.match(text):
         return Ask("held")
+    if (use := _USE.match(text)) and use["use"] in lex.USES:
+        return Ask("exists", Ref(f"something to {use['use']}", kinds=lex.USES[use["use"]], count=0))
     if compared := _compared(text):
         return compared
     if about_the_past(text):
@@ -64,6 +68,8 @@ _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("more", (
             r"(?:are there|do (?:you|we|i) (?:see|have)|there are) (?P<rel>more|fewer|less|as many) (?P<a>.+?) (?:than|as) (?P<b>.+)",
             r"(?:are there|do (?:you|we|i) (?:see|have)|there (?:are|is)) "
+            r"(?P<n>\w+) and (?P<rel>more|fewer|less) (?P<a>.+)",
+            r"(?:are there|do (?:you|we|i) (?:see|have)|there (?:are|is)) "
             r"(?P<rel>more than|fewer than|less than|at least|at most|exactly|only) (?P<n>\w+) (?P<a>.+)",
             r"(?:what|which) (?:are|is) there more(?: of)?,? (?P<a>.+?) and (?P<b>.+)",
             r"(?:are there )?(?P<rel>more|fewer|less) (?P<a>.+?) and (?P<b>.+)",
@@ -72,6 +78,7 @@ _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:which|what)(?: one| of them| thing)? (?:is|are) (?:the )?(?P<size>\w+)(?: one)?[ ,:]+(?P<a>.+?) and (?P<b>.+)",
             r"(?:is|are) (?P<a>.+?) (?P<size>\w+) than (?P<b>.+)",
         )),
+        ("which", (r"(?:which|what) (?P<a>.+?) (?:is|are) (?:the )?(?P<size>\w+?(?:est|st))(?: one)?(?: (?:here|on the desk))?",)),
         ("measure", (r"how (?P<size>big|large|tall|high|long|wide|small|short) (?:is|are) (?P<a>.+)",)),
         ("distance", (r"how far(?: away)? (?:is|are) (?P<a>.+?) (?:away )?(?:from|and) (?P<b>.+)",)),
         ("nearest", (
@@ -110,9 +117,13 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
         if number and not (number.isdigit() or number in lex.NUMBERS or number == "one"):
             return None
         relation = str(said.get("rel") or "which")
+        if number and relation in ("more", "fewer", "less"):  # "two or more"
+            relation = "at least" if relation == "more" else "at most"
         return Ask(
             "more", about, _SIGNS.get(relation, relation), target, text, (lex.NUMBERS.get(number) or int(number.replace("one", "1"))) if number else None
         )
+    if kind == "which":
+        return Ask("which", replace(about, size=lex.SIZES[str(said["size"])], count=1)) if said["size"] in lex.SIZES else None
     if kind in ("larger", "measure"):
         size = _SIZE_WORDS.get(str(said["size"])) or lex.SIZES.get(str(said["size"]))
         if size is None:
@@ -130,7 +141,9 @@ _SIZE_WORDS = {"high": ("height", 1, False), "higher": ("height", 1, True), "lon
 def parse_condition(text: str) -> Ask | None:
     """What must be so: "there is a cup", "the tray is empty", "there are more than two blocks", "you see no ball", "the cup is in the tray"."""
     text = text.strip(" ,")
-    found = re.fullmatch(r"(there (?:is|are)|(?:you|i|we) (?:can )?(?:see|find|have)) (?:no|not (?:a|an|any)|nothing) ?(.*)", text)
+    if re.search(r"\bnone\b", text):
+        return None
+    found = re.fullmatch(r"(there (?:is|are)|(?:you|i|we) (?:can )?(?:see|find|have)) (?:no|not (?:a|an|any)|nothing)\b ?(.*)", text)
     if found:
         ask = parse_question(f"is there {'a' if found[2] else 'something'} {found[2]}".strip(), text, True)
         return replace(ask, negated=not ask.negated) if ask else None
@@ -201,6 +214,8 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
             return None
         found = Ref(noun, noun=lex.singular(noun), count=0), start + 1
     ref, i = found
+    while kind in {"count", "exists", "where"} and at(words, i) == "and" and ref.kinds and (more := parse_ref(words, i + 1)) and more[0].kinds:
+        ref, i = replace(ref, kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans"
     while at(words, i) in {
         "are",
         "is",
@@ -223,10 +238,6 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
         "still",
         "already",
     }:
-        if at(words, i) == "to" and at(words, i + 1) in lex.USES and ref.anything:  # "anything to drink", "something to write with"
-            use = at(words, i + 1)
-            ref = Ref(f"something to {use}", kinds=lex.USES[use], count=0)
-            i += 1 + (at(words, i + 2) in ("with", "from"))
         if match(words, i, tuple(lex.BESIDE)):
             break
         i += 1

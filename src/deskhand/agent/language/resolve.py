@@ -76,6 +76,8 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
         fitting = _by_place(ref.place, fitting, wanted)
     if not wanted:
         return Found(tuple(fitting), assumed, missing=not fitting)
+    if ref.nth > 1:
+        fitting = fitting[ref.nth - 1 :]
     note = assumed
     if len(fitting) > wanted and not (ref.size or ref.place):
         fitting = _by_place("near", fitting, wanted)
@@ -131,6 +133,8 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation == "between":
         return is_between(item, pair(ref, [other for other in objects if other["id"] != item["id"]]))
     others = {other["id"]: other for other in resolve(replace(ref, count=0), objects, "any").objects if other["id"] != item["id"]}
+    if relation == "under":
+        return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
         return str(item.get("support")) in others
     return any(beside(relation, item, other) for other in others.values())
@@ -170,7 +174,7 @@ def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
 
 
 def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
-    """Whether its centre is between those of two others, and at most a third of their distance off the line."""
+    """Whether its centre is between those of two others, and at most a quarter of their distance off the line."""
     if len(ends) != 2:
         return False
     (ax, ay), (bx, by), (x, y) = (other["position"][:2] for other in (*ends, item))
@@ -178,7 +182,7 @@ def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
     if length < 1e-6:
         return False
     along, across = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length, ((y - ay) * (bx - ax) - (x - ax) * (by - ay)) / length
-    return bool(0.1 * length < along < 0.9 * length and abs(across) < length / 3)
+    return bool(0.15 * length < along < 0.85 * length and abs(across) < length / 4)
 
 
 def measure(item: Seen, what: str) -> float:

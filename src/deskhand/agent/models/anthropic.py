@@ -27,7 +27,7 @@ class AnthropicModel:
 
     def __init__(self, profile: ModelProfile, sleep: Callable[[float], None] | None = None) -> None:
         self.name = f"{profile.name} ({profile.model})"
-        self.context_tokens = profile.context_tokens
+        self.context_tokens = 0 if profile.prompt == "compact" else profile.context_tokens  # a compact prompt is made to fit from the whole talk
         self._profile, self._sleep = profile, sleep
         self._client: Any = None
         self._key = ""
@@ -70,8 +70,8 @@ class AnthropicModel:
         if profile.prompt == "compact" and tools and schema is None:
             messages, tools = compact(messages, tools, profile)
         request: dict[str, Any] = {"model": profile.model, "max_tokens": profile.max_tokens or MAX_TOKENS, "messages": conversation(messages)}
-        if profile.temperature >= 0:
-            request["temperature"] = profile.temperature
+        if profile.temperature > 0:
+            request["extra_body"] = {"temperature": profile.temperature}  # newer models take none, and the library no longer names it
         if system := "\n\n".join(message.content for message in messages if message.role == "system"):
             request["system"] = system
         if schema is not None:

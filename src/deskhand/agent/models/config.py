@@ -35,7 +35,7 @@ class ModelProfile:
         prompt: ``full`` (the whole conversation, all offered tools) or ``compact`` (what matters now, few tools; for small models and contexts).
         stream: read the reply as it is written, so that it can be given up in the middle.
         timeout: [s] of one request. ``retries``: how many more requests after the first. ``longest_wait``: [s] that a server's Retry-After is granted.
-        temperature: below 0 for the server's default.
+        temperature: below 0 for the server's default; an ``anthropic`` model is sent only one above 0.
         context_tokens: what the model can read; older results are cut to fit; 0 for no limit.
         max_tokens: of one reply, 0 for the server's default.
         max_total_tokens, max_cost: budget of one task, 0 for none; the cost in the currency of ``price_in`` and ``price_out``, which are per million tokens.

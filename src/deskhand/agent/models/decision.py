@@ -9,8 +9,8 @@ from typing import Any
 from deskhand.agent.base import Message, ToolCall
 from deskhand.agent.models.openai_wire import content
 
-LONGEST_THOUGHT = 300
-"""Characters."""
+LONGEST_THOUGHT, SHORT_THOUGHT = 300, 80
+"""Characters; the short one with compact prompts, where small models take seconds for a sentence."""
 ASK = "Answer with one JSON object: thought, tool, arguments."
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from deskhand.agent.base import Message, Reply, Usage
 from deskhand.agent.models.compact import compact
 from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.decision import decision_schema, plain, read_decision
+from deskhand.agent.models.decision import LONGEST_THOUGHT, SHORT_THOUGHT, decision_schema, plain, read_decision
 from deskhand.agent.models.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.agent.models.openai_wire import Answer, chars, functions, native, response_format
 from deskhand.errors import DeskhandError
@@ -26,7 +26,7 @@ class OpenAIModel:
 
     def __init__(self, profile: ModelProfile, sleep: Callable[[float], None] | None = None) -> None:
         self.name = f"{profile.name} ({profile.model})"
-        self.context_tokens = profile.context_tokens
+        self.context_tokens = 0 if profile.prompt == "compact" else profile.context_tokens  # a compact prompt is made to fit from the whole talk
         self._profile, self._sleep = profile, sleep
         self._client: Any = None
         self._key = ""
@@ -75,12 +75,14 @@ class OpenAIModel:
             request["max_tokens"] = profile.max_tokens
         if profile.stream:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
+        thought = LONGEST_THOUGHT
         if profile.prompt == "compact" and tools and schema is None:
             messages, tools = compact(messages, tools, profile)
+            thought = SHORT_THOUGHT
         if schema is not None:
             return request | {"messages": [native(message) for message in messages], "response_format": response_format("answer", schema)}, False
         if profile.reply == "json" and tools:
-            return request | {"messages": plain(messages, tools), "response_format": response_format("decision", decision_schema(tools))}, True
+            return request | {"messages": plain(messages, tools), "response_format": response_format("decision", decision_schema(tools, thought))}, True
         request["messages"] = [native(message) for message in messages]
         return (request | {"tools": functions(tools)} if tools else request), False
 

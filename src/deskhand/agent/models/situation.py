@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskhand.agent.base import Message, ToolCall
+from deskhand.agent.user import SAID
 
 LOOKS = ("detect_objects", "look", "describe_scene")
 PUT = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("on", ""), "put_aside": ("on", "")}
 """Tools that put the held thing down: relation, and the argument that names where (empty: the table)."""
+
+REFUSED = frozenset(("permission_denied", "impossible"))
 
 
 @dataclass(frozen=True)
@@ -36,16 +39,18 @@ class Situation:
     """Where a task stands.
 
     Attributes:
-        said: what the user or the loop said after the instruction.
+        said: what the user said after the instruction. ``hint``: what the loop said, if nothing has been done since.
         objects: id -> the object as last seen, or as a verified act left it; the held one among them.
         goals: (object, relation, target) of accepted plans.
         placed: what was put down, verified, and not picked again.
-        failed: calls that failed since they last went well -> how often.
+        failed: calls, and tools, that failed since they last went well -> how often.
+        refused: calls that nobody will allow, however often they are made.
         complaint: why the newest plan or end was refused; empty when none was since.
     """
 
     instruction: str = ""
     said: list[str] = field(default_factory=list)
+    hint: str = ""
     objects: dict[str, dict[str, Any]] = field(default_factory=dict)
     looked: bool = False
     holding: str = ""
@@ -53,6 +58,7 @@ class Situation:
     placed: set[str] = field(default_factory=set)
     acts: list[Act] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
+    refused: set[str] = field(default_factory=set)
     complaint: str = ""
     images: tuple[bytes, ...] = ()
 
@@ -80,8 +86,10 @@ def _heard(now: Situation, message: Message) -> None:
     now.images = message.images or now.images
     if not now.instruction:
         now.instruction = message.content
-    else:
+    elif message.content.startswith(SAID):
         now.said.append(message.content)
+    else:
+        now.hint = message.content
 
 
 def _take(now: Situation, call: ToolCall, content: str) -> None:
@@ -92,10 +100,13 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
     body = body if isinstance(body, Mapping) else {"ok": True, "data": body}
     act = Act(call, bool(body.get("ok")), str(body.get("code", "")), f"{body.get('message', '')} {body.get('hint', '')}".strip(), body.get("data"))
     now.acts.append(act)
+    now.hint = ""
     if act.ok:
         now.failed.pop(act.key, None)
+        now.failed.pop(call.name, None)
     else:
-        now.failed[act.key] += 1
+        now.failed.update({act.key: 1, call.name: 1})
+        now.refused |= {act.key} if act.code in REFUSED else set()
     if call.name in {"submit_plan", "finish"}:
         now.complaint = "" if act.ok else act.message
     data = act.data if isinstance(act.data, Mapping) else {}

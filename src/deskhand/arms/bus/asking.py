@@ -11,6 +11,8 @@ from deskhand.arms.bus.framing import Format, Framer
 from deskhand.arms.bus.port import Port
 
 Answer = TypeVar("Answer")
+PATIENCE, SOONEST = 4.0, 0.006  # of the usual time of an answer, and [s] at least, until it is asked for again
+LEARNING = 0.1
 SLOWEST = 20  # of the wall clock, that ``clock`` may be slower
 
 
@@ -18,7 +20,8 @@ class AskingBus:
     """Questions with retries over a port; see :class:`deskhand.arms.bus.base.ServoBus`.
 
     Args:
-        timeout: [s] that an answer may take, the adapter's latency included.
+        timeout: [s] that an answer may take, the adapter's latency included. All but the last try wait as long as answers usually take, four times over:
+            what was lost is asked again soon.
         tries: how often a question is asked.
         clock: [s] in which ``timeout`` passes; simulated time when the servos are.
     """
@@ -28,6 +31,7 @@ class AskingBus:
     def __init__(self, port: Port, wire: Format, timeout: float, tries: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._port, self._timeout, self._tries, self._clock = port, timeout, tries, clock
         self._framer = Framer(wire)
+        self._usual = timeout
         self.counters = BusCounters()
 
     def open(self) -> None:
@@ -66,15 +70,17 @@ class AskingBus:
                 self._other(frame)
             self._framer.reset()
             self._send(question)
-            answer = self._await(match)
+            began, last = self._clock(), attempt == self._tries - 1
+            answer = self._await(match, self._timeout if last else min(self._timeout, max(SOONEST, PATIENCE * self._usual)))
             if answer is not None:
+                self._usual += LEARNING * (self._clock() - began - self._usual)
                 return answer
         self.counters.unanswered += 1
         return None
 
-    def _await(self, match: Callable[[bytes], Answer | None]) -> Answer | None:
+    def _await(self, match: Callable[[bytes], Answer | None], timeout: float) -> Answer | None:
         damaged = self._framer.rejected
-        end, wall = self._clock() + self._timeout, time.monotonic() + SLOWEST * self._timeout
+        end, wall = self._clock() + timeout, time.monotonic() + SLOWEST * timeout
         while (left := end - self._clock()) > 0 and time.monotonic() < wall:
             found = None
             for frame in self._framer.feed(self._port.read(left)):  # what came with the answer counts too

@@ -84,7 +84,7 @@ class LxBus(AskingBus):
 
     move_delay = 10 * 10 / BAUD  # [s]
 
-    def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.025, tries: int = 2, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.02, tries: int = 3, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(port if isinstance(port, Port) else Port(port, baud), LxFormat(), timeout, tries, clock)
 
     def read_position(self, servo: int) -> int | None:

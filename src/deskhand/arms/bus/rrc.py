@@ -126,7 +126,7 @@ class RrcBus(AskingBus):
 
     move_delay = 10 * 10 / RELAY_BAUD  # [s] a relayed move of one servo: 10 bytes
 
-    def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.025, tries: int = 2, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.02, tries: int = 3, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(port if isinstance(port, Port) else Port(port, baud), RrcFormat(), timeout, tries, clock)
         self.battery: float | None = None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
+import termios
 import threading
 import tty
 from collections.abc import Callable
@@ -93,6 +95,12 @@ class Line:
             else:
                 self._receive(data)
 
+    def _allow_another(self) -> None:
+        """A client that died without closing leaves a real port free; a terminal whose other end is still open it would keep."""
+        with self._lock:
+            if self._slave >= 0:
+                fcntl.ioctl(self._slave, termios.TIOCNXCL)
+
     def _read(self) -> bytes | None:
         """What has come, b"" when it was quiet, None when nothing is plugged in."""
         with self._lock:
@@ -102,6 +110,7 @@ class Line:
         try:
             ready, _, _ = select.select([master], [], [], self._quiet)
             if not ready:
+                self._allow_another()
                 return b""
             with self._lock:  # it may have been pulled out meanwhile, and its number given to something else
                 return os.read(master, 4096) if self._master == master else None

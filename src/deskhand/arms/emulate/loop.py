@@ -28,7 +28,7 @@ class LoopPort(Port):
     """A port whose other end obeys at once; waiting for what does not come lets ``clock`` go on.
 
     Attributes:
-        plugged: False: it has gone, as a cable that was pulled out.
+        plugged: whether the cable is in.
         faults: what happens to the frames of either end.
         sent: frames of the emulator, before any damage.
     """
@@ -40,6 +40,14 @@ class LoopPort(Port):
         self._coming = bytearray()
         self.sent: list[bytes] = []
         self.receive: Callable[[bytes], None] = lambda _: None
+
+    def plug(self) -> None:
+        """The cable is put in."""
+        self.plugged = True
+
+    def unplug(self) -> None:
+        """The cable is pulled out."""
+        self.plugged = False
 
     @property
     def is_open(self) -> bool:

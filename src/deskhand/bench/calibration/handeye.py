@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -16,6 +17,7 @@ from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
 from deskhand.calibration.poses import Guess, Joints, held_board, pose_set
 from deskhand.cameras.config import CameraMount
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.sim.camera import RgbdRenderer, mounted
@@ -120,3 +122,12 @@ def rehearse(mounting: Mounting, seeds: Sequence[int], count: int = 20, joint_no
             result = calibrate(bench.views(count, joint_noise), bench.board, bench.renderer.intrinsics, mounting)
             results.append(Rehearsal(seed, *bench.error(result), result))
     return results
+
+
+def told(mounting: str, seed: int, pictures: int, noise_degrees: float) -> dict[str, Any]:
+    """One calibration as plain data: seed, shift_mm, turn_deg, refused (why; empty when it was not)."""
+    try:
+        result = rehearse("wrist" if mounting == "wrist" else "fixed", [seed], pictures, float(np.radians(noise_degrees)))[0]
+    except DeskhandError as error:
+        return {"seed": seed, "shift_mm": None, "turn_deg": None, "refused": str(error)}
+    return {"seed": seed, "shift_mm": round(1000 * result.shift, 3), "turn_deg": round(float(np.degrees(result.turn)), 4), "refused": ""}

@@ -13,6 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.tasks.clutter import cluttered_desk
 from deskhand.tasks.desk_cleaning import laid_out
+from deskhand.tasks.placement import footprint_of
 
 COUNT = 10
 CLUTTER: dict[str, Callable[[str, int], WorldSpec]] = {
@@ -23,6 +24,8 @@ CLUTTER: dict[str, Callable[[str, int], WorldSpec]] = {
 }
 """Ways of being cluttered; what the bars are about."""
 EDGE = 0.034  # [m] of building blocks
+_TRIES = 50
+_LAID = 0.0018  # [m] that corners of blocks side by side may overlap at the start: they are pushed apart
 
 
 def make_scene(way: str, arm: str, seed: int) -> WorldSpec:
@@ -54,8 +57,14 @@ def built(arm: str, seed: int) -> WorldSpec:
     along = np.array([np.cos(yaw), np.sin(yaw)])
     for level, row in enumerate(levels):
         for place in row:
-            u, v = np.array([x, y]) + along * place * gap + random.normal(0.0, 0.0008, 2)
-            block(u, v, EDGE / 2 + level * (EDGE + 0.0005), yaw + random.normal(0.0, 0.03))
+            for _ in range(_TRIES):  # blocks side by side that are turned too far would overlap
+                u, v = np.array([x, y]) + along * place * gap + random.normal(0.0, 0.0008, 2)
+                turn = yaw + random.normal(0.0, 0.03)
+                beside = [footprint_of(item) for item in objects if abs(item.pose[2, 3] - EDGE / 2 - level * (EDGE + 0.0005)) < 0.001]
+                here = footprint_of(ObjectSpec("", "block", (EDGE,) * 3, (0.0, 0.0, 0.0), 0.024, pose_at(u, v, EDGE / 2, turn)))
+                if all(here.distance(other) > -_LAID for other in beside):
+                    break
+            block(u, v, EDGE / 2 + level * (EDGE + 0.0005), turn)
     for side in (-1.0, 1.0):
         block(x + random.uniform(-0.05, 0.05), y + side * random.uniform(0.11, 0.15), EDGE / 2, random.uniform(-np.pi, np.pi))
     return WorldSpec(tuple(objects), arm=arm, seed=seed)

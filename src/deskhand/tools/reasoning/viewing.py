@@ -14,7 +14,7 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import Position, rounded
-from deskhand.tools.reasoning.sight import clear_line, hidden, hides, space_around, views_around
+from deskhand.tools.reasoning.sight import hidden, hides, space_around, views_around
 
 CELL = 0.01  # [m]
 LEAST_PATCH = 8  # cells of a hidden patch that is told
@@ -95,15 +95,15 @@ def next_view_point(
     low, high = centre - half, centre + half
     low[2] = max(low[2], floor)
     space = space_around(frame, np.minimum(low - np.array([0.12, 0.12, 0.0]), low), high + np.array([0.12, 0.12, 0.15]))
-    wanted = space.centres(space.unknown)
-    wanted = wanted[np.all((wanted >= low) & (wanted <= high), axis=1)]
-    volume = len(wanted) * space.edge**3
-    if not len(wanted):
+    space.between(low, high)
+    space.wanted &= ~space.seen
+    volume = space.unknown_volume
+    if not volume:
         return NextView(views=[], unknown=0.0, gain_now=0.0, note="everything around it is seen already")
     eye = frame.world_T_camera[:3, 3]
     distance = float(np.linalg.norm(eye - centre))
     poses = views_around(centre, (0.2, 0.28) if on_hand else (distance,), eye)
-    gains = np.array([float(clear_line(space, pose[:3, 3], wanted).mean()) for pose in poses])
+    gains = np.array([space.gain(pose, frame.intrinsics) for pose in poses])
     order = sorted(range(1, len(poses)), key=lambda k: (-round(float(gains[k]), 2), float(np.linalg.norm(poses[k][:3, 3] - eye))))
     found: list[View] = []
     tcp_T_camera = inverse(ctx.robot.tcp_pose()) @ frame.world_T_camera

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from deskhand.episode.thinning import Thinner
+from deskhand.recording.thinning import Thinner
 
 
 @pytest.mark.parametrize(("comes", "kept"), [(150.0, 10.0), (50.0, 10.0), (15.0, 10.0), (11.0, 10.0), (10.0, 10.0), (4.0, 4.0)])

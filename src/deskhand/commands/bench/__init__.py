@@ -1,0 +1,22 @@
+"""``deskhand bench NAME``: measurements on this machine; one file each."""
+
+from __future__ import annotations
+
+import typer
+
+from deskhand.commands.bench.brains import brains
+from deskhand.commands.bench.driver import driver
+from deskhand.commands.bench.grasp import grasp
+from deskhand.commands.bench.handeye import handeye
+from deskhand.commands.bench.loop import loop
+from deskhand.commands.bench.motion import motion
+from deskhand.commands.bench.perception import perception
+from deskhand.commands.bench.tools import tools
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True)
+    for command in (motion, perception, grasp, tools, brains, driver, loop, handeye):
+        bench.command(command.__name__)(command)
+    app.add_typer(bench, name="bench")

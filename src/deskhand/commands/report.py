@@ -1,0 +1,113 @@
+"""``deskhand report``: what many episodes say together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deskhand.agent.records import FAILURES
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("report")(report)
+
+
+def report(
+    episodes: Annotated[list[Path], typer.Argument(help="Folders of episodes, or folders with such folders, for example ./episodes.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help='Write {"groups": [...], "episodes": [...]}; see docs/agent.md.')] = None,
+    plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF): success and failures of each group.")] = None,
+) -> None:
+    """A table over many episodes: by model, task and mode how often it worked, with and without tools, what it took, and what went wrong."""
+    from deskhand.episode.campaign import find_episodes, read_row, summarise
+
+    summary = summarise([read_row(folder) for folder in find_episodes(episodes)])
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(summary, indent=1))
+    show(summary)
+    if plot_file is not None:
+        plot(summary, plot_file)
+
+
+ACROSS = 4
+"""Groups beside each other in a table."""
+ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
+    ("episodes", lambda group: str(group["episodes"])),
+    ("success (95 %)", lambda group: f"{100 * group['success']:.0f} % ({100 * group['success_interval'][0]:.0f}-{100 * group['success_interval'][1]:.0f})"),
+    ("without tools", lambda group: _percent(group["success_without_tools"])),
+    ("score", lambda group: _number(group["mean_score"], 2)),
+    ("time, s", lambda group: _number(group["mean_wall_s"], 1)),
+    ("tool calls", lambda group: _number(group["mean_calls"], 1)),
+    ("decisions", lambda group: _number(group["mean_steps"], 1)),
+    ("tokens", lambda group: _number(group["mean_tokens"], 0)),
+    ("called where needed", lambda group: _percent(group["need"])),
+    ("right tool and arguments", lambda group: _percent(group["selection"])),
+    ("carried out", lambda group: _percent(group["execution"])),
+    ("output used", lambda group: _percent(group["use"])),
+    *((f"failed: {name.replace('_', ' ')}", partial(lambda name, group: _percent(group["failure_shares"][name]), name)) for name in FAILURES),
+    ("calls repaired", lambda group: str(group["repaired_calls"])),
+    ("rescued by the loop", lambda group: _percent(group["rescued"])),
+    ("false done", lambda group: str(group["false_done"])),
+    ("ended by", lambda group: ", ".join(f"{code} {count}" for code, count in group["codes"].items()) or "-"),
+    ("prompt, characters", lambda group: f"{_number(group['prompt_chars_mean'], 0)}, at most {group['prompt_chars_max'] or '-'}"),
+    ("prompt, tokens", lambda group: _number(group["prompt_tokens_mean"], 0)),
+    ("latency of a reply, s", lambda group: _number(group["mean_latency_s"], 2)),
+    ("loop, ms CPU a decision", lambda group: _number(group["overhead_ms"], 1)),
+)
+"""What the table shows of a group; shares of failures are of all decisions."""
+
+
+def show(summary: Mapping[str, Any]) -> None:
+    """Groups beside each other, what was measured below each other."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console, groups = Console(highlight=False), summary["groups"]
+    for start in range(0, len(groups), ACROSS):
+        table = Table(title=f"{len(summary['episodes'])} episodes" if start == 0 else None)
+        table.add_column("")
+        for group in groups[start : start + ACROSS]:
+            table.add_column(f"{group['model']}\n{group['task']}\n{group['mode']}", justify="right", overflow="fold")
+        for name, value in ROWS:
+            table.add_row(name, *(value(group) for group in groups[start : start + ACROSS]))
+        console.print(table)
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.0f} %"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def plot(summary: Mapping[str, Any], file: Path) -> None:
+    """Bars: success with its interval, and the shares of failures stacked, one group below the other."""
+    from matplotlib.figure import Figure
+
+    groups = summary["groups"]
+    names = [f"{group['model']}\n{group['task']}, {group['mode']} (n={group['episodes']})" for group in groups]
+    figure = Figure(figsize=(11, 1.2 + 0.7 * len(groups)), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    rows = range(len(groups))
+    success = [100 * group["success"] for group in groups]
+    spread = [[max(0.0, 100 * (group["success"] - group["success_interval"][0])) for group in groups]]
+    spread.append([max(0.0, 100 * (group["success_interval"][1] - group["success"])) for group in groups])
+    left.barh(rows, success, xerr=spread, color="tab:green", ecolor="0.3", capsize=3)
+    left.set(xlabel="success [%], 95 % interval", xlim=(0, 105), yticks=list(rows), yticklabels=names)
+    left.invert_yaxis()
+    begin = [0.0] * len(groups)
+    for name in groups[0]["failure_shares"] if groups else ():
+        shares = [100 * group["failure_shares"][name] for group in groups]
+        right.barh(rows, shares, left=begin, label=name.replace("_", " "))
+        begin = [a + b for a, b in zip(begin, shares, strict=True)]
+    right.set(xlabel="decisions that failed [%]")
+    right.legend(fontsize="small")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file)

@@ -1,0 +1,134 @@
+"""Hand-eye calibration: exact on exact numbers, good on rendered pictures with joints that are not where they say, and bad sets refused."""
+
+import numpy as np
+import pytest
+
+from deskhand.arms.model import RobotModel
+from deskhand.calibration.board import Board, Corners
+from deskhand.calibration.handeye import HandView, calibrate
+from deskhand.calibration.poses import Guess, held_board, pose_set, tcp_poses, well_seen
+from deskhand.cameras.config import load_camera
+from deskhand.errors import DeskhandError
+from deskhand.geometry import inverse, make_transform, rotation_about, rotation_angle, transform_points
+from deskhand.types import CameraIntrinsics
+
+LENS = CameraIntrinsics(640, 480, 537.0, 537.0, 319.5, 239.5)
+BOARD = Board()
+ON_DESK = make_transform(np.diag([1.0, -1.0, -1.0]), [-0.14, 0.12, 0.0])
+
+
+def guess_of(mounting):
+    return Guess(mounting, load_camera(mounting).pose, held_board(BOARD) if mounting == "fixed" else ON_DESK)
+
+
+def views_of(mounting, count=16, seed=0, joint_noise=0.0, pixel_noise=0.0, arm="wx250s", scale=1.0):
+    """Views without pictures: corners projected, through a camera that is off from where it was meant to be; and its true pose."""
+    rng, model, guess = np.random.default_rng(seed), RobotModel.load(arm), guess_of(mounting)
+    camera = guess.camera @ make_transform(rotation_about(rng.normal(size=3), 0.05), rng.normal(0, 0.01, 3))
+    true = Guess(mounting, camera, guess.board @ make_transform(rotation_about(rng.normal(size=3), 0.05), rng.normal(0, 0.004, 3)))
+    views = []
+    for joints in pose_set(model, guess, BOARD, LENS, count, rng, lambda _: True):
+        told = {name: value + rng.normal(0, joint_noise) for name, value in joints.items()}
+        points = transform_points(true.camera_T_board(model.tcp_pose(joints)), BOARD.points * scale)
+        pixels = points[:, :2] / points[:, 2:] * LENS.fx + [LENS.cx, LENS.cy] + rng.normal(0, pixel_noise, (len(points), 2))
+        views.append(HandView(model.tcp_pose(told), Corners(np.arange(len(points)), pixels)))
+    return views, camera
+
+
+def errors(result, camera):
+    return np.linalg.norm((inverse(camera) @ result.camera)[:3, 3]), rotation_angle(camera, result.camera)
+
+
+@pytest.mark.parametrize("mounting", ["fixed", "wrist"])
+def test_exact_views_give_the_exact_camera(mounting):
+    views, camera = views_of(mounting, 12)
+    shift, turn = errors(calibrate(views, BOARD, LENS, mounting), camera)
+    assert shift < 1e-5 and turn < 1e-5
+
+
+def test_an_arm_with_five_joints_can_be_calibrated_too():
+    views, camera = views_of("fixed", 20, arm="jetarm", joint_noise=np.radians(0.05), pixel_noise=0.1)
+    shift, turn = errors(calibrate(views, BOARD, LENS, "fixed"), camera)
+    assert shift < 0.002 and turn < np.radians(0.3)
+
+
+def test_a_picture_taken_while_the_arm_moved_is_left_out():
+    views, camera = views_of("fixed", 16, joint_noise=np.radians(0.05), pixel_noise=0.1)
+    views[3] = HandView(views[3].world_T_hand @ make_transform(rotation_about([1, 0, 0], 0.2), [0.05, 0, 0]), views[3].corners)
+    result = calibrate(views, BOARD, LENS, "fixed")
+    shift, turn = errors(result, camera)
+    assert 3 not in result.used and len(result.used) == 15 and shift < 0.002 and turn < np.radians(0.3)
+
+
+def alike(views):
+    first = views[0].world_T_hand
+    return [view for view in views if rotation_angle(first, view.world_T_hand) < 3.2][:1] * 12
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda views, rng: views[:5], "are needed"),
+        (lambda views, rng: alike(views), "too alike"),
+        (lambda views, rng: [HandView(make_transform(None, rng.uniform(-0.1, 0.1, 3)) @ views[0].world_T_hand, view.corners) for view in views], "too alike"),
+        (lambda views, rng: [HandView(view.world_T_hand @ make_transform(None, rng.normal(0, 0.01, 3)), view.corners) for view in views], "contradict"),
+        (lambda views, rng: [HandView(view.world_T_hand, other.corners) for view, other in zip(views, views[1:] + views[:1], strict=True)], "contradict"),
+        (lambda views, rng: [HandView(v.world_T_hand, Corners(v.corners.ids[:3], v.corners.pixels[:3])) for v in views], "was found in 0 of 16"),
+    ],
+    ids=["too few", "one pose again and again", "never turned", "loose board", "pictures mixed up", "hardly seen"],
+)
+@pytest.mark.parametrize("mounting", ["fixed", "wrist"])
+def test_bad_sets_are_refused_with_what_to_do(mounting, spoil, words):
+    views, _ = views_of(mounting, 16)
+    with pytest.raises(DeskhandError, match=words) as caught:
+        calibrate(spoil(views, np.random.default_rng(1)), BOARD, LENS, mounting)
+    assert caught.value.code == "calibration_failed" and caught.value.hint
+
+
+@pytest.mark.parametrize("mounting", ["fixed", "wrist"])
+def test_a_board_printed_too_large_is_noticed(mounting):
+    views, _ = views_of(mounting, 24, scale=1.06)
+    with pytest.raises(DeskhandError) as caught:
+        calibrate(views, BOARD, LENS, mounting)
+    assert caught.value.code == "calibration_failed"
+
+
+@pytest.mark.parametrize("mounting", ["fixed", "wrist"])
+def test_poses_see_the_board_keep_off_the_table_and_leave_out_what_is_not_free(mounting):
+    model, guess = RobotModel.load("wx250s"), guess_of(mounting)
+    forbidden = []
+
+    def free(joints):
+        forbidden.append(joints)
+        return len(forbidden) % 2 == 0
+
+    poses = pose_set(model, guess, BOARD, LENS, 8, np.random.default_rng(4), free)
+    assert len(poses) == 8 and all(joints not in forbidden[::2] for joints in poses)
+    for joints in poses:
+        hand = model.tcp_pose(joints)
+        assert well_seen(guess.camera_T_board(hand), BOARD, LENS) and hand[2, 3] > 0.04
+        assert all(model.limits[name][0] <= value <= model.limits[name][1] for name, value in joints.items())
+
+
+def test_a_camera_that_looks_away_is_said_to():
+    guess = Guess("fixed", make_transform(None, [0, 0, 3.0]), held_board(BOARD))
+    with pytest.raises(DeskhandError, match="no pose"):
+        pose_set(RobotModel.load("wx250s"), guess, BOARD, LENS, 4, np.random.default_rng(0), lambda _: True)
+
+
+def test_hands_are_computed_all_at_once_as_one_by_one():
+    for arm in ("wx250s", "jetarm"):
+        model = RobotModel.load(arm)
+        samples = np.random.default_rng(0).uniform(-1, 1, (4, len(model.arm.joints)))
+        expected = [model.tcp_pose(model.arm_joints(sample)) for sample in samples]
+        assert np.allclose(tcp_poses(model, samples), expected)
+
+
+@pytest.mark.parametrize(("mounting", "seed"), [("fixed", 21), ("wrist", 22)])
+def test_rendered_boards_and_noisy_joints_give_the_camera_within_2_mm_and_03_degrees(mounting, seed):
+    pytest.importorskip("mujoco")
+    from deskhand.bench.calibration.handeye import rehearse
+
+    result = rehearse(mounting, [seed], count=24, joint_noise=np.radians(0.1))[0]
+    assert result.shift < 0.002 and result.turn < np.radians(0.3)
+    assert result.shift < 4 * result.result.shift_sigma  # what it says of itself is true

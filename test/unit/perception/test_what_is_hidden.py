@@ -1,0 +1,73 @@
+"""Ends, sides and neighbours that the picture shows in part: how large a thing is there."""
+
+import numpy as np
+import pytest
+from looked_at import found_at, look, thing
+
+from deskhand.geometry import look_at
+from deskhand.perception.classify import load_classifier
+from deskhand.perception.coverage import Space
+from deskhand.types import CameraIntrinsics, Frame
+
+CUBE = (0.035,) * 3
+
+
+def sizes(found):
+    return np.sort(found.size)[::-1]
+
+
+@pytest.mark.parametrize("yaw", [0.3, 1.6, 2.5])
+def test_a_marker_is_as_long_as_with_its_dark_tip_and_round(yaw):
+    one = look(thing("marker", "yellow", (0.017, 0.017, 0.118), 0.04, 0.02, yaw))
+    found = found_at(one.detect(), one.world.objects[0], 0.02)
+    assert found is not None and found.shape == "cylinder"
+    assert sizes(found)[0] == pytest.approx(0.118, abs=0.004) and sizes(found)[1] == pytest.approx(0.017, abs=0.002)
+
+
+def test_a_sponge_under_a_box_is_guessed_as_long_as_sponges_are():
+    sponge, box = thing("sponge", "blue", (0.075, 0.04, 0.025), 0.05, 0.0, 1.2), thing("box", "red", (0.062, 0.037, 0.042), 0.045, 0.0, 1.2, z=0.026)
+    one = look(sponge, box)
+    found = found_at(one.detect(), one.world.objects[0], 0.03)
+    assert found is not None and found.label == "sponge"
+    assert np.abs(sizes(found) - [0.075, 0.04, 0.025]).max() < 0.008
+
+
+def test_a_can_on_a_block_of_its_colour_is_two_things():
+    one = look(thing("block", "purple", (0.030,) * 3, 0.05, 0.0, 0.5), thing("can", "purple", (0.040, 0.040, 0.070), 0.051, 0.001, z=0.0305))
+    scene = one.detect()
+    block, can = (found_at(scene, item, 0.015) for item in one.world.objects)
+    assert block is not None and can is not None and can.support == block.id
+    assert can.size[2] == pytest.approx(0.070, abs=0.006)
+
+
+def test_most_usual_sizes_are_those_of_the_kinds():
+    classifier = load_classifier()
+    sponge, between, cube = classifier.usual("box", np.array([[0.075, 0.040, 0.025], [0.055, 0.040, 0.025], [0.034, 0.034, 0.034]]))
+    assert sponge > 2 * between and cube > 2 * between
+    assert classifier.usual("sphere", np.array([[0.5, 0.5, 0.5]]))[0] < 1e-3
+
+
+def desk_frame(eye, block):
+    """What a camera at ``eye`` would see of the desk with one upright block, (low, high) corners."""
+    pose = look_at(np.asarray(eye, float), np.zeros(3))
+    k = CameraIntrinsics(160, 120, 150.0, 150.0, 80.0, 60.0)
+    u, v = np.meshgrid(np.arange(160), np.arange(120))
+    rays = np.stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones(u.shape)], axis=-1) @ pose[:3, :3].T
+    with np.errstate(divide="ignore"):
+        first, second = (block[0] - pose[:3, 3]) / rays, (block[1] - pose[:3, 3]) / rays
+        enter, leave = np.minimum(first, second).max(axis=-1), np.maximum(first, second).min(axis=-1)
+        depth = np.minimum(np.where(enter < leave, enter, np.inf), -pose[2, 3] / rays[..., 2])
+    return Frame(np.zeros((120, 160, 3), np.uint8), depth.astype(np.float32), k, pose, 0.0)
+
+
+@pytest.mark.parametrize("cell", [0.006, 0.02])
+def test_the_space_behind_a_block_is_hidden_at_every_grain_and_seen_from_the_other_side(cell):
+    block = np.array([[-0.02, -0.03, 0.0], [0.02, 0.03, 0.06]])
+    frame = desk_frame([0.4, 0.0, 0.25], block)
+    space = Space(np.array([-0.2, -0.1, 0.0]), np.array([0.2, 0.1, 0.1]), cell, 0.5 * cell)
+    points = frame.points().reshape(-1, 3)
+    space.look(frame, points[points[:, 2] > 0.004])
+    space.between(np.array([-0.07, -0.02, 0.0]), np.array([-0.03, 0.02, 0.03]))
+    assert space.unknown > 0.7
+    there, here = (space.gain(look_at(np.array([x, 0.0, 0.25]), np.zeros(3)), frame.intrinsics) for x in (-0.4, 0.4))
+    assert there > 0.9 * space.unknown and here < 0.2 * space.unknown
