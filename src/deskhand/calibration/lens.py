@@ -88,7 +88,7 @@ def calibrate_lens(views: Sequence[Corners], board: Board, width: int, height: i
     if unsure > LARGEST_DOUBT or not PLAUSIBLE[0] < matrix[0, 0] / width < PLAUSIBLE[1]:
         raise DeskhandError(
             "calibration_failed",
-            f"the focal length is not told by these pictures ({matrix[0, 0]:.0f} px, to {100 * unsure:.1f} %): the board always faced the camera in the same way.",
+            f"these pictures do not tell the focal length ({matrix[0, 0]:.0f} px, to {100 * unsure:.1f} %): the board always faced the camera the same way.",
             hint="Tilt it, about both of its edges.",
         )
     intrinsics = CameraIntrinsics(width, height, *(float(matrix[place]) for place in ((0, 0), (1, 1), (0, 2), (1, 2))))

@@ -43,7 +43,7 @@ def test_a_known_lens_is_found_again():
         (lambda rng: pictures(8, rng), "12 are needed"),
         (lambda rng: pictures(15, rng, spread=0.05), "% of the picture"),
         (lambda rng: pictures(20, rng, noise=2.5), "px are allowed"),
-        (lambda rng: pictures(25, rng, tilt=0.01), "same way"),
+        (lambda rng: pictures(25, rng, tilt=0.01), "the same way"),
     ],
     ids=["few", "middle only", "blurred", "never tilted"],
 )
