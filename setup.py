@@ -44,7 +44,7 @@ setup(
     package_data={"deskhand": ["**/*.html", "**/*.j2", "**/*.yaml", "**/*.json", "py.typed"]},
     data_files=data_files(),
     install_requires=["setuptools"],  # the rest comes from package.xml (rosdep) on a robot
-    extras_require={name: requirements(name) for name in ("core", "sim", "dev", "ros", "detectors", "planning", "anthropic", "servos", "view", "cameras")},
+    extras_require={name: requirements(name) for name in ("core", "sim", "dev", "ros", "detectors", "anthropic", "servos", "view", "cameras")},
     entry_points={"console_scripts": executables()},
     zip_safe=False,
 )

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from deskhand.etp.base import ToolResult
 from deskhand.etp.wire import result_to_text
 from deskhand.nodes.node import DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
+from deskhand.terminal import Dialogue
 from deskhand_interfaces.action import InvokeTool, RunTask
 from deskhand_interfaces.msg import ToolSummary
 from deskhand_interfaces.srv import DescribeTool, ListTools, TellTask
@@ -98,6 +100,7 @@ class SymbolicServer(DeskhandNode):
 class Graph:
     def __init__(self, folder):
         self.folder = folder
+        self.answered = False
         self.tools = SymbolicServer()
         self.orchestrator = OrchestratorNode(parameter_overrides=[Parameter("episode", value=str(folder))])
         self.client = DeskhandNode("test_client")
@@ -282,6 +285,21 @@ def test_a_question_that_nobody_is_there_to_answer_ends_the_task(graph, asking):
     assert (result.success, result.error_code) == (False, ERROR_NUMBERS["no_answer"])
     assert "Which?" in result.summary
     assert not graph.tools.desk.calls
+
+
+def test_what_is_typed_is_an_instruction_then_an_answer(graph, asking):
+    typed, shown = ["", "put it in the bin"], []
+    dialogue = Dialogue(lambda: typed.pop(0) if typed else None, shown.append)
+    end = time.monotonic() + 60
+    while not any(line.startswith("done") for line in shown) and time.monotonic() < end:
+        dialogue.poll()
+        if "? Which?\n  1  cup\n  2  block" in shown and not graph.answered:
+            graph.answered = True
+            typed.append("1")
+        time.sleep(0.05)
+    dialogue.close()
+    assert graph.tools.desk.where()["cup_1"] == "bin_1", shown
+    assert shown[-1].startswith("done: Done (checked by a look)")
 
 
 def test_words_without_a_task_are_not_accepted_and_stop_is(graph):

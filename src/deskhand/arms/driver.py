@@ -290,25 +290,30 @@ class ArmDriver:
         self._bus.close()
 
     def _round_once(self) -> None:
-        """Read every servo once; commands go out between the readings, when they are due."""
+        """Read every servo, again what had no answer; commands go out between the readings, when they are due."""
         began = self._clock()
-        servos = self._joints.servos
+        servos, missed = self._joints.servos, []
         for group in [list(servos)] if self._bus.together else [[servo] for servo in servos]:
             self._serve()
-            self._read(group)
-        self._look_after()
+            missed += self._read(group)
+        if missed:
+            self._serve()
+            self._read(missed)
+        else:
+            self._look_after()
         with self._lock:
             self._judge()
         self._serve()
         self._on_round()
         self._round += 0.1 * (self._clock() - began - self._round)
 
-    def _read(self, servos: list[int]) -> None:
+    def _read(self, servos: list[int]) -> list[int]:
+        """Read positions; returns the servos of which none can be believed."""
         answers = self._bus.read_positions(servos)
         now = self._clock()
         with self._lock:
-            for servo, position in answers.items():
-                self._readings.take(servo, position, now)
+            believed = [servo for servo, position in answers.items() if self._readings.take(servo, position, now)]
+        return [servo for servo in servos if servo not in believed]
 
     def _serve(self) -> None:
         """What is wished or due: stop first, then torque, the next piece of the trajectory, the fingers."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import queue
 import signal
-import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from deskhand.agent.user import Inbox
 from deskhand.bench.trial import Progress, TrialOptions
 
 
@@ -39,26 +35,6 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def typed_lines() -> Inbox | None:
-    """What is typed at the terminal, a line a call; None where there is no terminal, so that nobody can answer."""
-    if not sys.stdin.isatty():
-        return None
-    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def read() -> None:
-        for line in sys.stdin:
-            lines.put(line.strip())
-
-    def next_line() -> str | None:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            return None
-
-    threading.Thread(target=read, daemon=True, name="terminal").start()
-    return next_line
 
 
 class Display:

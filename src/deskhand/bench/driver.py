@@ -50,7 +50,7 @@ class Noise:
 
 
 class _Wire:
-    """Watches the frames of a rig: what servos really sent, and when an answer or its question was damaged."""
+    """Watches the frames of a rig: what servos really sent, and when a position or the question for it was damaged."""
 
     def __init__(self, rig: Rig, kind: str) -> None:
         self._rig, self._kind = rig, kind
@@ -67,14 +67,17 @@ class _Wire:
             self.said[servo].append(position)
         before = self._rig.port.faults.damaged
         self._send(frame)
-        self._note(servo, before)
+        if position is not None:
+            self._note(servo, before)
 
     def write(self, data: bytes) -> None:
         """From the driver."""
         before = self._rig.port.faults.damaged
         self._write(data)
-        question = data[5] if self._kind == "hiwonder_rrc" and len(data) == 7 else data[2] if len(data) == 6 else -1
-        self._note(question, before)
+        if self._kind == "hiwonder_rrc" and len(data) == 7 and data[4] == rrc.READ_POSITION:
+            self._note(data[5], before)
+        elif self._kind == "lx16a" and len(data) == 6 and data[4] == lx16a.READ_POSITION:
+            self._note(data[2], before)
 
     def _note(self, servo: int, before: int) -> None:
         if self._rig.port.faults.damaged > before and servo in self.said:
@@ -89,11 +92,13 @@ class _Wire:
 
 
 def measure_noise(model: RobotModel, kind: str, frames: int, seed: int, told: Told = lambda _: None) -> Noise:
-    """``frames`` from the driver, while it moves to and fro."""
+    """``frames`` from the driver, while it moves to and fro; watched from when it has taken the arm."""
     rig = Rig(model, kind, WireFaults.share(NOISE, seed), seed=seed)
+    while not rig.step():
+        pass
     wire = _Wire(rig, kind)
     ends = [np.array(model.arm.named_poses[name]) for name in ("home", "start")]
-    believed: dict[int, float] = {}
+    believed = {servo.id: rig.driver.reading(servo.id)[1] for servo in rig.servos}
     recoveries: list[float] = []
     wrong, follower = 0, None
     while rig.emulator.served < frames:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models import make_model
+from deskhand.agent.models import load_profile, make_model
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Motion
 from deskhand.arms.config import load_arm
@@ -109,7 +109,8 @@ def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: st
 
 def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
-    model = make_model(options.brain)
+    profile = load_profile(options.brain)
+    model = make_model(profile)
     (folder / "audit.jsonl").unlink(missing_ok=True)
     memory_file = options.memory or folder / MEMORY_FILE
     with (
@@ -137,7 +138,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             loop = AgentLoop(
                 model,
                 session,
-                Budgets(seconds=options.timeout),
+                Budgets(seconds=options.timeout, tokens=profile.max_total_tokens, cost=profile.max_cost),
                 _reporter(progress),
                 stop.is_set,
                 mode=options.mode,

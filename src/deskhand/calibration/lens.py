@@ -91,5 +91,5 @@ def calibrate_lens(views: Sequence[Corners], board: Board, width: int, height: i
             f"these pictures do not tell the focal length ({matrix[0, 0]:.0f} px, to {100 * unsure:.1f} %): the board always faced the camera the same way.",
             hint="Tilt it, about both of its edges.",
         )
-    intrinsics = CameraIntrinsics(width, height, *(float(matrix[place]) for place in ((0, 0), (1, 1), (0, 2), (1, 2))))
+    intrinsics = CameraIntrinsics(width, height, float(matrix[0, 0]), float(matrix[1, 1]), float(matrix[0, 2]), float(matrix[1, 2]))
     return Lens(intrinsics, tuple(float(value) for value in np.ravel(distortion)[:5]), float(error), share)

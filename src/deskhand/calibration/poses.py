@@ -158,7 +158,8 @@ def well_seen(camera_T_board: Array, board: Board, k: CameraIntrinsics) -> bool:
 
 def _short_way(poses: list[Joints]) -> list[Joints]:
     """The same, each next to the one before."""
-    rest, ordered = list(poses), []
+    rest = list(poses)
+    ordered: list[Joints] = []
     while rest:
         place = 0 if not ordered else int(np.argmin([_travel(ordered[-1], other) for other in rest]))
         ordered.append(rest.pop(place))

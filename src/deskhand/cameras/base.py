@@ -68,7 +68,7 @@ class RgbdImage:
 
     def metres(self) -> Depth:
         """Depth (H, W) float32 [m], NaN for nothing; a copy."""
-        depth = self.depth.astype(np.float32) * np.float32(self.unit)
+        depth: Depth = self.depth.astype(np.float32) * np.float32(self.unit)
         depth[self.depth == 0] = np.nan
         return depth
 

@@ -68,7 +68,8 @@ def _mount(data: dict[str, Any]) -> CameraMount:
     pose = look_at(xyz, np.asarray(data["look_at"], dtype=float)) if "look_at" in data else pose_from_xyz_quaternion(xyz, data["quaternion"])
     if pose.shape != (4, 4) or not np.isfinite(pose).all():
         raise ValueError("xyz and look_at must be three finite numbers, not on a vertical line")
-    intrinsics, distortion = None, ()
+    intrinsics: CameraIntrinsics | None = None
+    distortion: tuple[float, ...] = ()
     if "intrinsics" in data:
         intrinsics, distortion = _intrinsics(dict(data["intrinsics"]), str(data["child"]))
     landmarks = dict(data.get("landmarks") or {})
@@ -81,8 +82,8 @@ def _intrinsics(data: dict[str, Any], frame_id: str) -> tuple[CameraIntrinsics, 
     distortion = tuple(float(value) for value in data.pop("distortion", ()))
     if set(data) != _INTRINSICS or len(distortion) not in (0, 4, 5, 8):
         raise ValueError(f"intrinsics must have {sorted(_INTRINSICS)}, and distortion of 4, 5 or 8 numbers if any; got {sorted(data)}")
-    numbers = [float(data[name]) for name in ("fx", "fy", "cx", "cy")]
-    return CameraIntrinsics(int(data["width"]), int(data["height"]), *numbers, frame_id), distortion or (0.0,) * 5
+    fx, fy, cx, cy = (float(data[name]) for name in ("fx", "fy", "cx", "cy"))
+    return CameraIntrinsics(int(data["width"]), int(data["height"]), fx, fy, cx, cy, frame_id), distortion or (0.0,) * 5
 
 
 def save_camera(mount: CameraMount, path: Path) -> None:

@@ -45,7 +45,7 @@ class Rectifier:
     def apply(self, image: RgbdImage) -> RgbdImage:
         """The same exposure without distortion; depth is never mixed between pixels."""
         color = cv2.remap(image.color, self._coarse, self._fine, cv2.INTER_LINEAR)
-        depth = cv2.remap(image.depth, self._nearest, None, cv2.INTER_NEAREST)  # type: ignore[call-overload]
+        depth = cv2.remap(image.depth, self._nearest, None, cv2.INTER_NEAREST)
         return replace(image, color=color, depth=depth, intrinsics=self.intrinsics)
 
 
@@ -56,7 +56,7 @@ def _distorted(rays: Array, coefficients: Array) -> Array:
 
 def _undistorted(rays: Array, coefficients: Array) -> Array:
     """What is distorted into ``rays``, by fixed-point iteration, which converges for the mild distortion of such lenses."""
-    points = rays.copy()
+    points: Array = rays.copy()
     for _ in range(ITERATIONS):
         points -= _distorted(points, coefficients) - rays
     return points

@@ -312,7 +312,11 @@ def loop(
     console = Console(highlight=False)
     progress = iter(track(range(episodes + 1), "episodes", console=console))
     next(progress)
-    found = measure(episodes, seed, lambda: next(progress) and None)
+
+    def told() -> None:
+        next(progress)
+
+    found = measure(episodes, seed, told)
     for _ in progress:
         pass
     took, size = found["overhead_ms"], found["prompt_chars"]

@@ -72,9 +72,8 @@ def doctor(
 
     console = Console(highlight=False)
     checks = []
-    machine: list[Callable[[], Check]] = [*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)]
-    model: list[Callable[[], Check]] = [partial(check_brain, brain)]
-    for run in model if brain else machine:
+    runs: list[Callable[[], Check]] = [partial(check_brain, brain)] if brain else [*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)]
+    for run in runs:
         check = run()
         checks.append(check)
         console.print(f"[{'green' if check.ok else 'red'}]{'OK  ' if check.ok else 'FAIL'}[/] {check.name:<12} ", end="")

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,4 +108,4 @@ def check_dds(robot: bool = False, root: Path = ROOT) -> Check:
     return Check("dds", size >= SOCKET_BUFFER or not robot, detail, advice)
 
 
-ROBOT_CHECKS = (check_serial, check_cameras, check_clock, check_gpu, check_disk, check_dds)
+ROBOT_CHECKS: tuple[Callable[[bool], Check], ...] = (check_serial, check_cameras, check_clock, check_gpu, check_disk, check_dds)

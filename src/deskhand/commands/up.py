@@ -60,6 +60,8 @@ def up(
 ) -> None:
     """Start every node and watch them until Ctrl-C.
 
+    At a terminal, what you type is an instruction; while a task runs, it is the answer to its question, a correction, or "stop".
+
     A node that ends is reported with its last lines, and everything is stopped. The exit code is 0 after Ctrl-C, 1 when a node ended.
     """
     from deskhand.bringup import StackOptions, robot_nodes
@@ -83,7 +85,8 @@ def up(
         approval=approval,
     )
     nodes = _sim(options, task, seed, scene) if target is Target.sim else robot_nodes(options)
-    run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"), f"operator page: {page_url(options.view_port)}" if view else "")
+    hint = f"operator page: {page_url(options.view_port)}" if view else ""
+    run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"), hint, namespace)
 
 
 def page_port(port: int) -> int:
@@ -117,8 +120,8 @@ def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> lis
     return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
 
 
-def run(nodes: list[NodeSpec], log: Path, hint: str = "") -> None:
-    """Supervise ``nodes`` until Ctrl-C or SIGTERM; ``hint`` is printed once all are ready.
+def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -> None:
+    """Supervise ``nodes`` until Ctrl-C or SIGTERM; ``hint`` is printed once all are ready. What is typed is an instruction, or told to the task that runs.
 
     Raises:
         DeskhandError: ``node_unavailable`` when a node ended, ``timeout`` when one is not ready in time.
@@ -127,14 +130,17 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "") -> None:
     from rich.text import Text
 
     from deskhand.supervisor import Supervisor
+    from deskhand.terminal import Dialogue, typed_lines
 
     console = Console(highlight=False)
     width = max(len(node.name) for node in nodes)
     colors = {node.name: COLORS[index % len(COLORS)] for index, node in enumerate(nodes)}
 
     def show(name: str, line: str) -> None:
-        console.print(Text.assemble((f"{name:>{width}} ", colors[name]), line), soft_wrap=True)
+        console.print(Text.assemble((f"{name:>{width}} ", colors.get(name, "bold")), line), soft_wrap=True)
 
+    lines = typed_lines()
+    dialogue = Dialogue(lines, lambda text: show("you", text), namespace) if lines else None
     supervisor = Supervisor(nodes, log_folder=log, echo=show)
     started = time.monotonic()
     console.print(f"starting {', '.join(colors)}; logs in {log}")
@@ -145,12 +151,17 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "") -> None:
             console.print(f"[bold green]all {len(nodes)} nodes ready[/] after {time.monotonic() - started:.1f} s; Ctrl-C ends them")
             if hint:
                 console.print(f"[bold]{hint}[/]")
-            while not (deaths := supervisor.wait_death(0.5)):
-                pass
+            if dialogue:
+                console.print("type what the robot shall do")
+            while not (deaths := supervisor.wait_death(0.1 if dialogue else 0.5)):
+                if dialogue:
+                    dialogue.poll()
             raise DeskhandError("node_unavailable", "\n".join(map(str, deaths)))
         finally:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)  # it ends within 3 s; an impatient second Ctrl-C must not leave a node behind
+            if dialogue:
+                dialogue.close()
             supervisor.stop()
             console.print("stopped")
 

@@ -163,6 +163,7 @@ class OrchestratorNode(DeskhandNode):
                 tool_calls=self.parameters.max_tool_calls,
                 seconds=self.parameters.max_seconds,
                 tokens=self._profile.max_total_tokens,
+                cost=self._profile.max_cost,
                 answer_seconds=handle.request.answer_timeout or self.parameters.answer_timeout,
             ),
             report,

@@ -47,8 +47,12 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
             result.append(item)
             continue
         inside = _is_inside(item, hollows)
-        ways = [_split(view, fits, item, solid, _DEPTH, inside), [item] if inside else stacked_parts(view, fits, item, solid)]
-        result += min(ways, key=lambda parts: _unexplained(fits, parts, solid)) if min(map(len, ways)) > 1 else max(ways, key=len)
+        beside = _split(view, fits, item, solid, _DEPTH, inside)
+        above = [item] if inside else stacked_parts(view, fits, item, solid)
+        if len(beside) > 1 and len(above) > 1:
+            result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
+        else:
+            result += above if len(above) > 1 else beside
     return result
 
 

@@ -116,7 +116,7 @@ def _from_folder(folder: Path) -> Iterator[RecordedFrame]:
 def _camera(file: Path) -> CameraIntrinsics:
     try:
         data = yaml.safe_load(file.read_text())
-        numbers = [float(data[name]) for name in ("fx", "fy", "cx", "cy")]
-        return CameraIntrinsics(int(data["width"]), int(data["height"]), *numbers)
+        fx, fy, cx, cy = (float(data[name]) for name in ("fx", "fy", "cx", "cy"))
+        return CameraIntrinsics(int(data["width"]), int(data["height"]), fx, fy, cx, cy)
     except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise DeskhandError("invalid_input", f"{file} must say width, height, fx, fy, cx, cy: {error!r}.") from error

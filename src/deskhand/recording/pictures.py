@@ -60,4 +60,4 @@ def depth_from_png(data: bytes) -> npt.NDArray[np.uint16]:
 
 def millimetres(depth: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
     """Depth [mm], 0 for nothing, of (H, W) float32 [m] with NaN or 0 for nothing."""
-    return np.nan_to_num(np.clip(np.round(depth * 1000), 0, 65535)).astype(np.uint16)
+    return np.asarray(np.nan_to_num(np.clip(np.round(depth * 1000), 0, 65535)), np.uint16)

@@ -42,6 +42,7 @@ class Page:
         self._host, self._port = host, port
         self._server: viser.ViserServer | None = None
         self._parts: list[Any] = []
+        self._drawing = threading.Lock()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -111,11 +112,12 @@ class Page:
         return player(server, self._source) if isinstance(self._source, Replay) else None
 
     def refresh(self) -> None:
-        """Draw what is now."""
-        moment: Moment = self._source.moment()
-        self._desk.show(moment, self._shown.options())
-        for part in self._parts:
-            part.show(moment)
+        """Draw what is now; from any thread."""
+        with self._drawing:
+            moment: Moment = self._source.moment()
+            self._desk.show(moment, self._shown.options())
+            for part in self._parts:
+                part.show(moment)
 
     def _run(self) -> None:
         while not self._closing.wait(REFRESH if self.watched else UNWATCHED):

@@ -52,7 +52,7 @@ class Replay:
         self._whys = thoughts(self._calls, episode.steps)
         self._safety = _safety(episode)
         self._grasps = executed_grasps(episode, self._calls, arm)
-        times = [stamp for topic, stamp, _ in episode.messages if topic != messages.TF_STATIC and stamp > 0.0]
+        times = [stamp for topic, stamp, _ in episode.messages if topic not in (messages.TF_STATIC, messages.CAMERA) and stamp > 0.0]
         self.span = (min(times, default=0.0), max(times, default=0.0))
         self._clock, self._lock = clock, threading.Lock()
         self._at, self._speed, self._since = self.span[0], 0.0, clock()

@@ -87,6 +87,28 @@ def test_what_the_user_says_later_is_in_the_prompt():
     assert "no, into the tray" in talk.prompt()[0]
 
 
+def test_what_the_loop_says_is_a_hint_and_no_wish_of_the_user():
+    talk = Talk().looked(thing("cup_1"), thing("bin_1")).did("pick", {"object_id": "cup_1"}, {}).did("place_in", {"container_id": "bin_1"}, {})
+    talk.messages.append(Message("user", "You called pick 3 times with the same arguments."))
+    text, tools = talk.prompt()
+    assert "You called pick 3 times" in text
+    assert "pick" not in tools  # what is done is not taken up again
+    talk.looked(thing("cup_1", on="bin_1"), thing("bin_1"))
+    assert "You called pick 3 times" not in talk.prompt()[0]
+
+
+def test_things_are_put_into_containers_and_on_other_things():
+    talk = Talk().looked(thing("cup_1"), thing("block_1"), thing("bin_1")).did("pick", {"object_id": "cup_1"}, {})
+    _, tools = talk.prompt()
+    assert tools["place_on"]["target_id"] == {"enum": ["block_1"]}
+    assert tools["place_in"]["container_id"] == {"enum": ["bin_1"]}
+
+
+def test_what_was_refused_is_not_offered_again():
+    talk = Talk().looked(thing("cup_1"), thing("block_1"), thing("bin_1")).did("pick", {"object_id": "block_1"}, code="permission_denied", message="no")
+    assert talk.prompt()[1]["pick"]["object_id"] == {"enum": ["cup_1"]}
+
+
 @pytest.mark.parametrize("context", [2000, 4000])
 def test_it_fits_however_much_is_on_the_desk_and_however_long_the_task_is(context):
     talk = Talk("Put the red cup in the bin, and leave everything else alone.")

@@ -46,8 +46,8 @@ def requirements(name: str) -> dict[str, str]:
 
 
 EXTRAS = {*requirements("detectors"), *requirements("view")}
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "unified_planning", "dynamixel_sdk", "scservo_sdk", *EXTRAS}
-"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, symbolic planning, the libraries of servos,
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", *EXTRAS}
+"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
 detectors beside geometry, the operator page."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskhand.agent.base import Message, ToolCall
+from deskhand.agent.user import SAID
 
 LOOKS = ("detect_objects", "look", "describe_scene")
 PUT = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("on", ""), "put_aside": ("on", "")}
@@ -38,7 +39,7 @@ class Situation:
     """Where a task stands.
 
     Attributes:
-        said: what the user or the loop said after the instruction.
+        said: what the user said after the instruction. ``hint``: what the loop said, if nothing has been done since.
         objects: id -> the object as last seen, or as a verified act left it; the held one among them.
         goals: (object, relation, target) of accepted plans.
         placed: what was put down, verified, and not picked again.
@@ -49,6 +50,7 @@ class Situation:
 
     instruction: str = ""
     said: list[str] = field(default_factory=list)
+    hint: str = ""
     objects: dict[str, dict[str, Any]] = field(default_factory=dict)
     looked: bool = False
     holding: str = ""
@@ -84,8 +86,10 @@ def _heard(now: Situation, message: Message) -> None:
     now.images = message.images or now.images
     if not now.instruction:
         now.instruction = message.content
-    else:
+    elif message.content.startswith(SAID):
         now.said.append(message.content)
+    else:
+        now.hint = message.content
 
 
 def _take(now: Situation, call: ToolCall, content: str) -> None:
@@ -96,6 +100,7 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
     body = body if isinstance(body, Mapping) else {"ok": True, "data": body}
     act = Act(call, bool(body.get("ok")), str(body.get("code", "")), f"{body.get('message', '')} {body.get('hint', '')}".strip(), body.get("data"))
     now.acts.append(act)
+    now.hint = ""
     if act.ok:
         now.failed.pop(act.key, None)
         now.failed.pop(call.name, None)

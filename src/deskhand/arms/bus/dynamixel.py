@@ -20,9 +20,9 @@ FAULTS = {1: "voltage", 4: "too hot", 8: "encoder", 16: "electrical shock", 32: 
 class DynamixelBus(SdkBus):
     """Servos on an adapter."""
 
-    def __init__(self, path: str, baud: int = BAUD) -> None:
+    def __init__(self, path: str, baud: int = BAUD, latency: float = 0.02) -> None:
         sdk = load_sdk("dynamixel_sdk", "dynamixel-sdk")
-        super().__init__(path, baud, sdk, sdk.PacketHandler(2.0), (POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]))
+        super().__init__(path, baud, sdk, sdk.PacketHandler(2.0), (POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency)
 
     def read_health(self, servo: int) -> Health:
         """See base; no load, since its unit differs from servo to servo."""

@@ -26,9 +26,9 @@ def signed(value: int, bit: int) -> int:
 class FeetechBus(SdkBus):
     """Servos on an adapter."""
 
-    def __init__(self, path: str, baud: int = BAUD) -> None:
+    def __init__(self, path: str, baud: int = BAUD, latency: float = 0.02) -> None:
         sdk = load_sdk("scservo_sdk", "feetech-servo-sdk")
-        super().__init__(path, baud, sdk, sdk.PacketHandler(0), (POSITION, 2), lambda data: signed(struct.unpack("<H", data)[0], 15))
+        super().__init__(path, baud, sdk, sdk.PacketHandler(0), (POSITION, 2), lambda data: signed(struct.unpack("<H", data)[0], 15), latency)
 
     def read_health(self, servo: int) -> Health:
         """See base."""

@@ -14,15 +14,15 @@ from deskhand.arms.bus.port import Port
 from deskhand.errors import DeskhandError
 
 SLICE = 0.002  # [s] of waiting at once
-LATENCY = 0.02  # [s] that adapter and servo may take to answer
+TRIES = 2
 SUCCESS = 0  # COMM_SUCCESS of both
 
 
 class SdkPort:
     """A :class:`Port` with the methods that both SDKs call; the names are theirs."""
 
-    def __init__(self, port: Port) -> None:
-        self.port = port
+    def __init__(self, port: Port, latency: float) -> None:
+        self.port, self._latency = port, latency
         self.is_using = False
         self._pending = bytearray()
         self._end = 0.0
@@ -47,7 +47,7 @@ class SdkPort:
 
     def setPacketTimeout(self, packet_length: int) -> None:
         """Of an answer of so many bytes."""
-        self._end = time.monotonic() + LATENCY + packet_length * 10 / self.port.baud
+        self._end = time.monotonic() + self._latency + packet_length * 10 / self.port.baud
 
     def setPacketTimeoutMillis(self, msec: float) -> None:
         """Of an answer."""
@@ -83,13 +83,14 @@ class SdkBus:
         sdk: the vendor's module.
         handler: its packet handler.
         position: address and length of the measured position; ``decode`` makes ticks of its bytes.
+        latency: [s] that adapter and servo may take to answer.
     """
 
     together = True
     move_delay = 0.0
 
-    def __init__(self, path: str, baud: int, sdk: Any, handler: Any, position: tuple[int, int], decode: Callable[[bytes], int]) -> None:
-        self._port, self._sdk, self._handler = SdkPort(Port(path, baud)), sdk, handler
+    def __init__(self, path: str, baud: int, sdk: Any, handler: Any, position: tuple[int, int], decode: Callable[[bytes], int], latency: float) -> None:
+        self._port, self._sdk, self._handler = SdkPort(Port(path, baud), latency), sdk, handler
         self._position, self._decode = position, decode
         self._last: dict[int, int] = {}
         self.counters = BusCounters()
@@ -126,15 +127,17 @@ class SdkBus:
     def _read(self, servo: int, address: int, length: int) -> bytes | None:
         """Registers; None without a valid answer."""
         self.counters.asked += 1
-        answer = self._safely(lambda: self._handler.readTxRx(self._port, servo, address, length))
-        if answer is None or answer[1] != SUCCESS or len(answer[0]) != length:
-            self.counters.unanswered += 1
-            return None
-        return bytes(answer[0])
+        for attempt in range(TRIES):
+            self.counters.retries += attempt > 0
+            answer = self._safely(lambda: self._handler.readTxRx(self._port, servo, address, length))
+            if answer is not None and answer[1] == SUCCESS and len(answer[0]) == length:
+                return bytes(answer[0])
+        self.counters.unanswered += 1
+        return None
 
     def _write(self, servo: int, address: int, data: bytes) -> bool:
-        """Registers; whether the servo has confirmed. Asked twice."""
-        for _ in range(2):
+        """Registers; whether the servo has confirmed."""
+        for _ in range(TRIES):
             answer = self._safely(lambda: self._handler.writeTxRx(self._port, servo, address, len(data), list(data)))
             if answer is not None and answer[0] == SUCCESS:
                 return True

@@ -112,6 +112,13 @@ POLICIES: dict[str, Policy] = {
     "budget_exceeded": Policy(1, (), "report what was done so far"),
     "task_incomplete": Policy(2, (LOOK, Advice("check_goal", "see what is left")), "report what is done and what is not"),
     "scene_file_error": _FAULT,
+    "no_answer": Policy(1, (), "report what was asked and that nobody answered"),
+    "paused": Policy(2, (Advice("", "wait until the operator lets the robot go on"),), "report that the operator has paused the robot"),
+    "device_busy": _FAULT,
+    "device_unavailable": Policy(2, (Advice("", "wait a few seconds: a device that was plugged in again is taken again"),), "report which device is gone"),
+    "servo_fault": _FAULT,
+    "calibration_failed": _FAULT,
+    "camera_moved": Policy(1, (OPERATOR,), "report that the camera must be calibrated again; what it shows is not where it seems"),
     "memory_busy": Policy(3, (Advice("", "wait a moment"),), "go on without the memory"),
     "memory_broken": _FAULT,
 }

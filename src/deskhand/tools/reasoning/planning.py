@@ -92,8 +92,8 @@ def goals_of(data: Sequence[GoalData]) -> list[Goal]:
     timeout=60.0,
     when_to_use="To find the sequence of picks and places for a task with several goals, above all when things lie on each other, block each other, or a tower "
     "has to be taken apart first.",
-    limits="Symbolic (STRIPS, unified-planning with pyperplan): knows what lies on and in what at the last look, not whether the arm reaches it, which "
-    "check_reachable and plan_manipulation tell. Short plans, not always the shortest. Containers are not moved. Fails with impossible.",
+    limits="Symbolic (A* search): knows what lies on and in what at the last look, not whether the arm reaches it, which check_reachable and plan_manipulation "
+    "tell. Shortest plans, but for dozens of things in tangled towers, where they are short. Containers are not moved. Fails with impossible.",
     examples=[
         (
             "Plan the task: swap two stacked blocks, the lower one shall go to the top",

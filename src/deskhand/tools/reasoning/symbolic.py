@@ -1,4 +1,4 @@
-"""The desk as symbols: what is on, in or held; what each act needs and changes; and plans for goals (unified-planning with pyperplan)."""
+"""The desk as symbols: what is on, in or held; what each act needs and changes; and plans for goals."""
 
 from __future__ import annotations
 
@@ -216,8 +216,8 @@ def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: It
     """Steps from ``state`` to one where ``goals`` hold and nothing lies on ``free``; what is in ``kept`` is not touched.
 
     Raises:
-        DeskhandError: ``impossible`` when there is no such plan or a goal names what is not there, ``missing_dependency``, ``invalid_input`` when there
-            are too many things.
+        DeskhandError: ``impossible`` when there is no such plan, ``unknown_object`` when a goal names what is not there, ``invalid_input`` when there are
+            too many things.
     """
     names = state.things
     unknown = [name for goal in goals for name in (goal.object_id, goal.target_id) if name not in (*names, "", TABLE)]
@@ -227,6 +227,6 @@ def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: It
         raise DeskhandError("invalid_input", f"there are {len(names)} things; plans are made for at most {MOST_THINGS}.")
     if all(state.meets(goal) for goal in goals) and not any(state.on_top(name) for name in free):
         return []
-    from deskhand.tools.reasoning.pddl import solve  # the library takes two seconds to load
+    from deskhand.tools.reasoning.search import solve
 
-    return solve(state, goals, tuple(free), frozenset(kept))
+    return solve(state, goals, free, frozenset(kept))

@@ -18,6 +18,7 @@ from deskhand.arms.bus.feetech import FeetechBus, signed
 from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.servo import Servo
 
+LATENCY = 0.15  # [s]: the machine may be busy
 KINDS = {"feetech": (FeetechServos, FeetechBus), "dynamixel": (DynamixelServos, DynamixelBus)}
 
 
@@ -33,7 +34,7 @@ def rig(kind: str, faults: WireFaults | None = None) -> tuple[RegisterServos, An
 def pair(request: pytest.FixtureRequest) -> Iterator[tuple[RegisterServos, Any]]:
     servos, make = rig(request.param)
     with servos:
-        bus = make(servos.path)
+        bus = make(servos.path, latency=LATENCY)
         bus.open()
         yield servos, bus
         bus.close()
@@ -71,7 +72,7 @@ def test_a_move_takes_its_time_and_a_stop_ends_it(pair: tuple[RegisterServos, An
 
 def test_one_servo_that_is_away_does_not_hide_the_others(pair: tuple[RegisterServos, Any]) -> None:
     servos, bus = pair
-    servos.servos[2].answers = False
+    servos.servos[2].answers = False  # each question for it waits in vain
     assert sorted(bus.read_positions(range(1, 7))) == [1, 3, 4, 5, 6]
 
 
@@ -79,7 +80,7 @@ def test_one_servo_that_is_away_does_not_hide_the_others(pair: tuple[RegisterSer
 def test_damaged_answers_are_no_positions_and_the_next_ones_are_right(kind: str) -> None:
     servos, make = rig(kind, WireFaults.share(0.1, seed=3))
     with servos:
-        bus = make(servos.path)
+        bus = make(servos.path, latency=LATENCY)
         bus.open()
         wrong, found = 0, 0
         for _ in range(60):
@@ -96,7 +97,7 @@ def test_a_dynamixel_that_is_no_position_servo_is_not_switched_on() -> None:
     servos, make = rig("dynamixel")
     servos.memory[1][11] = 1
     with servos:
-        bus = make(servos.path)
+        bus = make(servos.path, latency=LATENCY)
         bus.open()
         with pytest.raises(Exception, match="operating mode 1"):
             bus.set_torque([1], True)
