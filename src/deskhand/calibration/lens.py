@@ -10,11 +10,14 @@ import numpy as np
 
 from deskhand.calibration.board import FEWEST, Board, Corners, matrix_of
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array
 from deskhand.types import CameraIntrinsics
 
 FEWEST_PICTURES = 12
 LARGEST_ERROR = 0.6  # [px] root mean square
+LARGEST_DOUBT = 0.005
+"""Standard deviation of the focal length, as a share of it."""
+PLAUSIBLE = (0.4, 4.0)
+"""Focal length as a share of the picture's width; what is flat and never tilted looks the same at any."""
 CELLS = 6
 """The picture is cut into CELLS x CELLS; corners must have been seen in most of them."""
 COVERED = 0.6
@@ -76,18 +79,17 @@ def calibrate_lens(views: Sequence[Corners], board: Board, width: int, height: i
         )
     objects = [board.points[view.ids].astype(np.float32) for view in good]
     pixels = [view.pixels.astype(np.float32) for view in good]
-    error, matrix, distortion, turns, _ = cv2.calibrateCamera(objects, pixels, (width, height), None, None)
+    error, matrix, distortion, _, _, doubt, _, _ = cv2.calibrateCameraExtended(objects, pixels, (width, height), None, None)
     if error > LARGEST_ERROR:
         raise DeskhandError(
             "calibration_failed", f"corners are {error:.2f} px from where they should be, {LARGEST_ERROR} px are allowed.", hint="Is the board flat and sharp?"
         )
-    if _tilt(turns) < np.radians(15):
-        raise DeskhandError("calibration_failed", "the board always faced the camera in the same way.", hint="Tilt it, about both of its edges.")
+    unsure = float(np.ravel(doubt)[0] / matrix[0, 0])
+    if unsure > LARGEST_DOUBT or not PLAUSIBLE[0] < matrix[0, 0] / width < PLAUSIBLE[1]:
+        raise DeskhandError(
+            "calibration_failed",
+            f"these pictures do not tell the focal length ({matrix[0, 0]:.0f} px, to {100 * unsure:.1f} %): the board always faced the camera the same way.",
+            hint="Tilt it, about both of its edges.",
+        )
     intrinsics = CameraIntrinsics(width, height, float(matrix[0, 0]), float(matrix[1, 1]), float(matrix[0, 2]), float(matrix[1, 2]))
     return Lens(intrinsics, tuple(float(value) for value in np.ravel(distortion)[:5]), float(error), share)
-
-
-def _tilt(turns: Sequence[Array]) -> float:
-    """Largest angle [rad] between the board's normals."""
-    normals = np.array([cv2.Rodrigues(turn)[0][:, 2] for turn in turns])
-    return float(np.arccos(np.clip(normals @ normals.T, -1, 1)).max())

@@ -55,7 +55,7 @@ class ReplayNode(DeskhandNode):
         if not self.parameters.rate > 0:
             raise DeskhandError("config_error", f"the rate must be positive, got {self.parameters.rate}.")
         self._recording = Recording(Path(self.parameters.file))
-        self._clock = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
+        self._ticks = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
         self._topics: dict[str, Publisher | None] = {}
         self._senses = {name.lstrip("/") for name in SENSES}
         self._stop = threading.Event()
@@ -98,7 +98,7 @@ class ReplayNode(DeskhandNode):
             self._publish(record)
 
     def _tick(self, now: float) -> None:
-        self._clock.publish(Clock(clock=conversions.time_to_msg(now)))
+        self._ticks.publish(Clock(clock=conversions.time_to_msg(now)))
 
     def _publish(self, record: Record) -> None:
         publisher = self._publisher(record)

@@ -1,0 +1,64 @@
+"""Files of recordings: read again, in time, also cut off; pictures come out as they went in."""
+
+import numpy as np
+import pytest
+
+from deskhand.episode import messages
+from deskhand.errors import DeskhandError
+from deskhand.recording.mcap_file import McapFile
+from deskhand.recording.pictures import depth_from_png, depth_to_png, from_jpeg, millimetres, to_jpeg
+from deskhand.recording.reader import Recording, mcap_in
+
+
+def write(path, stamps, live=False):
+    with McapFile(path, live) as file:
+        file.metadata("deskhand", {"arm": "jetarm"})
+        for stamp in stamps:
+            file.write("/words", messages.STRING, messages.DEFINITIONS[messages.STRING], {"data": f"{stamp:g}"}, stamp)
+    return Recording(path)
+
+
+def test_records_come_as_written_or_in_their_time(tmp_path):
+    recording = write(tmp_path / "a.mcap", [3.0, 1.0, 2.0])
+    assert [record.message.data for record in recording] == ["3", "1", "2"] and recording.complete
+    assert [record.stamp for record in recording.in_time()] == [1.0, 2.0, 3.0]
+    assert recording.metadata() == {"arm": "jetarm"} and recording.metadata("other") == {}
+
+
+def test_a_file_that_was_cut_off_is_read_up_to_there(tmp_path):
+    whole = write(tmp_path / "a.mcap", [float(n) for n in range(20)], live=True).path.read_bytes()
+    (tmp_path / "b.mcap").write_bytes(whole[: len(whole) // 3])
+    cut = Recording(tmp_path / "b.mcap")
+    got = [record.stamp for record in cut.in_time()]
+    assert 0 < len(got) < 20 and got == sorted(got) and not cut.complete
+
+
+def test_a_folder_must_hold_one_recording(tmp_path):
+    with pytest.raises(DeskhandError, match="0 of them"):
+        mcap_in(tmp_path)
+    write(tmp_path / "a.mcap", [1.0])
+    assert mcap_in(tmp_path) == tmp_path / "a.mcap"
+    (tmp_path / "noise.txt").write_text("no recording at all")
+    with pytest.raises(DeskhandError, match="not an MCAP"):
+        list(Recording(tmp_path / "noise.txt"))
+
+
+def test_two_files_with_other_schemas_do_not_mix(tmp_path):
+    write(tmp_path / "a.mcap", [1.0])
+    with McapFile(tmp_path / "b.mcap") as file:
+        joints = {"header": {"stamp": {"sec": 1, "nanosec": 0}, "frame_id": ""}, "name": ["waist"], "position": [0.5], "velocity": [], "effort": []}
+        file.write("/joints", messages.JOINT_STATE, messages.DEFINITIONS[messages.JOINT_STATE], joints, 1.0)
+    assert [record.message.data for record in Recording(tmp_path / "a.mcap")] == ["1"]
+    assert [record.message.position[0] for record in Recording(tmp_path / "b.mcap")] == [0.5]
+
+
+def test_depth_is_kept_to_the_millimetre_and_colour_nearly():
+    rng = np.random.default_rng(0)
+    metres = rng.uniform(0.2, 2.0, (48, 64)).astype(np.float32)
+    metres[3] = np.nan
+    kept = depth_from_png(depth_to_png(millimetres(metres)))
+    assert np.array_equal(kept, millimetres(metres)) and not kept[3].any()
+    color = np.tile(np.linspace(0, 255, 64).astype(np.uint8)[None, :, None], (48, 1, 3))
+    assert np.abs(from_jpeg(to_jpeg(color)).astype(int) - color).max() < 12
+    with pytest.raises(DeskhandError):
+        depth_from_png(b"short")
