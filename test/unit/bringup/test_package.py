@@ -45,10 +45,10 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-EXTRAS = {*requirements("detectors"), *requirements("view")}
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", *EXTRAS}
+EXTRAS = {*requirements("detectors"), *requirements("view"), *requirements("cameras"), *requirements("anthropic")}
+OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyorbbecsdk", *EXTRAS}
 """Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
-detectors beside geometry, the operator page."""
+detectors beside geometry, the operator page, the cameras of vendors (pyorbbecsdk comes as pyorbbecsdk2)."""
 
 
 @cache
