@@ -45,17 +45,10 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-<<<<<<< HEAD
-EXTRAS = {*requirements("detectors"), *requirements("view")}
-OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyrealsense2", "pyorbbecsdk", "anthropic", *EXTRAS}
-"""Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos
-and cameras, a language model's, detectors beside geometry, the operator page."""
-=======
 EXTRAS = {*requirements("detectors"), *requirements("view"), *requirements("cameras"), *requirements("anthropic")}
 OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyorbbecsdk", *EXTRAS}
 """Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
-detectors beside geometry, the operator page, the cameras of vendors (pyorbbecsdk comes as pyorbbecsdk2)."""
->>>>>>> s-cams
+detectors beside geometry, the operator page, a language model's, the cameras of vendors (pyorbbecsdk comes as pyorbbecsdk2)."""
 
 
 @cache
