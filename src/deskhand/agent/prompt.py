@@ -39,7 +39,7 @@ _CAPABILITIES = (
     "look at the desk and detect objects",
     "pick up an object",
     "put the held object into a container",
-    "put the held object on another object",
+    "place the held object on top of another object",
     "put the held object down at a position",
     "put the held object down next to another one",
     "free the hand, put what it holds aside",

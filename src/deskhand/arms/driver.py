@@ -298,11 +298,11 @@ class ArmDriver:
             missed += self._read(group)
         if missed:
             self._serve()
-            self._read(missed)
+            missed = self._read(missed)
         else:
             self._look_after()
         with self._lock:
-            self._judge()
+            self._judge(missed)
         self._serve()
         self._on_round()
         self._round += 0.1 * (self._clock() - began - self._round)
@@ -350,9 +350,10 @@ class ArmDriver:
 
     # ------------------------------------------------------------ judging, with the lock
 
-    def _judge(self) -> None:
+    def _judge(self, missed: list[int]) -> None:
+        """``missed``: servos of which this round has no believable position. Who was read is not silent, however long the round took."""
         now = self._clock()
-        silent = [name for servo, name in self._joints.names.items() if now - self._readings.stamp(servo) > SILENT]
+        silent = [name for servo, name in self._joints.names.items() if servo in missed and now - self._readings.stamp(servo) > SILENT]
         self._silent = f"{', '.join(silent)} has given no believable position for {SILENT} s" if silent else ""
         trouble = self._trouble()
         if trouble and (self._feed.active or self._fingers.active):

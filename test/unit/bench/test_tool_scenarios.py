@@ -62,7 +62,7 @@ def test_what_a_scenario_raises_is_a_failed_row_that_says_why(error: Exception, 
     def broken(desk: object) -> Measured:
         raise error
 
-    row = run._measured(Scenario("look", "broken", "nothing works", bare, False, broken), NoDesk())  # type: ignore[arg-type]
+    row = run._measured(Scenario("look", "broken", "nothing works", bare, False, broken), NoDesk(), 0.0)  # type: ignore[arg-type]
     assert not row.passed and row.value is None and row.problem == text
 
 
