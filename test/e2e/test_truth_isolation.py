@@ -24,7 +24,7 @@ SECRET = "zqx"
 
 KNOWN_PACKAGES = {"sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "rosgraph_msgs", "rcl_interfaces", "control_msgs", "action_msgs", "deskhand_interfaces"}
 KNOWN_PACKAGES |= {"type_description_interfaces", "nav2_msgs"}  # the client of a mobile base, which need not be there
-KNOWN_PACKAGES |= {"geometry_msgs"}  # grasps and plans, for the operator page
+KNOWN_PACKAGES |= {"geometry_msgs", "trajectory_msgs", "diagnostic_msgs"}  # grasps and plans, for the operator page; health
 PARAMETER_SERVICES = {f"{verb}_parameters" for verb in ("get", "set", "list", "describe")} | {
     "get_parameter_types",
     "set_parameters_atomically",
