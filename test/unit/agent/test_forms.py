@@ -140,3 +140,10 @@ def test_phrases_name_the_right_things(phrase: str, ids: list[str]) -> None:
     assert isinstance(place, Place)
     found = [item["id"] for ref in place.things for item in resolve(ref, DESK, "thing").objects]
     assert sorted(found) == ids
+
+
+def test_what_things_are_put_into_is_the_container_named_before_and_what_they_are_put_on_the_thing():
+    into = parse("Move the yellow can into the bin, then put the red block into it.").intents
+    assert [item.target.words for item in into] == ["the bin", "the bin"]
+    onto = parse("Put the red block on the green block, then put the blue block on it.").intents
+    assert [item.target.words for item in onto] == ["the green block", "the red block"]

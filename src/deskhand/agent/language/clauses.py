@@ -26,6 +26,7 @@ class ClauseReader:
         self._last: tuple[Ref, ...] = ()
         self._noun: Ref | None = None
         self._placed: tuple[str, Ref] | None = None
+        self._container: Ref | None = None
         self._clause = Clause()
         self._out: list[Intent] = []
         self._phrase_end = -1
@@ -263,7 +264,7 @@ class ClauseReader:
         clause, self._clause = self._clause, Clause()
         if clause.empty and not clause.negated:
             return
-        context = Context(self._last, self._noun, self._placed)
+        context = Context(self._last, self._noun, self._placed, self._container)
         intents = meaning(clause, context)
-        self._last, self._noun, self._placed = context.last, context.noun, context.placed
+        self._last, self._noun, self._placed, self._container = context.last, context.noun, context.placed, context.container
         self._out += intents

@@ -43,6 +43,8 @@ class Context:
     last: tuple[Ref, ...] = ()
     noun: Ref | None = None
     placed: tuple[str, Ref] | None = None
+    container: Ref | None = None
+    """What something was last put into."""
 
 
 def container_like(ref: Ref) -> bool:
@@ -50,12 +52,18 @@ def container_like(ref: Ref) -> bool:
     return ref.container or (bool(ref.kinds) and ref.kinds <= lex.CONTAINER_KINDS | {"box"})
 
 
+def _meant_by_it(relation: str, context: Context) -> Ref:
+    """Where a thing goes: "if the tray is empty, put the sponge in it"; "move the can into the bin, then put the block into it"."""
+    before = [context.container] if relation == "in" and context.container else []
+    return next((ref for ref in (*reversed(context.last), *before) if container_like(ref)), context.last[-1])
+
+
 def meaning(clause: Clause, context: Context) -> list[Intent]:
     """The intents of a clause; ``context`` is brought up to date."""
     text = " ".join(clause.words).strip(" ,:")
     refs = _heads(clause.refs, clause.target, context)
-    if clause.target is not None and clause.target.pronoun and context.last:  # "if the tray is empty, put the sponge in it"
-        clause.target = next((ref for ref in reversed(context.last) if container_like(ref)), context.last[-1])
+    if clause.target is not None and clause.target.pronoun and context.last:
+        clause.target = _meant_by_it(clause.relation, context)
     if clause.target is None and clause.fronted is None and "top" in clause.flags and clause.verb in {"put", "stack"} and len(context.last) == 1:
         clause.relation, clause.target = "on", context.last[0]  # "…, then put the green one on top"
     things: list[Ref] = []
@@ -79,6 +87,7 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     for item in result:
         if isinstance(item, Place):
             context.placed = (item.relation, item.target)
+            context.container = item.target if item.relation == "in" else context.container
     return result
 
 

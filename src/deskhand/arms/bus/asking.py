@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ LEARNING = 0.1
 SLOWEST = 20  # of the wall clock, that ``clock`` may be slower
 
 
-class AskingBus:
+class AskingBus(ABC):
     """Questions with retries over a port; see :class:`deskhand.arms.bus.base.ServoBus`.
 
     Args:
@@ -49,9 +50,9 @@ class AskingBus:
         answers = {servo: self.read_position(servo) for servo in servos}
         return {servo: position for servo, position in answers.items() if position is not None}
 
+    @abstractmethod
     def read_position(self, servo: int) -> int | None:
         """Measured position [ticks]; None without a valid answer."""
-        raise NotImplementedError
 
     def _send(self, frame: bytes) -> None:
         self._port.write(frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ ANSWER_DELAY = 0.0005  # [s] that a servo takes to answer
 GAP = 0.02  # [s] of quiet after which a frame that has only begun is forgotten
 
 
-class Emulator:
+class Emulator(ABC):
     """A pseudo-terminal with servos behind it.
 
     Args:
@@ -77,12 +78,13 @@ class Emulator:
             self.served += 1
         self._idle()
 
+    @abstractmethod
     def _obey(self, frame: bytes) -> None:
         """Do what a frame says."""
-        raise NotImplementedError
 
     def _idle(self) -> None:
-        """Called often."""
+        """Called often; an emulator that has something to say by itself says it then."""
+        return
 
     def _busy(self, count: int) -> None:
         """Let the time pass that ``count`` bytes take on the servos' bus."""

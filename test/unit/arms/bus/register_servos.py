@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from abc import abstractmethod
 from typing import Any
 
 from deskhand.arms.emulate.bank import Emulator
@@ -30,11 +31,13 @@ class RegisterServos(Emulator):
         super().__init__(wire, servos, **options)
         self.memory = {servo.number: bytearray(size) for servo in servos}
 
+    @abstractmethod
     def refresh(self, servo: Servo) -> None:
-        raise NotImplementedError
+        """Bring the registers up to date."""
 
+    @abstractmethod
     def written(self, servo: Servo, address: int, length: int) -> None:
-        raise NotImplementedError
+        """These registers were written."""
 
     def _read(self, number: int, address: int, length: int) -> bytes:
         with self.lock:
