@@ -14,7 +14,6 @@ from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes
 
 TRIES = 3
 """How often one thing is put to its spot."""
-HAND_FULL = frozenset({"already_holding", "precondition_failed"})
 NEAR_ENOUGH = 0.010
 """[m] from its spot where a thing counts as being there."""
 FINGERS = 0.030
@@ -86,14 +85,14 @@ class Arranging:
     def _set_aside(self, name: str, spots: dict[str, Spot]) -> Script:
         """Out of the way of all spots; it comes to its own later."""
         self._tries[name] += 1
-        picked = yield from self._pick(name, f"{name} makes room first.")
+        picked = yield from self._pursuit.take(self._free_hand, name, f"{name} makes room first.")
         if picked.ok:
             yield Call("put_aside", {"keep_clear": [[spot.x, spot.y] for spot in spots.values()][:20]})
         yield from self._pursuit.look("Where is everything now?")
 
     def _carry(self, name: str, spot: Spot) -> Generator[Call, Heard, Heard | None]:
         """None when it came to its spot, else what failed."""
-        picked = yield from self._pick(name, f"{name} to its place")
+        picked = yield from self._pursuit.take(self._free_hand, name, f"{name} to its place")
         if not picked.ok:
             return picked
         blockers = self._blockers(name, spot)
@@ -113,17 +112,6 @@ class Arranging:
             return (yield Call("place_on", {"target_id": spot.support}))
         turned = {} if spot.yaw is None else {"yaw": spot.yaw}
         return (yield Call("place_at", {"x": spot.x, "y": spot.y} | turned))
-
-    def _pick(self, name: str, why: str) -> One:
-        """Into the hand, unless it is there; what else is in it is put down."""
-        picked = yield Call("pick", {"object_id": name}, why)
-        if picked.code in HAND_FULL:
-            state = yield Call("get_robot_state", {}, "What is in the hand?")
-            if state.ok and state.data.get("holding") == name:
-                return state
-            yield from self._free_hand()
-            picked = yield Call("pick", {"object_id": name})
-        return picked
 
     def _free_hand(self) -> Script:
         aside = yield Call("put_aside", {}, "The hand is needed empty.")
@@ -164,7 +152,7 @@ class Arranging:
             goals = [Goal(str(item["id"]), "on", TABLE) for item in loose]
             yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, f"In the way: {', '.join(str(item['id']) for item in loose)}")
             for item in loose:
-                picked = yield from self._pick(str(item["id"]), f"{item['id']} stands {words}.")
+                picked = yield from self._pursuit.take(self._free_hand, str(item["id"]), f"{item['id']} stands {words}.")
                 placed = (yield Call("put_aside", {"keep_clear": grid})) if picked.ok else picked
                 self._pursuit.done += placed.ok
                 if picked.ok and not placed.ok:
@@ -196,7 +184,7 @@ class Arranging:
         goals = [Goal(str(item["id"]), "on", TABLE) for item in items]
         yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]})
         for item in items:
-            picked = yield from self._pick(str(item["id"]), f"{item['id']} to another place")
+            picked = yield from self._pursuit.take(self._free_hand, str(item["id"]), f"{item['id']} to another place")
             placed = (yield Call("put_aside", {"keep_clear": [list(item["position"][:2])]})) if picked.ok else picked
             self._pursuit.done += placed.ok
             if not placed.ok:

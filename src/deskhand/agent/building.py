@@ -12,12 +12,10 @@ from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import TABLE, Goal
 from deskhand.agent.language.intents import Build
 from deskhand.agent.language.resolve import Seen
-from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes
+from deskhand.agent.pursuit import HAND_FULL, Call, Heard, Pursuit, Script, Yes
 
 TRIES = 4
 """How often one block is put to its place."""
-HAND_FULL = frozenset({"already_holding", "precondition_failed"})
-"""Codes of calls that need an empty hand."""
 SPARE_ACTS = 6
 """Acts beyond one a block that a structure may take before it is given up, for each block one more."""
 
@@ -129,7 +127,7 @@ class Building:
             if item["id"] in standing or item.get("is_container") or away > (edge + max(item["size"][:2])) / math.sqrt(2):
                 continue
             self._acts += 1
-            picked = yield from self._pick(str(item["id"]), f"{item['id']} lies where {step.object_id} shall stand.")
+            picked = yield from self._pursuit.take(self._put_aside, str(item["id"]), f"{item['id']} lies where {step.object_id} shall stand.")
             if picked.ok:
                 yield from self._put_aside()
         yield from self._pursuit.look()
@@ -141,7 +139,7 @@ class Building:
             if above is None:
                 return True
             self._acts += 1
-            picked = yield from self._pick(above, f"{above} stands on {self._steps[number].object_id}, which has to move.")
+            picked = yield from self._pursuit.take(self._put_aside, above, f"{above} stands on {self._steps[number].object_id}, which has to move.")
             if not picked.ok:
                 self._note_failure(number, picked)
                 return False
@@ -155,23 +153,12 @@ class Building:
         if not (yield from self._find(number)):
             return False
         name = self._steps[number].object_id
-        picked = yield from self._pick(name, f"for place {number + 1}")
+        picked = yield from self._pursuit.take(self._put_aside, name, f"for place {number + 1}")
         if picked.ok:
             return True
         self._note_failure(number, picked)
         yield from self._pursuit.look(f"{name} could not be picked; I look again.")
         return False
-
-    def _pick(self, name: str, why: str) -> One:
-        """A block into the hand; what is in it already is put aside, unless it is that block."""
-        picked = yield Call("pick", {"object_id": name}, why)
-        if picked.code in HAND_FULL:
-            state = yield Call("get_robot_state", {}, "What is in the hand?")
-            if state.ok and state.data.get("holding") == name:
-                return state
-            yield from self._put_aside()
-            picked = yield Call("pick", {"object_id": name})
-        return picked
 
     def _find(self, number: int) -> Yes:
         """See that the step names a block that is there; where its name is gone, one like it that no other step uses."""

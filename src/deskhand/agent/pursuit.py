@@ -15,6 +15,8 @@ from deskhand.errors import DeskhandError
 
 ATTEMPTS = 3
 """How often one thing is tried."""
+HAND_FULL = frozenset({"already_holding", "precondition_failed"})
+"""Codes of calls that need an empty hand."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,17 @@ class Pursuit:
             self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
         return heard.ok
 
+    def take(self, free_hand: Callable[[], Script], name: str, why: str) -> One:
+        """A thing into the hand, unless it is there; ``free_hand`` puts down what else is in it."""
+        picked = yield Call("pick", {"object_id": name}, why)
+        if picked.code in HAND_FULL:
+            state = yield Call("get_robot_state", {}, "What is in the hand?")
+            if state.ok and state.data.get("holding") == name:
+                return state
+            yield from free_hand()
+            picked = yield Call("pick", {"object_id": name})
+        return picked
+
     def run(self) -> Script:
         """Work through the open goals; a thing that fails goes to the end of the queue, so that others come first."""
         work = self.work
@@ -180,7 +193,7 @@ class Pursuit:
         picked = Heard(True)
         if not held:
             picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
-        if picked.code in {"already_holding", "precondition_failed"}:
+        if picked.code in HAND_FULL:
             held = yield from self._holding_already(goal)
             if not held:
                 picked = yield Call("pick", {"object_id": goal.object_id})

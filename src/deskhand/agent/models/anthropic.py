@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall, Usage
 from deskhand.agent.models.compact import compact
-from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.faults import ModelFault, Stopper, ask_again, fault_of, key_of
+from deskhand.agent.models.online import OnlineModel
 from deskhand.agent.models.openai_wire import describe
 from deskhand.errors import DeskhandError
 
@@ -22,16 +22,8 @@ LONGEST_REPLY = 64_000
 ANSWER = "answer"
 
 
-class AnthropicModel:
+class AnthropicModel(OnlineModel):
     """One profile's model. The package ``anthropic`` is imported and the key is read at the first reply."""
-
-    def __init__(self, profile: ModelProfile, sleep: Callable[[float], None] | None = None) -> None:
-        self.name = f"{profile.name} ({profile.model})"
-        self.context_tokens = 0 if profile.prompt == "compact" else profile.context_tokens  # a compact prompt is made to fit from the whole talk
-        self._profile, self._sleep = profile, sleep
-        self._client: Any = None
-        self._key = ""
-        self._stopper = Stopper()
 
     def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
         """One reply; requests that fail for a passing reason are made again with growing pauses. With ``schema`` the model fills in a tool of that form.
@@ -40,8 +32,7 @@ class AnthropicModel:
             ModelFault: after retries, or at once where asking again is pointless or there is no key.
             DeskhandError: ``missing_dependency`` without the package.
         """
-        self._stopper = stopper = Stopper()
-        self._connect()
+        stopper = self._begin()
         request = self._request(messages, tools, schema)
         answer = ask_again(self._profile, self.name, lambda: self._ask(request, stopper), stopper, self._sleep)
         usage = self._usage(answer, request)
@@ -51,13 +42,7 @@ class AnthropicModel:
             return Reply(text, calls, usage, self.name)
         return Reply(json.dumps(calls[0].arguments) if calls else text, (), usage, self.name)
 
-    def cancel(self) -> None:
-        """Give up the reply that is under way: the stream is closed, nothing is asked again."""
-        self._stopper.set()
-
     def _connect(self) -> None:
-        if self._client is not None:
-            return
         try:
             import anthropic
         except ImportError as error:

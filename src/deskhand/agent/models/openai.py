@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.base import Message, Reply, Usage
 from deskhand.agent.models.compact import compact
-from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.decision import LONGEST_THOUGHT, SHORT_THOUGHT, decision_schema, plain, read_decision
 from deskhand.agent.models.faults import ModelFault, Stopper, ask_again, fault_of, key_of
+from deskhand.agent.models.online import OnlineModel
 from deskhand.agent.models.openai_wire import Answer, chars, functions, native, response_format
 from deskhand.errors import DeskhandError
 
@@ -21,16 +21,8 @@ LONGEST_BODY = 4_000_000
 """Bytes of one answer, all framing included."""
 
 
-class OpenAIModel:
+class OpenAIModel(OnlineModel):
     """One profile's model. The package ``openai`` is imported and the key is read at the first reply."""
-
-    def __init__(self, profile: ModelProfile, sleep: Callable[[float], None] | None = None) -> None:
-        self.name = f"{profile.name} ({profile.model})"
-        self.context_tokens = 0 if profile.prompt == "compact" else profile.context_tokens  # a compact prompt is made to fit from the whole talk
-        self._profile, self._sleep = profile, sleep
-        self._client: Any = None
-        self._key = ""
-        self._stopper = Stopper()
 
     def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
         """One reply; requests that fail for a passing reason are made again with growing pauses.
@@ -39,8 +31,7 @@ class OpenAIModel:
             ModelFault: after retries, or at once where asking again is pointless or there is no key.
             DeskhandError: ``missing_dependency`` without the package.
         """
-        self._stopper = stopper = Stopper()
-        self._connect()
+        stopper = self._begin()
         request, constrained = self._request(messages, tools, schema)
         answer = ask_again(self._profile, self.name, lambda: self._ask(request, stopper), stopper, self._sleep)
         usage = Usage(answer.prompt_tokens, answer.completion_tokens, self._profile.cost(answer.prompt_tokens, answer.completion_tokens), chars(request))
@@ -49,15 +40,9 @@ class OpenAIModel:
             return Reply(thought, (call,), usage, self.name)
         return Reply(answer.text, answer.tool_calls(), usage, self.name)
 
-    def cancel(self) -> None:
-        """Give up the reply that is under way: a stream is closed, so that the server can stop writing; nothing is asked again."""
-        self._stopper.set()
-
     # ------------------------------------------------------------ request
 
     def _connect(self) -> None:
-        if self._client is not None:
-            return
         try:
             import openai
         except ImportError as error:
