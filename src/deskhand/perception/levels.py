@@ -21,6 +21,7 @@ _TOP = 0.003  # [m] above a cut that still belongs to what is below
 _LEAST = 50  # [px]
 _GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
 _GAIN_SHARE = 0.03  # of the pixels, without sizes
+_STILL = 0.4  # share of the pixels that two may leave unexplained: slopes and handles are not explained by more solids either
 _DEPTH = 5  # things on each other
 
 
@@ -39,7 +40,7 @@ def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, dept
         solids = [fits.of(parts[0], support, height), fits.of(parts[1], height)]
         found = [fits.explained(part, fit) for part, fit in zip(parts, solids, strict=True)]
         doubt, wrong = sum(cost for cost, _ in found), sum(pixels for _, pixels in found)
-        if doubt < whole[0] - _GAIN and wrong < whole[1] - _GAIN_SHARE * len(item) and (best is None or doubt < best[0]):
+        if doubt < whole[0] - _GAIN and wrong < min(whole[1] - _GAIN_SHARE * len(item), _STILL * len(item)) and (best is None or doubt < best[0]):
             best = doubt, parts, solids
     if best is None:
         return [item]

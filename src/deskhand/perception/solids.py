@@ -38,6 +38,8 @@ _UNEXPLAINED = 0.25  # share of a thing's pixels that its solid may leave unexpl
 _RARE = 0.2
 _SELDOM = 0.6
 _BETTER = 8.0  # [px]
+_LEFT_OUT = 0.08  # share of a thing's points that its solid may lose by being moved: what is none of these shapes keeps what encloses it
+_WITHIN = 0.004  # [m]
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
 
@@ -92,7 +94,7 @@ class SolidFits:
                 trial, doubt = refined(self._view, pixels, other, self.prior, free)
                 if doubt < cost - _BETTER:
                     best, cost = trial, doubt
-        return best
+        return best if _held(best, item) > _held(whole, item) - _LEFT_OUT else whole
 
     def is_doubtful(self, item: Segment, solid: Solid) -> bool:
         """True for a solid that explains much of its segment badly, or of a size that things seldom have."""
@@ -177,6 +179,12 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
 def _doubt(view: View, solid: Solid) -> float:
     """Error [m] of a solid, more when the camera looks through where it would be."""
     return solid.error + (_SEEN_THROUGH * max(0.0, free_share(view, solid.pose, solid.size) - 0.08) if solid.shape == "box" else 0.0)
+
+
+def _held(solid: Solid, item: Segment) -> float:
+    """Share of the points of a segment that are within a solid, or nearly."""
+    points = item.points[:: 1 + len(item) // _MAX_POINTS] - solid.pose[:3, 3]
+    return float((np.abs(points @ solid.pose[:3, :3]) < solid.size / 2 + _WITHIN).all(axis=1).mean())
 
 
 def at_height(solid: Solid, support: float, top: float) -> Solid:

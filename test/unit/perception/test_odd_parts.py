@@ -1,0 +1,34 @@
+"""Parts that are none of the solids that perception knows: each stays one thing, and what stands for it covers all of it."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+
+from deskhand.bench.tools.pose_and_localisation import parts, size_of
+from deskhand.perception.pipeline import Perception
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.sensor import DepthSensor
+from deskhand.sim.simulation import Simulation
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """The scene that is found, and where the parts really are."""
+    simulation = Simulation(parts())
+    simulation.step(1.0)
+    with RgbdRenderer(simulation, DepthSensor()) as renderer:
+        scene = Perception().detect(renderer.render(), simulation.built.robot, simulation.joint_state())
+    return scene, {item.name: item for item in simulation.truth().objects}
+
+
+@pytest.mark.parametrize("name", ["l_piece", "wedge"])
+def test_a_part_is_one_thing_as_large_as_it_is(seen, name):
+    scene, truth = seen
+    near = [item for item in scene.objects if np.linalg.norm(item.position[:2] - truth[name].pose[:2, 3]) < 0.05]
+    assert len(near) == 1, [item.id for item in near]
+    assert np.allclose(sorted(near[0].size), sorted(size_of(name)), atol=0.012)
+
+
+def test_nothing_else_is_found(seen):
+    assert len(seen[0].objects) == 4
