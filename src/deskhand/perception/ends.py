@@ -83,7 +83,9 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     if not is_body[0]:
         return None
     first = int(np.argmin(is_body)) if not is_body.all() else len(reach)
-    is_ground, is_other = _difference(tip, ground) < 1.0, taken(line - [0.0, 0.0, 0.25 * solid.size[2]])
+    free = states(view, line + _TIP_EDGE * rise, _NEARER) == FREE
+    is_ground = (_difference(tip, ground) < 1.0) | (free & np.append(free[1:], True))
+    is_other = taken(line - [0.0, 0.0, 0.25 * solid.size[2]])
     last = _tip_end(tip, own, is_ground | is_other, first)
     # What differs from the ground all the way is something else that lies there, and what is nearer stands before the end.
     beyond = slice(last, last + _MIXED)
