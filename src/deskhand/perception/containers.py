@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -95,7 +96,7 @@ def _without(items: list[Segment], used: list[Segment]) -> list[Segment]:
 
 def _groups(segments: list[Segment]) -> list[list[Segment]]:
     """Segments of one colour that are near each other, as what may be pieces of one hollow thing."""
-    trees = [cKDTree(item.points[:: max(1, len(item) // 150)]) for item in segments]
+    tree = cache(lambda i: cKDTree(segments[i].points[:: max(1, len(segments[i]) // 150)]))  # few are of one colour
     tops = [quantile(item.points[:, 2], 0.98) for item in segments]
     parent = list(range(len(segments)))
 
@@ -110,7 +111,7 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
         # Of a bin seen from low down the near and the far walls may be all there is, their rims at one height.
         one_rim = min(len(segments[i]), len(segments[j])) > 300 and abs(tops[i] - tops[j]) < 0.008
         reach = 0.16 if one_rim else 0.03
-        if trees[i].count_neighbors(trees[j], reach):
+        if tree(i).count_neighbors(tree(j), reach):
             parent[root(j)] = root(i)
     groups: dict[int, list[Segment]] = {}
     for i, item in enumerate(segments):

@@ -193,7 +193,7 @@ def _may_be_lid(part: _Levels, main: _Levels) -> bool:
 def _is_lid(union: Segment, view: View, fits: SolidFits) -> bool:
     """Whether a level piece makes a whole with the one below it: ``union`` is both."""
     whole = fits.of(union)
-    return whole.shape in ("cylinder", "box") and whole.error < max(0.0022, 1.5 * view.noise)
+    return whole.shape in ("cylinder", "box") and not whole.lying and whole.error < max(0.0022, 1.5 * view.noise)
 
 
 def _alone(fits: SolidFits, item: Segment) -> Solid:

@@ -143,6 +143,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     plateau = whole[np.abs(whole[:, 2] - height) < band]
     outline = tight_rectangle(points[:, :2])
     rod: Solid | None = None
+    is_rod = False
     if not carries and outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
         rod = lying(points, whole, support, view.eye)
         # Seen from its end a rod could be a narrow box, which things are not.

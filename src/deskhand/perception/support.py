@@ -56,8 +56,9 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     owner = _owners(view, result)
     for i in lows:
         if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
-            carriers[i] = _seen_below(view, i, result, lows, owner)
-            if not carriers[i] and _ends_there(view, i, result, lows[i], owner):
+            found, there = _below(view, result[i], lows[i], owner)
+            carriers[i] = _seen_below(i, result, lows, there)
+            if not carriers[i] and _ends_there(i, found, there):
                 floors[i] = lows[i]
                 carriers[i] = _hidden_below(i, result, lows, highs)
     carried: dict[int, list[int]] = {}
@@ -190,9 +191,9 @@ def _owners(view: View, placed: list[Placed]) -> npt.NDArray[np.int64]:
     return owner
 
 
-def _below(view: View, i: int, placed: list[Placed], low: float, owner: npt.NDArray[np.int64]) -> tuple[States, npt.NDArray[np.int64]]:
-    """What the camera says of points (N,) below where thing ``i`` ends, at height ``low`` [m], and which thing is seen there, -1 for none."""
-    points = placed[i].segment.points
+def _below(view: View, item: Placed, low: float, owner: npt.NDArray[np.int64]) -> tuple[States, npt.NDArray[np.int64]]:
+    """What the camera says of points (N,) below where a thing ends, at height ``low`` [m], and which thing is seen there, -1 for none."""
+    points = item.segment.points
     below = points[points[:, 2] < low + 0.004] - [0.0, 0.0, 0.010]
     pixels = view.frame.project(below)
     height, width = view.valid.shape
@@ -203,9 +204,8 @@ def _below(view: View, i: int, placed: list[Placed], low: float, owner: npt.NDAr
     return found, there
 
 
-def _seen_below(view: View, i: int, placed: list[Placed], lows: dict[int, float], owner: npt.NDArray[np.int64]) -> list[int]:
+def _seen_below(i: int, placed: list[Placed], lows: dict[int, float], there: npt.NDArray[np.int64]) -> list[int]:
     """Index of the thing that goes on below ``i`` where that ends, though too little of it is seen to tell how far it reaches."""
-    _, there = _below(view, i, placed, lows[i], owner)
     others = there[(there >= 0) & (there != i)]
     if not len(others) or len(others) < 0.4 * len(there):
         return []
@@ -213,9 +213,8 @@ def _seen_below(view: View, i: int, placed: list[Placed], lows: dict[int, float]
     return [j] if j in lows and not _leans(placed[j].solid) else []
 
 
-def _ends_there(view: View, i: int, placed: list[Placed], low: float, owner: npt.NDArray[np.int64]) -> bool:
+def _ends_there(i: int, found: States, there: npt.NDArray[np.int64]) -> bool:
     """True when the camera sees past what is below the lowest points of a thing, or another thing there, so that it goes no further."""
-    found, there = _below(view, i, placed, low, owner)
     said = found != UNKNOWN
     ends = (found == FREE) | ((there >= 0) & (there != i))
     return bool(said.sum() >= 5 and ends[said].mean() > 0.6)
