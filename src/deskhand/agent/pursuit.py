@@ -203,6 +203,10 @@ class Pursuit:
             held = yield from self._holding_already(goal)
             if not held:
                 picked = yield Call("pick", {"object_id": goal.object_id})
+        if picked.code == "no_grasp" and self.work.tries[goal.object_id] > 1 and "separate" in self._tools:
+            apart = yield Call("separate", {"object_id": goal.object_id}, "What lies beside it may leave the fingers no room.")
+            if apart.ok:
+                picked = yield Call("pick", {"object_id": goal.object_id})
         if not (picked.ok or held):
             self.work.failed[goal.object_id] = picked.code, picked.message
             if picked.code in {"object_lost", "unknown_object"}:
