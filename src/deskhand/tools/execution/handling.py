@@ -93,7 +93,7 @@ def push(
     preconditions=("not_stopped", "scene_known", "not_holding"),
     postconditions=("not_holding",),
     timeout=120.0,
-    when_to_use="After a pick that failed with no_grasp because things lie side by side, such as two pens: one is pushed out lengthwise, so that the fingers fit.",
+    when_to_use="After no_grasp because things lie side by side, such as two pens: one is pushed out lengthwise, so that the fingers fit.",
     limits="Only what lies flat on the table close beside something else; fails with no_free_space where something is in the way on every side.",
     examples=[("Free one of the two pens that lie against each other", {"object_id": "pen_1"})],
     failures=[("An id that the last look does not have", {"object_id": "pen_99"}, "unknown_object")],
