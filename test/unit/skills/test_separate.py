@@ -55,7 +55,7 @@ def test_of_two_pens_side_by_side_one_is_pushed_out_and_picked() -> None:
         picked = pick(ctx, name)
         assert picked.ok, picked.message
         assert simulation.truth().in_hand == ("pen",)
-        assert separate(ctx, of_colour(ctx, "yellow")).code == "already_holding"
+        assert separate(ctx, name).code == "already_holding"
 
 
 def test_where_nothing_lies_beside_or_everything_around_it_nothing_moves() -> None:
