@@ -61,7 +61,7 @@ def extents(link: ElementTree.Element, folder: Path) -> np.ndarray:
             corners = np.array(list(itertools.product((-1, 1), repeat=3))) * half
         placed = pose(visual)
         points.append(corners @ placed[:3, :3].T + placed[:3, 3])
-    return np.ptp(np.concatenate(points), axis=0)
+    return np.asarray(np.ptp(np.concatenate(points), axis=0))
 
 
 def check_objects(world: WorldSpec, folder: Path) -> None:

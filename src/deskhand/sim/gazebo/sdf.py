@@ -178,7 +178,7 @@ class Shapes:
         _text(element, "specular", _numbers(shine, shine, shine, 1))
 
     def _color(self, material: int) -> Array:
-        """rgba of a material; of a textured one, the mean of its picture."""
+        """The rgba of a material; of a textured one, the mean of its picture."""
         model = self._model
         texture = int(model.mat_texid[material][int(mujoco.mjtTextureRole.mjTEXROLE_RGB)])
         if texture < 0:
