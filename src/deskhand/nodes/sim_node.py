@@ -147,7 +147,8 @@ class CameraThread:
     def close(self) -> None:
         """Stop rendering."""
         self._stop.set()
-        self._thread.join(timeout=2.0)
+        if self._thread.ident is not None:
+            self._thread.join(timeout=2.0)
 
     def _run(self) -> None:
         try:
@@ -195,10 +196,8 @@ def main() -> int:
     nodes: list[SimNode] = []
 
     def make() -> SimNode:
-        node = SimNode(arguments)
-        node.start()
-        nodes.append(node)
-        return node
+        nodes.append(SimNode(arguments))
+        return nodes[0]
 
     sys.setswitchinterval(GIL_SWITCH)
     code = run_node(make, threads=6)
