@@ -16,6 +16,7 @@ from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.base import ToolResult
 
+PLAN_STRUCTURE = "plan_structure"
 _PLACES = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("near", ""), "put_aside": ("on", "")}
 
 
@@ -37,6 +38,7 @@ class Claims:
         self._call = call
         self._goals: dict[str, Goal] = {}
         self._planned = False
+        self._structure: int | None = None
         self._objects: list[Seen] = []
         self._looked = self._asked = False
         self._acts: dict[str, ToolResult] = {}
@@ -61,6 +63,8 @@ class Claims:
                 self._objects = list(result.data["objects"])
                 self._expected.looked(self._objects)
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
+        if name == PLAN_STRUCTURE and result.ok and isinstance(result.data, Mapping):
+            self._structure = len(result.data.get("steps") or ())
         if name == "get_robot_state" and result.ok and isinstance(result.data, Mapping):
             self._holding = str(result.data.get("holding") or "")
         if moves:
@@ -92,12 +96,22 @@ class Claims:
         if self._holding and all(item["id"] != self._holding for item in self._objects):
             self._objects = [*self._objects, held_object(self._holding)]
         problems = verify(goals, self._objects)
+        if not problems and (asked := self._expected.contradicted(goals, self._objects)):
+            return _unmet("impossible", "the instruction says otherwise", asked)
         if problems:
             text = " ".join(problem.message for problem in problems)
             return ToolResult(
                 "impossible", text, {"problems": [problem.to_json() for problem in problems]}, hint="Submit the plan without these sub-goals, or corrected."
             )
         return None
+
+    def misread(self, name: str, arguments: Mapping[str, Any]) -> ToolResult | None:
+        """A call that plans something else to be built than the instruction plainly says."""
+        wanted = self._expected.misread(arguments) if name == PLAN_STRUCTURE else {}
+        if not wanted:
+            return None
+        text = f"the instruction asks for {', '.join(f'{key} {value}' for key, value in wanted.items())}."
+        return ToolResult("invalid_input", text, {"arguments": wanted}, retry=True, hint="Call it with these arguments.")
 
     def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
         """Take over sub-goals that are sound (:meth:`problems`)."""
@@ -132,16 +146,29 @@ class Claims:
             if self.moved and self._goals:
                 self._check()
             return Verdict(True, False, code, self.facts(summary) if self.moved else summary)
+        if lost := self._expected.missing(self._objects):
+            return self._reject("unknown_object", " ".join(lost))
+        if self._expected.builds and (refusal := self._unbuilt()):
+            return refusal
         goals = self._goals or self._placed
         if goals:
             return self._judge_goals(summary)
         if self._acts:
             return self._judge_acts(summary)
-        if self._planned and self._looked:
+        if self._planned and self._looked and self._expected.moves:
             return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
         if self.question:
             return self._judge_answer(summary)
         return self._reject("precondition_failed", "nothing was done: there are no sub-goals and no motion.")
+
+    def _unbuilt(self) -> Verdict | None:
+        """A structure is done when it was planned as the instruction says, and its places are the sub-goals that a look then proves."""
+        if self._structure is None:
+            return self._reject("precondition_failed", "the instruction asks for a structure, and nobody has planned it with plan_structure.")
+        places = sum(goal.position is not None for goal in self._goals.values())
+        if places < self._structure:
+            return self._reject("precondition_failed", f"plan_structure has {self._structure} steps, and {places} of them are sub-goals with a position.")
+        return None
 
     def _judge_answer(self, summary: str) -> Verdict:
         if not (self.question or self._help):
@@ -233,3 +260,10 @@ class Claims:
             return "the desk"
         item = next((item for item in self._objects if item["id"] == object_id), None)
         return f"the {name_of(item)} ({object_id})" if item else object_id
+
+
+def _unmet(code: str, why: str, goals: Sequence[Goal]) -> ToolResult:
+    """A plan is refused for what it should say instead."""
+    text = "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals)
+    unmet = [{**goal.to_json(), "reason": "the instruction asks for it"} for goal in goals]
+    return ToolResult(code, f"{why}: {text}.", {"unmet": unmet}, retry=True, hint="Submit the plan with these sub-goals.")
