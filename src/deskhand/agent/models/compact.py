@@ -13,7 +13,7 @@ from deskhand.agent.models.carrying import MOTIONS, next_call
 from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.faults import ModelFault
 from deskhand.agent.models.form import asks_for_an_answer, form
-from deskhand.agent.models.situation import LOOKS, Act, Situation, read
+from deskhand.agent.models.situation import LOOKS, Act, Situation, by_relevance, read
 
 RULES = """You control a robot arm by one tool call. Rules:
 - Do what the task says, and nothing else.
@@ -188,7 +188,7 @@ def state(now: Situation, *, where: bool, most: int, steps: int) -> str:
     parts = [f"Task: {now.instruction}"]
     parts += [f"Also said: {text[:200]}" for text in now.said[-2:]]
     if now.looked:
-        named = _by_relevance(now)
+        named = by_relevance(now)
         lines = [_line(now, now.objects[name], where) for name in named[:most]]
         if len(named) > most:
             lines.append(f"and {len(named) - most} more")
@@ -215,21 +215,6 @@ LEVELS: tuple[Callable[[Situation], str], ...] = (
     lambda now: state(now, where=False, most=6, steps=1),
 )
 """The same with less and less."""
-
-
-def _by_relevance(now: Situation) -> list[str]:
-    """Ids: held, meant by the plan, named in the instruction, containers, the others."""
-    said = f"{now.instruction} {' '.join(now.said)}".lower()
-
-    def rank(name: str) -> int:
-        item = now.objects[name]
-        if name == now.holding or name in now.goals:
-            return 0
-        if any(str(item.get(key) or "-") in said for key in ("label", "color")):
-            return 1
-        return 2 if item.get("is_container") else 3
-
-    return sorted(now.objects, key=rank)
 
 
 def _called(now: Situation, name: str) -> str:

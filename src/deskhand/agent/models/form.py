@@ -8,10 +8,12 @@ from typing import Any
 
 from deskhand.agent.base import ToolCall
 from deskhand.agent.language.resolve import is_receptacle
-from deskhand.agent.models.situation import Situation
+from deskhand.agent.models.situation import Situation, by_relevance
 
 STAYS = "stays"
 SUMMARY = "Say for every thing where it goes; stays for what the task does not speak of."
+MOST = 24
+"""Things of one form, those that the task speaks of first; what is left over comes up again when the end is checked."""
 _ON = re.compile(r"\b(on|onto|top|stack|stacked|pile|upon)\b")
 _BESIDE = {
     "left_of": re.compile(r"\bleft\b"),
@@ -67,7 +69,7 @@ def _key(now: Situation, name: str) -> str:
 def _open(now: Situation) -> dict[str, list[str]]:
     """Things that the form asks for, and what may be said of each: all at first, after a refusal those that it was about, without what was refused."""
     things = [name for name, item in now.objects.items() if not is_receptacle({"label": "", **item})]
-    asked = [name for name in things if name in now.faults] if now.faults else things
+    asked = [name for name in things if name in now.faults] if now.faults else [name for name in by_relevance(now) if name in things][:MOST]
     said = f"{now.instruction} {' '.join(now.said)}".lower()
     return {name: _values(now, name, said) for name in asked}
 

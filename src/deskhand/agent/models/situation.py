@@ -211,3 +211,18 @@ def _short(value: Any) -> str:
         return f"{value:.3g}"
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def by_relevance(now: Situation) -> list[str]:
+    """Ids: held, meant by the plan, named in the instruction, containers, the others."""
+    said = f"{now.instruction} {' '.join(now.said)}".lower()
+
+    def rank(name: str) -> int:
+        item = now.objects[name]
+        if name == now.holding or name in now.goals:
+            return 0
+        if any(str(item.get(key) or "-") in said for key in ("label", "color")):
+            return 1
+        return 2 if item.get("is_container") else 3
+
+    return sorted(now.objects, key=rank)
