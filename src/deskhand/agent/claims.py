@@ -10,7 +10,9 @@ from deskhand.agent.expectations import Expectations
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.intents import Help
 from deskhand.agent.language.parser import parse
+from deskhand.agent.language.parser import understood as fully_understood
 from deskhand.agent.language.resolve import Seen, held_object, name_of
+from deskhand.agent.licence import FREE
 from deskhand.agent.planner import plan
 from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
@@ -51,6 +53,7 @@ class Claims:
         understood = parse(instruction)
         self._expected = Expectations(understood)
         self.question = understood.question
+        self._unclear = not fully_understood(understood)
         self._help = any(isinstance(item, Help) for item in understood.intents)
 
     # ------------------------------------------------------------ what happens
@@ -207,8 +210,14 @@ class Claims:
             state = self._call("get_robot_state", {})
             if not (state.ok and isinstance(state.data, Mapping) and state.data.get("holding")):
                 return self._reject("task_incomplete", f"the gripper does not hold {self._holding}.")
-        if self._expected.moves and not self._looked:
-            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+        if self._unclear and not set(self._acts) - FREE:
+            return self._reject("precondition_failed", f"{', '.join(self._acts)} alone does nothing that the instruction asks for.")
+        if self._expected.moves:
+            if not self._looked:
+                return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+            seen = self._call("detect_objects", {})
+            if not seen.ok:
+                return self._reject(seen.code, f"the goal could not be checked: {seen.message}")
         return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
 
     def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
