@@ -170,8 +170,7 @@ def _went_well(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
     elif name == "get_robot_state":
         now.holding = str(data.get("holding") or "")
     elif name == "submit_plan":
-        goals = _items(call.arguments.get("subgoals") or ())
-        goals = [*_items(data.get("order") or ()), *goals]
+        goals = [*_items(data.get("order") or ()), *_items(call.arguments.get("subgoals") or ())]
         now.goals |= {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
         now.planned, now.news = True, False
     elif name == "plan_structure":
