@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +40,9 @@ class OnlineModel(ABC):
         if asked.follows:
             return Reply(FOLLOWS, (asked.follows,), model=self.name)
         reply = self._reply(asked.messages, asked.cards, None)
-        return replace(reply, tool_calls=tuple(unfold(call, asked.now) for call in reply.tool_calls))
+        prompt = "\n\n".join(message.content for message in asked.messages)
+        said = json.dumps([{"tool": call.name, "arguments": call.arguments} for call in reply.tool_calls]) if reply.tool_calls else reply.text
+        return replace(reply, tool_calls=tuple(unfold(call, asked.now) for call in reply.tool_calls), prompt=prompt, said=said)
 
     @abstractmethod
     def _reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Reply:
