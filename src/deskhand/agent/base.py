@@ -51,7 +51,7 @@ class Usage:
 class Reply:
     """What a model answered. ``model`` names the one that did, where several could (a profile with a fallback).
 
-    ``prompt``: what it was shown, where that was made anew for this reply and is not the conversation; ``said``: the call as it wrote it, where that was a form.
+    ``prompt``: what it was shown, where that was made anew for this reply and is not the conversation; ``said``: what it wrote, where that was a form.
     """
 
     text: str

@@ -38,10 +38,14 @@ def form(now: Situation) -> dict[str, Any] | None:
 
 
 def corrected(now: Situation) -> ToolCall | None:
-    """The refused plan without what it was refused for, where nothing else can be said of that."""
-    if not now.draft or not now.faults or any(values != [STAYS] for values in _open(now).values()):
+    """The refused plan, or what is unmet at the end, as the refusal says, where that leaves nothing to choose."""
+    if not now.faults:
         return None
-    return ToolCall("submit_plan", _subgoals({name: goal for name, goal in now.draft.items() if name not in now.faults}))
+    values = _open(now)
+    if any(len(each) > 1 for each in values.values()) or not any(now.wanted.get(name) or name in now.draft for name in now.faults):
+        return None
+    goals = {name: goal for name, goal in now.draft.items() if name not in now.faults}
+    return ToolCall("submit_plan", _subgoals(goals | {name: now.wanted[name] for name in values if name in now.wanted}))
 
 
 def unfold(call: ToolCall, now: Situation) -> ToolCall:
@@ -81,7 +85,7 @@ def _values(now: Situation, name: str, said: str) -> list[str]:
         return [STAYS]
     wanted = now.wanted.get(name)
     if wanted is not None:
-        return [" ".join(wanted).removeprefix("in "), STAYS]
+        return [" ".join(wanted).removeprefix("in ")]
     values = [other for other, item in now.objects.items() if other != name and is_receptacle({"label": "", **item})]
     others = [other for other, item in now.objects.items() if other != name and not is_receptacle({"label": "", **item})]
     if _ON.search(said):
