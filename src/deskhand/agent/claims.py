@@ -14,6 +14,7 @@ from deskhand.agent.language.parser import understood as fully_understood
 from deskhand.agent.language.resolve import Seen, held_object, name_of
 from deskhand.agent.licence import FREE
 from deskhand.agent.planner import plan
+from deskhand.agent.reappraisal import Reappraisal
 from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.base import ToolResult
@@ -45,6 +46,9 @@ class Claims:
         self._looked = self._asked = False
         self._acts: dict[str, ToolResult] = {}
         self._placed: dict[str, Goal] = {}
+        self._handled: set[str] = set()
+        self._reappraisal = Reappraisal()
+        self._turned_out: dict[str, tuple[str, ...]] = {}
         self._holding = ""
         self._unmet: dict[str, str] = {}
         self._checked = False
@@ -65,6 +69,7 @@ class Claims:
             if name != "find_objects":
                 self._objects = list(result.data["objects"])
                 self._expected.looked(self._objects)
+                self._reappraise()
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
         if name == PLAN_STRUCTURE and result.ok and isinstance(result.data, Mapping):
             self._structure = len(result.data.get("steps") or ())
@@ -76,6 +81,7 @@ class Claims:
             self._acts[name] = result
         if name == "pick" and result.ok:
             self._holding = str(arguments.get("object_id", ""))
+            self._handled.add(self._holding)
             self._placed.pop(self._holding, None)
         elif name in _PLACES and result.ok and self._holding:
             relation, key = _PLACES[name]
@@ -86,6 +92,13 @@ class Claims:
             self._holding = ""
         elif name == "open_gripper" and result.ok:
             self._holding = ""
+
+    def _reappraise(self) -> None:
+        """Sub-goals of what has turned out to be something else are none."""
+        self._reappraisal.looked(self._objects, self._handled)
+        for name, instead in self._reappraisal.turned_out.items():
+            if self._goals.pop(name, None) is not None:
+                self._turned_out[name] = instead
 
     def told(self) -> None:
         """The user has said more: what the first instruction alone asks for is no measure any more."""
@@ -254,6 +267,7 @@ class Claims:
             parts.append(f"Not done: {self._sentence(left)}.")
         elif not done and self.moved and goals:
             parts.append("Nothing was done.")
+        parts += [f"{name} turned out to be {' and '.join(map(self._name, instead))}." for name, instead in self._turned_out.items()]
         if self._holding:
             parts.append(f"The gripper holds {self._name(self._holding)}.")
         return " ".join([*parts, text.strip()]).strip()

@@ -170,9 +170,8 @@ def _went_well(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
     elif name == "get_robot_state":
         now.holding = str(data.get("holding") or "")
     elif name == "submit_plan":
-        goals = _items(call.arguments.get("subgoals") or ())
-        ordered = [*_items(data.get("order") or ()), *goals]
-        now.goals |= {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in ordered if "object_id" in goal}
+        goals = [*_items(data.get("order") or ()), *_items(call.arguments.get("subgoals") or ())]
+        now.goals |= {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
         now.planned, now.news = True, False
     elif name == "plan_structure":
         now.steps = {str(step["object_id"]): dict(step) for step in _items(data.get("steps") or ())}
