@@ -21,6 +21,7 @@ _SAME_CHROMA = 0.05
 _LID = 0.15  # share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are
 _SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
 _SORTING_ROUND = 0.09
+_ROUND_SHARE, _ROUND_SMALL = 0.87, 0.93  # share of its rectangle that the outline of a round rim fills at most; of a cup's
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
@@ -56,8 +57,11 @@ class Hollow:
         return self.rim.inside(points[:, :2], margin)
 
 
-def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings) -> tuple[list[Hollow], list[Segment]]:
-    """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour."""
+def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> tuple[list[Hollow], list[Segment]]:
+    """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour.
+
+    ``cut``: these are things cut apart, so that none is a scrap of another's wall.
+    """
     left = list(segments)
     pieces = [item for item in segments if len(item) >= _MIN_PIECE]
     hollows: list[Hollow] = []
@@ -67,7 +71,7 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
             hollow, used = found
             members, left = _without(members, used), _without(left, used)
             hollows.append(hollow)
-    return _take_apart(view, hollows, left, settings)
+    return _take_apart(view, hollows, left, settings, cut)
 
 
 def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
@@ -131,10 +135,10 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     box = tight_rectangle(_without_strays(rim_points))
     if box.size.min() < _MIN_SIDE:
         return None
-    is_round = hull_area(rim_points) / float(np.prod(box.size)) < 0.87 and box.size[1] / box.size[0] > 0.8
-    if is_round:
-        centre, radius, _ = fit_circle(hull(_without_strays(rim_points)))
-        rim = rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
+    circle = _circle(rim_points, box)
+    is_round = circle is not None
+    if circle is not None:
+        rim = circle
     else:
         rim = _rim_rectangle(rim_points, box)
     seen, every = _seen_around(view, group)
@@ -149,6 +153,20 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
     belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow) is not None)
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
+
+
+def _circle(rim_points: Array, box: Rectangle) -> Rectangle | None:
+    """The square around the circle that a rim is, None for one that is a rectangle, ``box``."""
+    if box.size[1] / box.size[0] < 0.8:
+        return None
+    outline = hull(_without_strays(rim_points))
+    centre, radius, error = fit_circle(outline)
+    share = hull_area(rim_points) / float(np.prod(box.size))
+    # Noise fills the corners of a small circle: there the outline lies on it, but not on the sides of the rectangle.
+    off = float(np.sqrt(np.mean((box.size / 2 - np.abs(box.local(outline))).min(axis=1) ** 2)))
+    if share > _ROUND_SHARE and not (box.size.min() < _SORTING_SIDE and share < _ROUND_SMALL and error < off):
+        return None
+    return rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
 
 
 def _is_closed(rim_points: Array) -> bool:
@@ -259,7 +277,7 @@ def _wall(rim_points: Array, rim: Rectangle) -> float:
     return float(np.clip(2 * np.median(np.maximum(on_rim, 0.0)), 0.002, 0.008))
 
 
-def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings: PerceptionSettings) -> tuple[list[Hollow], list[Segment]]:
+def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings: PerceptionSettings, cut: bool) -> tuple[list[Hollow], list[Segment]]:
     """Cut things that stand off walls and floor out of hollow things of their colour; drop what is only their noise."""
     result, rest = [], list(left)
     for hollow in hollows:
@@ -270,7 +288,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
                 rest.append(make_segment(view, pixels[carrier]))
                 hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
             result.append(hollow)
-            rest = [item for item in rest if not _is_scrap(hollow, item)]
+            rest = [item for item in rest if cut or not _is_scrap(hollow, item)]
             continue
         points = hollow.segment.points
         loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.floor + 0.009)
@@ -281,7 +299,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
             rest += pieces
             hollow = replace(hollow, segment=make_segment(view, hollow.segment.pixels[~taken]))
         result.append(hollow)
-        rest = [item for item in rest if not _is_scrap(hollow, item)]
+        rest = [item for item in rest if cut or not _is_scrap(hollow, item)]
     return result, rest
 
 

@@ -10,7 +10,7 @@ from deskhand.geometry import Array
 from deskhand.perception.probes import FREE, HIDDEN, UNKNOWN, Taken, states
 from deskhand.perception.sides import Prior
 from deskhand.perception.solid import Solid
-from deskhand.perception.view import View
+from deskhand.perception.view import Mask, View
 
 _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
@@ -23,8 +23,11 @@ _UNLIKE = 0.30  # of the logarithm of lightness: more than the grain of a desk, 
 _UNLIKE_CHROMA = 0.045
 _SHADOW = 0.85  # a shadow darkens by less than this logarithm
 _LONGEST = 0.16  # [m]
+_LEANS = 0.07  # sine of the angle from which a thing leans
+_SUNK = 0.0015  # [m]
 _HIDDEN_STEP = 0.004
 _NEARER = 0.003  # [m] something nearer by this stands before it
+_TOUCHES = 0.005  # [m] in depth between the end of a thing and what it touches
 _SOON = 3  # steps after which what hides it must begin
 
 
@@ -34,9 +37,9 @@ def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     low, high = -solid.size[0] / 2, solid.size[0] / 2
     ends, hidden = [], []
     for sign, end in ((-1.0, low), (1.0, high)):
-        seen = _colored(view, solid, axis * sign, abs(end))
+        seen = _colored(view, solid, axis * sign, abs(end), taken)
         hidden.append(_hidden(view, solid, axis * sign, abs(end), taken) if seen is None else 0.0)
-        ends.append(abs(end) if seen is None else seen)
+        ends.append(_above_table(solid, sign, abs(end) if seen is None else seen))
     guessed: tuple[int, ...] = ()
     room = np.array(hidden)
     if room.sum() > 0.006:
@@ -52,8 +55,17 @@ def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     return replace(solid, pose=pose, size=np.array([sum(ends), solid.size[1], solid.size[2]]), guessed=guessed)
 
 
-def _colored(view: View, solid: Solid, away: Array, end: float) -> float | None:
-    """Distance [m] from the middle to where the picture shows the ground and no longer the thing or its tip; None when it does not show that."""
+def _above_table(solid: Solid, sign: float, end: float) -> float:
+    """Distance [m] from the middle to an end, no further than to where a leaning thing meets the table."""
+    down = -sign * float(solid.pose[2, 0])
+    if down < _LEANS:
+        return end
+    lowest = solid.size[1] / 2 * float(np.sqrt(max(0.0, 1.0 - down**2)))
+    return min(end, max(solid.size[0] / 4, (float(solid.pose[2, 3]) - lowest + _SUNK) / down))
+
+
+def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) -> float | None:
+    """Distance [m] from the middle to where the picture no longer shows the thing or its tip but what is beyond; None when it does not show that."""
     if np.hypot(*away[:2]) < 0.3:
         return None
     point = solid.pose[:3, 3] + end * away
@@ -71,17 +83,39 @@ def _colored(view: View, solid: Solid, away: Array, end: float) -> float | None:
     if not is_body[0]:
         return None
     first = int(np.argmin(is_body)) if not is_body.all() else len(reach)
-    is_tip = (_difference(tip, ground) > 1.0) & (_difference(tip, own) > 1.0)
-    last = first
-    begin = np.flatnonzero(is_tip[max(0, first - 2) : first + _MIXED])  # where the body ends its colour is mixed with what is beyond
-    if len(begin):
-        last = max(0, first - 2) + int(begin[0])
-        while last < len(reach) and is_tip[last]:
-            last += 1
+    free = states(view, line + _TIP_EDGE * rise, _NEARER) == FREE
+    is_ground = (_difference(tip, ground) < 1.0) | (free & np.append(free[1:], True))
+    is_other = taken(line - [0.0, 0.0, 0.25 * solid.size[2]])
+    last = _tip_end(tip, own, is_ground | is_other, first)
     # What differs from the ground all the way is something else that lies there, and what is nearer stands before the end.
     beyond = slice(last, last + _MIXED)
-    open_ground = (_difference(tip[beyond], ground) < 1.0) & (states(view, (line + _TIP_EDGE * rise)[beyond], _NEARER) != HIDDEN)
-    return float(reach[last - 1] + _STEP / 2) if open_ground.any() and open_ground.mean() > 0.7 else None
+    open_ground = is_ground[beyond] & (states(view, (line + _TIP_EDGE * rise)[beyond], _NEARER) != HIDDEN)
+    if open_ground.any() and open_ground.mean() > 0.7:
+        return float(reach[last - 1] + _STEP / 2)
+    last = _tip_end(tip, own, is_ground | is_other, first, one_color=True)
+    # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
+    beyond = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
+    return float(reach[last - 1] + _STEP / 2) if len(beyond) == _MIXED and (beyond != HIDDEN).all() and (beyond != UNKNOWN).any() else None
+
+
+def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool = False) -> int:
+    """Number of the step at which a thing ends whose body does so at ``first``: a tip of another colour may go on from there.
+
+    ``tip`` (N, 4) is how the line along it looks, ``own`` (1, 4) its body; ``beyond`` (N,) says where the ground or another known thing is.
+    ``one_color``: what is unlike where the tip begins is no more of it.
+    """
+    goes_on = ~beyond & (_difference(tip, own) > 1.0)
+    begin = max(0, first - 2)
+    begins = np.flatnonzero(goes_on[begin : first + _MIXED])  # where the body ends its colour is mixed with what is beyond
+    if not len(begins):
+        return first
+    begin += int(begins[0])
+    goes_on = ~beyond
+    if one_color:
+        color = np.median(tip[begin + 1 : begin + _MIXED], axis=0)[None]
+        goes_on &= _difference(tip, color) < 1.0
+    ends = np.flatnonzero(~goes_on[begin + 2 :])
+    return min(len(tip), begin + 2 + int(ends[0])) if len(ends) else len(tip)
 
 
 def _ground(view: View, solid: Solid, point: Array) -> Array | None:

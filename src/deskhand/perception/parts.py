@@ -18,6 +18,7 @@ from deskhand.perception.view import Mask, View
 
 _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
+_SIDE_SEEN = 0.025  # [m]
 _ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
 _WIDEST = 0.10  # [m] of another
@@ -177,9 +178,11 @@ def _levels(item: Segment) -> _Levels:
 
 def _may_be_lid(part: _Levels, main: _Levels) -> bool:
     """A level piece at the height where ``main`` ends, which itself shows no top."""
-    if part.high - part.low > _LID_DEPTH or part.low < 0.012:
+    if part.high - part.low > _LID_DEPTH or part.low < 0.012 or abs(main.top - (part.low + part.high) / 2) > 0.007:
         return False
-    return abs(main.top - (part.low + part.high) / 2) <= 0.007 and main.low <= part.low - 0.012 and main.flat <= 0.2
+    # Of a thing of which little is seen, much of that is near its top.
+    little = main.low > part.low - _SIDE_SEEN
+    return main.low <= part.low - (0.008 if little else 0.012) and main.flat <= (0.5 if little else 0.2)
 
 
 def _is_lid(part: Segment, main: Segment, view: View, fits: SolidFits) -> bool:

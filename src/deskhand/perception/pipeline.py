@@ -88,7 +88,10 @@ class Perception:
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
-            # A lid finds its can, and a thing what carries it, only when that stands alone.
+            # A rim closes, a lid finds its can, and a thing what carries it, only when that stands alone.
+            known = {id(item) for item in rest}
+            more, parts = find_hollows(view, [item for item in cut if id(item) not in known], self.settings, cut=True)
+            hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings, cut=True), tcp)
         placed = complete(fits, placed)
         detections = [self._detection(view, item) for item in placed]

@@ -15,6 +15,8 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
 _LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
+_COLORED = 60  # [px] of one colour at least, for a segment to be cut
+_TWO_COLORS = 0.13  # between the chromaticities of two things; a dark side of one thing is up to 0.10 from its top
 _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 
@@ -48,8 +50,56 @@ def make_segment(view: View, pixels: Indices) -> Segment:
 
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     """Segments, largest first: parts of things, too, and things of one colour that touch are still one."""
-    labels = _absorb_specks(view, components(view, view.things, settings))
+    labels = _absorb_specks(view, _by_color(view, components(view, view.things, settings)))
     return segments_of(view, labels, _SPECK)
+
+
+def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Cut what holds two colours: along a slanting edge between two things mixed pixels lead from one colour to the other by small steps."""
+    flat, chroma = labels.reshape(-1), view.chroma.reshape(-1, 3)
+    things = np.flatnonzero(flat)
+    order = things[np.argsort(flat[things], kind="stable")]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(flat[things])[1:])]) if len(things) else np.zeros(1, int)
+    count = len(bounds)
+    for begin, end in pairwise(bounds):
+        if end - begin < 2 * _COLORED:
+            continue
+        pixels = order[begin:end]
+        other = _other_color(chroma[pixels])
+        if other is None:
+            continue
+        for side in (pixels[other], pixels[~other]):
+            part = np.zeros(labels.shape, np.uint8)
+            part.reshape(-1)[side] = 1
+            number, pieces = cv2.connectedComponents(part, connectivity=4, ltype=cv2.CV_32S)
+            flat[side] = pieces.reshape(-1)[side] + count
+            count += number
+    return labels
+
+
+def _other_color(chroma: npt.NDArray[np.float32]) -> Mask | None:
+    """Which of pixels (N,), by their chromaticity (N, 3), are of a second colour; None when there is only one."""
+    some = chroma[:: 1 + len(chroma) // 400]
+    middle = np.array([median(column) for column in some.T])
+    away = ((some - middle) ** 2).sum(axis=1)
+    far = some[away > (_TWO_COLORS / 2) ** 2]
+    if len(far) < 0.04 * len(some):
+        return None
+    one, two = some[away <= (_TWO_COLORS / 2) ** 2].mean(axis=0) if len(far) < len(some) else middle, far.mean(axis=0)
+    for _ in range(3):
+        nearer = ((some - two) ** 2).sum(axis=1) < ((some - one) ** 2).sum(axis=1)
+        if not 0 < nearer.sum() < len(some):
+            return None
+        one, two = some[~nearer].mean(axis=0), some[nearer].mean(axis=0)
+    gap = two - one
+    if gap @ gap < _TWO_COLORS**2:
+        return None
+    # Of two things few pixels are between the colours; of shades of one many are.
+    along = (chroma - one) @ (gap / (gap @ gap))
+    if ((along > 0.3) & (along < 0.7)).mean() > 0.15:
+        return None
+    other = along > 0.5
+    return other if min(other.sum(), (~other).sum()) >= _COLORED else None
 
 
 def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> list[Segment]:

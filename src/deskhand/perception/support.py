@@ -10,7 +10,7 @@ import numpy.typing as npt
 from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import Rectangle
-from deskhand.perception.probes import FREE, SEEN, UNKNOWN, Taken, is_hidden, states
+from deskhand.perception.probes import FREE, SEEN, UNKNOWN, States, Taken, is_hidden, states
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.solids import Solid, SolidFits, at_height, surface_distance
@@ -58,7 +58,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     for i in lows:
         if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
             carriers[i] = _seen_below(view, i, result, lows, owner)
-            if not carriers[i] and _ends_there(view, result[i], lows[i]):
+            if not carriers[i] and _ends_there(view, i, result, lows[i], owner):
                 floors[i] = lows[i]
                 carriers[i] = _hidden_below(i, result, lows, highs)
     carried: dict[int, list[int]] = {}
@@ -188,30 +188,35 @@ def _owners(view: View, placed: list[Placed]) -> npt.NDArray[np.int64]:
     return owner
 
 
-def _seen_below(view: View, i: int, placed: list[Placed], lows: dict[int, float], owner: npt.NDArray[np.int64]) -> list[int]:
-    """Index of the thing that goes on below ``i`` where that ends, though too little of it is seen to tell how far it reaches."""
+def _below(view: View, i: int, placed: list[Placed], low: float, owner: npt.NDArray[np.int64]) -> tuple[States, npt.NDArray[np.int64]]:
+    """What the camera says of points (N,) below where thing ``i`` ends, at height ``low`` [m], and which thing is seen there, -1 for none."""
     points = placed[i].segment.points
-    below = points[points[:, 2] < lows[i] + 0.004] - [0.0, 0.0, 0.010]
+    below = points[points[:, 2] < low + 0.004] - [0.0, 0.0, 0.010]
     pixels = view.frame.project(below)
     height, width = view.valid.shape
-    if not len(below) or not np.isfinite(pixels).all():
+    u, v = np.rint(np.nan_to_num(pixels, nan=-1.0)).astype(int).T
+    inside = (u >= 0) & (v >= 0) & (u < width) & (v < height)
+    found = states(view, below, _CONTACT)
+    there = np.where(inside & (found == SEEN), owner[np.where(inside, v * width + u, 0)], -1)
+    return found, there
+
+
+def _seen_below(view: View, i: int, placed: list[Placed], lows: dict[int, float], owner: npt.NDArray[np.int64]) -> list[int]:
+    """Index of the thing that goes on below ``i`` where that ends, though too little of it is seen to tell how far it reaches."""
+    _, there = _below(view, i, placed, lows[i], owner)
+    others = there[(there >= 0) & (there != i)]
+    if not len(others) or len(others) < 0.4 * len(there):
         return []
-    u, v = np.rint(pixels).astype(int).T
-    inside = (u >= 0) & (v >= 0) & (u < width) & (v < height) & (states(view, below, _CONTACT) == SEEN)
-    there = owner[v[inside] * width + u[inside]]
-    there = there[(there >= 0) & (there != i)]
-    if len(there) < 0.4 * len(below):
-        return []
-    j = int(np.bincount(there).argmax())
+    j = int(np.bincount(others).argmax())
     return [j] if j in lows and not _leans(placed[j].solid) else []
 
 
-def _ends_there(view: View, item: Placed, low: float) -> bool:
-    """True when the camera sees what is below the lowest points of a thing, so that it goes no further."""
-    points = item.segment.points
-    found = states(view, points[points[:, 2] < low + 0.004] - [0.0, 0.0, 0.010])
-    said = found[found != UNKNOWN]
-    return bool(len(said) >= 5 and (said == FREE).mean() > 0.6)
+def _ends_there(view: View, i: int, placed: list[Placed], low: float, owner: npt.NDArray[np.int64]) -> bool:
+    """True when the camera sees past what is below the lowest points of a thing, or another thing there, so that it goes no further."""
+    found, there = _below(view, i, placed, low, owner)
+    said = found != UNKNOWN
+    ends = (found == FREE) | ((there >= 0) & (there != i))
+    return bool(said.sum() >= 5 and ends[said].mean() > 0.6)
 
 
 def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float]) -> list[int]:
