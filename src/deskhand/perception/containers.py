@@ -137,10 +137,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
         return None
     circle = _circle(rim_points, box)
     is_round = circle is not None
-    if circle is not None:
-        rim = circle
-    else:
-        rim = _rim_rectangle(rim_points, box)
+    rim = circle if circle is not None else _rim_rectangle(rim_points, box)
     seen, every = _seen_around(view, group)
     if not _is_open(rim, is_round, height, base, seen, points[::every], rim_points, band, view.eye, len(group)):
         return None
