@@ -19,8 +19,8 @@ lint: setup ## ruff and mypy
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(BIN)/mypy; \
 	else echo "mypy left out: the newest numpy for Python 3.10 has older type stubs"; fi
 
-test: lint ## lint, then every test (ARGS="-k safety")
-	@$(BIN)/python -m pytest $(ARGS)
+test: lint ## lint, then every test (ARGS="-k safety"; unit tests on JOBS=2 cores)
+	@$(BIN)/python -m pytest -n $(or $(JOBS),2) $(ARGS)
 
 test-page: setup ## the operator page in a headless Chromium (apt-get install chromium; minutes)
 	@$(BIN)/python -m pip install --quiet -r requirements/browser.txt

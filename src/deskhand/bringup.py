@@ -34,9 +34,9 @@ GIVE_WAY = 5
 class NodeSpec:
     """One node as one process.
 
-    ``package`` other than "deskhand" is a ROS package of someone else with ``executable``; it exists only where ROS 2 is installed.
-    ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other; one that works ``once``
-    may end with exit code 0; ``nice`` (0 to 19) is how far it gives way to others.
+    ``package`` other than "deskhand" is a ROS package of someone else with ``executable``; it exists only where ROS 2 is installed. Without a package
+    it is a plain program. ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other; one that
+    works ``once`` is ready when it has ended with exit code 0; ``nice`` (0 to 19) is how far it gives way to others; ``environment`` is added to it.
     """
 
     name: str
@@ -50,6 +50,7 @@ class NodeSpec:
     pass_fds: tuple[int, ...] = ()
     once: bool = False
     nice: int = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def module(self) -> str:
@@ -75,6 +76,8 @@ class NodeSpec:
 
     def command(self) -> list[str]:
         """The command that starts the node."""
+        if not self.package:
+            return [*self.prefix(), self.executable, *self.arguments]
         start = [sys.executable, "-m", self.module] if self.package == "deskhand" else ["ros2", "run", self.package, self.executable]
         return [*self.prefix(), *start, *self.arguments, *self.ros_arguments()]
 
@@ -192,18 +195,71 @@ def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
     if options.driver in SERVO_BUSES:
         return [_arm_node(options, use_sim_time=False)]
     controllers = resource_path(f"config/ros2_control/{arm_name}.yaml")
-    package, namespace = "controller_manager", options.namespace
+    manager = "ros2_control_node"
     return [
-        NodeSpec(name="controller_manager", executable="ros2_control_node", package=package, namespace=namespace, parameter_files=(controllers,)),
-        NodeSpec(
-            name="spawner",
-            executable="spawner",
-            package=package,
-            namespace=namespace,
-            arguments=(*CONTROLLERS, "--param-file", str(controllers)),
-            once=True,
-        ),
+        NodeSpec(name="controller_manager", executable=manager, package="controller_manager", namespace=options.namespace, parameter_files=(controllers,)),
+        _spawner(options, controllers),
     ]
+
+
+def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
+    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60")
+    return NodeSpec(name="spawner", executable="spawner", package="controller_manager", namespace=options.namespace, arguments=arguments, once=True)
+
+
+@dataclass(frozen=True)
+class GazeboWorld:
+    """What Gazebo and its bridge are started from; written by sim/gazebo/files.py.
+
+    ``sdf`` is the world's file, with the arm; ``urdf`` the arm's description; ``bridge`` the configuration of the bridge; ``partition`` the name under which
+    those that belong together find each other on Gazebo's transport.
+    """
+
+    sdf: Path
+    urdf: str
+    bridge: Path
+    partition: str
+
+
+def gazebo_environment(partition: str) -> dict[str, str]:
+    """Environment of what talks over Gazebo's transport: this machine only, this simulation only; Gazebo finds the plugins that ROS 2 has installed."""
+    plugins = os.pathsep.join(filter(None, (os.environ.get("GZ_SIM_SYSTEM_PLUGIN_PATH"), os.environ.get("LD_LIBRARY_PATH"))))
+    return {**os.environ, "GZ_PARTITION": partition, "GZ_IP": "127.0.0.1", "GZ_SIM_SYSTEM_PLUGIN_PATH": plugins}
+
+
+def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False) -> list[NodeSpec]:
+    """The robot in Gazebo, with its controllers, and the stack. ``gui`` shows the world on this machine's screen.
+
+    Raises:
+        DeskhandError: ``config_error`` for an unknown arm or a driver of ours: Gazebo brings its own controllers.
+    """
+    from deskhand.arms.config import load_arm
+
+    if options.driver != "external":
+        raise DeskhandError("config_error", f"an arm in Gazebo has controllers of its own, and no driver {options.driver!r}.")
+    environment = {name: value for name, value in gazebo_environment(world.partition).items() if os.environ.get(name) != value}
+    shown = ("-r",) if gui else ("-s", "-r", "--headless-rendering")
+    controllers = resource_path(f"config/ros2_control/{load_arm(options.arm).name}.yaml")
+    simulated: dict[str, Value] = {"use_sim_time": True}
+    nodes = [
+        NodeSpec("gazebo", "gz", package="", arguments=("sim", *shown, "-v", "2", str(world.sdf)), environment=environment),
+        NodeSpec(
+            "gazebo_bridge",
+            "parameter_bridge",
+            package="ros_gz_bridge",
+            namespace=options.namespace,
+            parameters={**simulated, "config_file": str(world.bridge)},
+            environment=environment,
+        ),
+        _state_publisher(options, world.urdf, simulated),
+        _spawner(options, controllers),
+    ]
+    return [*nodes, *_stack(options, use_sim_time=True)]
+
+
+def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
+    name = "robot_state_publisher"
+    return NodeSpec(name, name, package=name, namespace=options.namespace, parameters={**parameters, "robot_description": urdf})
 
 
 def robot_memory() -> Path:
@@ -229,13 +285,6 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
-    publisher = NodeSpec(
-        name="robot_state_publisher",
-        executable="robot_state_publisher",
-        package="robot_state_publisher",
-        namespace=options.namespace,
-        parameters={"robot_description": urdf},
-    )
-    nodes = [publisher, *_driver_nodes(options, arm.name)]
+    nodes = [_state_publisher(options, urdf, {}), *_driver_nodes(options, arm.name)]
     cameras, remappings = camera_nodes(options)
     return [*nodes, *cameras, *_stack(options, use_sim_time=False, remappings=remappings)]

@@ -131,11 +131,11 @@ class Supervisor:
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=spec.pass_fds,
-            env=self._environment,
+            env={**self._environment, **spec.environment},
         )
         self._tell_reaper("add", process.pid)
         log = (self._log_folder / f"{spec.name}.log").open("wb") if self._log_folder else None
-        child = _Child(spec, process, os.pidfd_open(process.pid), log, ready=spec.package != "deskhand")
+        child = _Child(spec, process, os.pidfd_open(process.pid), log, ready=spec.package != "deskhand" and not spec.once)
         self._children[spec.name] = child
         assert process.stdout is not None
         os.set_blocking(process.stdout.fileno(), False)

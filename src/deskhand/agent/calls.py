@@ -96,6 +96,8 @@ class Calls:
 
     def gated(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """A call of the model: made unless the user's words or rules speak against it."""
+        if refusal := self.claims.misread(name, arguments):
+            return refusal
         refusal = self.gate.refuses(self.offer.card(name) or {}, name, arguments)
         if refusal is None:
             return self.made(name, arguments)

@@ -10,12 +10,16 @@ from deskhand.agent.expectations import Expectations
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.intents import Help
 from deskhand.agent.language.parser import parse
+from deskhand.agent.language.parser import understood as fully_understood
 from deskhand.agent.language.resolve import Seen, held_object, name_of
+from deskhand.agent.licence import FREE
 from deskhand.agent.planner import plan
+from deskhand.agent.reappraisal import Reappraisal
 from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.base import ToolResult
 
+PLAN_STRUCTURE = "plan_structure"
 _PLACES = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("near", ""), "put_aside": ("on", "")}
 
 
@@ -37,10 +41,14 @@ class Claims:
         self._call = call
         self._goals: dict[str, Goal] = {}
         self._planned = False
+        self._structure: int | None = None
         self._objects: list[Seen] = []
         self._looked = self._asked = False
         self._acts: dict[str, ToolResult] = {}
         self._placed: dict[str, Goal] = {}
+        self._handled: set[str] = set()
+        self._reappraisal = Reappraisal()
+        self._turned_out: dict[str, tuple[str, ...]] = {}
         self._holding = ""
         self._unmet: dict[str, str] = {}
         self._checked = False
@@ -49,6 +57,7 @@ class Claims:
         understood = parse(instruction)
         self._expected = Expectations(understood)
         self.question = understood.question
+        self._unclear = not fully_understood(understood)
         self._help = any(isinstance(item, Help) for item in understood.intents)
 
     # ------------------------------------------------------------ what happens
@@ -60,7 +69,10 @@ class Claims:
             if name != "find_objects":
                 self._objects = list(result.data["objects"])
                 self._expected.looked(self._objects)
+                self._reappraise()
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
+        if name == PLAN_STRUCTURE and result.ok and isinstance(result.data, Mapping):
+            self._structure = len(result.data.get("steps") or ())
         if name == "get_robot_state" and result.ok and isinstance(result.data, Mapping):
             self._holding = str(result.data.get("holding") or "")
         if moves:
@@ -69,6 +81,7 @@ class Claims:
             self._acts[name] = result
         if name == "pick" and result.ok:
             self._holding = str(arguments.get("object_id", ""))
+            self._handled.add(self._holding)
             self._placed.pop(self._holding, None)
         elif name in _PLACES and result.ok and self._holding:
             relation, key = _PLACES[name]
@@ -79,6 +92,13 @@ class Claims:
             self._holding = ""
         elif name == "open_gripper" and result.ok:
             self._holding = ""
+
+    def _reappraise(self) -> None:
+        """Sub-goals of what has turned out to be something else are none."""
+        self._reappraisal.looked(self._objects, self._handled)
+        for name, instead in self._reappraisal.turned_out.items():
+            if self._goals.pop(name, None) is not None:
+                self._turned_out[name] = instead
 
     def told(self) -> None:
         """The user has said more: what the first instruction alone asks for is no measure any more."""
@@ -92,12 +112,22 @@ class Claims:
         if self._holding and all(item["id"] != self._holding for item in self._objects):
             self._objects = [*self._objects, held_object(self._holding)]
         problems = verify(goals, self._objects)
+        if not problems and (asked := self._expected.contradicted(goals, self._objects)):
+            return _unmet("impossible", "the instruction says otherwise", asked)
         if problems:
             text = " ".join(problem.message for problem in problems)
             return ToolResult(
                 "impossible", text, {"problems": [problem.to_json() for problem in problems]}, hint="Submit the plan without these sub-goals, or corrected."
             )
         return None
+
+    def misread(self, name: str, arguments: Mapping[str, Any]) -> ToolResult | None:
+        """A call that plans something else to be built than the instruction plainly says."""
+        wanted = self._expected.misread(arguments) if name == PLAN_STRUCTURE else {}
+        if not wanted:
+            return None
+        text = f"the instruction asks for {', '.join(f'{key} {value}' for key, value in wanted.items())}."
+        return ToolResult("invalid_input", text, {"arguments": wanted}, retry=True, hint="Call it with these arguments.")
 
     def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
         """Take over sub-goals that are sound (:meth:`problems`)."""
@@ -132,16 +162,29 @@ class Claims:
             if self.moved and self._goals:
                 self._check()
             return Verdict(True, False, code, self.facts(summary) if self.moved else summary)
+        if lost := self._expected.missing(self._objects):
+            return self._reject("unknown_object", " ".join(lost))
+        if self._expected.builds and (refusal := self._unbuilt()):
+            return refusal
         goals = self._goals or self._placed
         if goals:
             return self._judge_goals(summary)
         if self._acts:
             return self._judge_acts(summary)
-        if self._planned and self._looked:
+        if self._planned and self._looked and self._expected.moves:
             return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
         if self.question:
             return self._judge_answer(summary)
         return self._reject("precondition_failed", "nothing was done: there are no sub-goals and no motion.")
+
+    def _unbuilt(self) -> Verdict | None:
+        """A structure is done when it was planned as the instruction says, and its places are the sub-goals that a look then proves."""
+        if self._structure is None:
+            return self._reject("precondition_failed", "the instruction asks for a structure, and nobody has planned it with plan_structure.")
+        places = sum(goal.position is not None for goal in self._goals.values())
+        if places < self._structure:
+            return self._reject("precondition_failed", f"plan_structure has {self._structure} steps, and {places} of them are sub-goals with a position.")
+        return None
 
     def _judge_answer(self, summary: str) -> Verdict:
         if not (self.question or self._help):
@@ -180,8 +223,14 @@ class Claims:
             state = self._call("get_robot_state", {})
             if not (state.ok and isinstance(state.data, Mapping) and state.data.get("holding")):
                 return self._reject("task_incomplete", f"the gripper does not hold {self._holding}.")
-        if self._expected.moves and not self._looked:
-            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+        if self._unclear and not set(self._acts) - FREE:
+            return self._reject("precondition_failed", f"{', '.join(self._acts)} alone does nothing that the instruction asks for.")
+        if self._expected.moves:
+            if not self._looked:
+                return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+            seen = self._call("detect_objects", {})
+            if not seen.ok:
+                return self._reject(seen.code, f"the goal could not be checked: {seen.message}")
         return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
 
     def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
@@ -218,6 +267,7 @@ class Claims:
             parts.append(f"Not done: {self._sentence(left)}.")
         elif not done and self.moved and goals:
             parts.append("Nothing was done.")
+        parts += [f"{name} turned out to be {' and '.join(map(self._name, instead))}." for name, instead in self._turned_out.items()]
         if self._holding:
             parts.append(f"The gripper holds {self._name(self._holding)}.")
         return " ".join([*parts, text.strip()]).strip()
@@ -233,3 +283,10 @@ class Claims:
             return "the desk"
         item = next((item for item in self._objects if item["id"] == object_id), None)
         return f"the {name_of(item)} ({object_id})" if item else object_id
+
+
+def _unmet(code: str, why: str, goals: Sequence[Goal]) -> ToolResult:
+    """A plan is refused for what it should say instead."""
+    text = "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals)
+    unmet = [{**goal.to_json(), "reason": "the instruction asks for it"} for goal in goals]
+    return ToolResult(code, f"{why}: {text}.", {"unmet": unmet}, retry=True, hint="Submit the plan with these sub-goals.")

@@ -21,6 +21,8 @@ TURNS_OF_MODEL = 15
 """Replies of one run, as in EB-Manipulation."""
 MOST_ACTIONS = 10
 """Actions of one reply."""
+KEPT = 3
+"""Exchanges that the model is shown again; what the desk looked like before the newest look is left out, so that the prompt does not grow."""
 SYSTEM = """You move a robot arm over a desk. An action is seven whole numbers [x, y, z, roll, pitch, yaw, gripper].
 x, y, z are 0 to 100: x grows away from the robot (6 mm a step), y to its left (8 mm), z up (4 mm, 0 is the table).
 roll, pitch, yaw are 0 to 120, 3 degrees a step; 0, 60, yaw points straight down; yaw turns the fingers, which close along y at yaw 0.
@@ -30,7 +32,7 @@ Answer with JSON: thought, actions (at most 10), done (true when the task is fin
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "thought": {"type": "string", "maxLength": 400},
+        "thought": {"type": "string", "maxLength": 200},
         "actions": {
             "type": "array",
             "maxItems": MOST_ACTIONS,
@@ -56,11 +58,11 @@ def run_direct(instruction: str, ask: Ask, act: Act) -> tuple[str, str]:
     """
     nothing = Reply("")
     seen = act(ToolCall(LOOK, {}), nothing, 0.0)
-    messages = [Message("system", SYSTEM), Message("user", f"Task: {instruction}\n{boxes(seen)}")]
-    wrong = 0
+    system, task, wrong = Message("system", SYSTEM), f"Task: {instruction}", 0
+    exchanges: list[tuple[str, str]] = []
     for _ in range(TURNS_OF_MODEL):
-        reply, latency = ask(messages)
-        messages.append(Message("assistant", reply.text))
+        reply, latency = ask([system, *_shown(task, exchanges[-KEPT:], boxes(seen))])
+        said = reply.text
         actions, done, problem = read_actions(reply.text)
         wrong = wrong + 1 if problem else 0
         if wrong >= 3:
@@ -74,8 +76,18 @@ def run_direct(instruction: str, ask: Ask, act: Act) -> tuple[str, str]:
                 break
         if done and not problem:
             return "task_incomplete", "The model says that it is done; in direct mode nobody has checked it."
-        messages.append(Message("user", "\n".join([*told, boxes(act(ToolCall(LOOK, {}), nothing, 0.0))])))
+        exchanges.append((said, "\n".join(told)))
+        seen = act(ToolCall(LOOK, {}), nothing, 0.0)
     return "budget_exceeded", f"{TURNS_OF_MODEL} replies were not enough."
+
+
+def _shown(task: str, exchanges: Sequence[tuple[str, str]], desk: str) -> list[Message]:
+    """The task, the last exchanges, and the desk as it is now."""
+    messages, text = [], task
+    for said, told in exchanges:
+        messages += [Message("user", text), Message("assistant", said)]
+        text = told
+    return [*messages, Message("user", f"{text}\n{desk}")]
 
 
 def read_actions(text: str) -> tuple[list[list[int]], bool, str]:

@@ -1,12 +1,13 @@
-"""What an instruction plainly asks for, read without the model: guards against plans that leave half of it out and things that came to light late."""
+"""What an instruction plainly asks for, read without the model: guards against plans that leave out or twist it, and things that come to light late."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from deskhand.agent.goals import Goal, make_goals, satisfied
-from deskhand.agent.language.intents import Act, Ask, Help, Instruction, Leave, Place, Ref, Tidy
+from deskhand.agent.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
 from deskhand.agent.language.parser import understood
 from deskhand.agent.language.resolve import Seen, inside, resolve
 
@@ -19,24 +20,50 @@ class Expectations:
     def __init__(self, instruction: Instruction) -> None:
         self._rules: list[Rule] = []
         self._first: list[Seen] | None = None
+        self._asked: dict[str, Goal] = {}
         rules = [item for item in instruction.intents if isinstance(item, Place | Tidy | Leave)]
         named = [ref for rule in rules if isinstance(rule, Place) for ref in rule.things]
         plain = all(isinstance(item, Place | Tidy | Leave | Act | Ask | Help) for item in instruction.intents)
         if understood(instruction) and plain and not any(ref.pronoun for ref in named) and len(set(named)) == len(named):
             self._rules = rules
+        builds = [item for item in instruction.intents if isinstance(item, Build)]
+        self._build = builds[0] if len(builds) == len(instruction.intents) == 1 and not builds[0].unclear else None
 
     @property
     def moves(self) -> bool:
         """Whether things are asked to be moved."""
-        return any(not isinstance(rule, Leave) for rule in self._rules)
+        return self.builds or any(not isinstance(rule, Leave) for rule in self._rules)
+
+    @property
+    def builds(self) -> bool:
+        """Whether a structure of blocks is asked for."""
+        return self._build is not None
 
     def looked(self, objects: Sequence[Seen]) -> None:
-        """The first look says what "the cup" was."""
+        """The first look says what "the cup" was; a thing that a later look shows as something else is not judged by it."""
         if self._first is None:
             self._first = list(objects)
+            self._asked = self._plainly_asked(self._first) if self._rules else {}
+            return
+        before = {str(item["id"]): item for item in self._first}
+        for item in objects:
+            old = before.get(str(item["id"]))
+            if old is not None and not inside(item, objects) and (item["label"], item.get("color")) != (old["label"], old.get("color")):
+                self._asked.pop(str(item["id"]), None)
+
+    def contradicted(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
+        """What the instruction plainly asks for of things for which ``goals`` say something else; all that is open where there are no goals."""
+        if not goals:
+            return [goal for goal in self._asked.values() if any(item["id"] == goal.object_id for item in objects) and not satisfied(goal, objects)]
+        wanted = [self._asked[goal.object_id] for goal in goals if goal.object_id in self._asked]
+        return [goal for goal in dict.fromkeys(wanted) if goal not in {replace(each, position=None) for each in goals}]
 
     def overlooked(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
-        """Goals that the instruction asks for and ``goals`` leaves out, as the desk is seen now; only for things that are in no container."""
+        """Goals that the instruction asks for and ``goals`` leaves out or has otherwise, as the desk is seen now; not what the hand holds.
+
+        Things of the first look count wherever they are now, also in a container; things that came to light since only where they lie free, for what is
+        half hidden by walls is often taken for something else.
+        """
         if not self._rules or self._first is None:
             return []
         planned = {goal.object_id for goal in goals}
@@ -44,7 +71,44 @@ class Expectations:
         chosen = {goal.object_id for goal in self._singles(objects, sure=False)}
         wanted += [goal for goal in make_goals(self._rules, objects).goals if goal.object_id not in chosen | planned]
         lying = {str(item["id"]) for item in objects if not inside(item, objects) and item.get("relation") != "held"}
-        return [goal for goal in dict.fromkeys(wanted) if goal.object_id in lying and not satisfied(goal, objects)]
+        wanted = [goal for goal in wanted if goal.object_id in lying]
+        there = {str(item["id"]) for item in objects if item.get("relation") != "held"}
+        wanted += [goal for name, goal in self._asked.items() if name in there]
+        return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
+
+    def missing(self, objects: Sequence[Seen]) -> list[str]:
+        """What the instruction names and neither the first look nor this one shows, in words."""
+        if not self._rules or self._first is None:
+            return []
+        now = [text for code, text in make_goals(self._rules, objects).problems if code == "unknown_object"]
+        return now if any(code == "unknown_object" for code, _ in make_goals(self._rules, self._first).problems) else []
+
+    def misread(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of ``plan_structure`` that the instruction asks for, where ``arguments`` are others; empty when they are right or nobody can say."""
+        wish = self._build
+        if wish is None:
+            return {}
+        if wish.plan is not None or wish.file:
+            given, wanted = (arguments.get("plan"), wish.plan) if wish.plan is not None else (arguments.get("file"), wish.file)
+            return {} if given == wanted else {"plan": wish.plan} if wish.plan is not None else {"file": wish.file}
+        colors = [str(color).lower() for color in arguments.get("colors") or ()]
+        right = arguments.get("structure_name") == wish.structure and int(arguments.get("count") or 0) == wish.count
+        if right and (not wish.colors or colors == list(wish.colors)):
+            return {}
+        return {"structure_name": wish.structure, "count": wish.count, "colors": list(wish.colors)}
+
+    # ------------------------------------------------------------ what the words alone decide
+
+    def _plainly_asked(self, objects: Sequence[Seen]) -> dict[str, Goal]:
+        """Goals in which nobody had to choose anything: neither which thing nor which place is meant."""
+        made = make_goals(self._rules, objects)
+        sure = {goal.object_id for goal in self._singles(objects)}
+        unsure = {goal.object_id for goal in self._singles(objects, sure=False)} - sure
+        places = [rule for rule in self._rules if isinstance(rule, Place)]
+        targets = {name for rule in places if self._certain(rule, objects) for name in _names(rule.target, objects)}
+        if unsure or made.problems:  # which one is meant is open, and so is what "the rest" is
+            return {goal.object_id: goal for goal in made.goals if goal.object_id in sure and goal.target_id in targets}
+        return {goal.object_id: goal for goal in made.goals if goal.object_id not in made.free and goal.target_id in targets}
 
     def _singles(self, objects: Sequence[Seen], sure: bool = True) -> list[Goal]:
         """Goals of phrases that mean a number of things; with ``sure`` only where no choice had to be made."""
@@ -52,9 +116,16 @@ class Expectations:
         for rule in self._rules:
             if isinstance(rule, Place):
                 things = tuple(ref for ref in rule.things if ref.count and not (sure and self._choice(ref, objects)))
-                certain = not sure or (rule.target.count == 1 and not self._choice(rule.target, objects)) or rule.target.table
-                rules += [replace(rule, things=things)] if things and certain else []
+                rules += [replace(rule, things=things)] if things and (not sure or self._certain(rule, objects)) else []
         return make_goals(rules, objects).goals if rules else []
+
+    def _certain(self, rule: Place, objects: Sequence[Seen]) -> bool:
+        """Whether there is but one place that the rule can mean."""
+        return rule.target.table or (rule.target.count == 1 and not self._choice(rule.target, objects))
 
     def _choice(self, ref: Ref, objects: Sequence[Seen]) -> bool:
         return len(resolve(replace(ref, count=0), objects, "any").objects) > ref.count
+
+
+def _names(ref: Ref, objects: Sequence[Seen]) -> list[str]:
+    return ["table"] if ref.table else [str(item["id"]) for item in resolve(ref, objects, "any").objects]

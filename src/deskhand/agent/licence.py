@@ -83,7 +83,7 @@ class Licence:
             moved += [desk.held] if desk.held else []
         missing = [thing for thing in moved if not self._covers(thing, desk, target=False)]
         missing += [thing for thing in targets if not self._covers(thing, desk, target=True)]
-        if not targets and not (name == "pick" or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
+        if not targets and not (name in ("pick", "separate") or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 

@@ -43,6 +43,7 @@ _CAPABILITIES = (
     "put the held object down at a position",
     "put the held object down next to another one",
     "free the hand, put what it holds aside",
+    "push things that lie side by side apart",
     "look from where more is seen",
     "plan a structure of blocks",
     "check whether a goal is reached",

@@ -11,6 +11,7 @@ from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
+from deskhand.agent.reappraisal import Reappraisal
 from deskhand.errors import DeskhandError
 
 ATTEMPTS = 3
@@ -79,6 +80,9 @@ class Pursuit:
         self.problems: list[tuple[str, str]] = []
         self.done = 0
         self.work = Work()
+        self._reappraisal = Reappraisal()
+        self._handled: set[str] = set()
+        self._known: dict[str, Seen] = {}
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
@@ -126,6 +130,8 @@ class Pursuit:
             heard = around if around.ok else heard
         if heard.ok:
             self.objects = list(heard.data["objects"])
+            self._known |= {str(item["id"]): item for item in self.objects}
+            self._reappraisal.looked(self.objects, self._handled)
         else:
             self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
         return heard.ok
@@ -197,6 +203,10 @@ class Pursuit:
             held = yield from self._holding_already(goal)
             if not held:
                 picked = yield Call("pick", {"object_id": goal.object_id})
+        if picked.code == "no_grasp" and self.work.tries[goal.object_id] > 1 and "separate" in self._tools:
+            apart = yield Call("separate", {"object_id": goal.object_id}, "What lies beside it may leave the fingers no room.")
+            if apart.ok:
+                picked = yield Call("pick", {"object_id": goal.object_id})
         if not (picked.ok or held):
             self.work.failed[goal.object_id] = picked.code, picked.message
             if picked.code in {"object_lost", "unknown_object"}:
@@ -204,6 +214,7 @@ class Pursuit:
             self._may_retry(goal)
             return False
         self.work.failed.pop(goal.object_id, None)
+        self._handled.add(goal.object_id)
         placed = yield from self._put(goal)
         if placed.ok:
             self._arrived(goal)
@@ -274,8 +285,8 @@ class Pursuit:
         return [str(other["id"]) for other in (order_near(others, item) if item else others)]
 
     def _find_again(self, goal: Goal) -> Script:
-        """The id is gone; the only unclaimed thing of the same kind and colour is taken for it."""
-        before = next((item for item in self.objects if item["id"] == goal.object_id), None)
+        """The id is gone: it has turned out to be something else, or the only unclaimed thing of the same kind and colour is taken for it."""
+        before = self._known.get(goal.object_id)
         if before is None or not (yield from self.look(f"{goal.object_id} is not where it was; I look again.")):
             return
         if any(item["id"] == goal.object_id for item in self.objects):
@@ -288,6 +299,9 @@ class Pursuit:
                 self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
                 self.work.renamed[goal.object_id] = new
                 self.work.failed.pop(goal.object_id, None)
+        elif goal.object_id in self._reappraisal.turned_out:  # there never was such a thing
+            self.work.done.add(goal.object_id)
+            self.work.failed.pop(goal.object_id, None)
 
     def _is_open(self, name: str) -> bool:
         goal = self.work.goals.get(name)

@@ -28,7 +28,7 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
         "mount_xyz": _numbers(arm.world_T_base[:3, 3]),
         "mount_rpy": _numbers(rpy_from_rotation(arm.world_T_base)),
         "ros2_control_mode": ros2_control_mode,
-        "controllers": str(resource_path("config") / "gazebo" / "controllers.yaml"),
+        "controllers": str(resource_path("config") / "ros2_control" / f"{arm.name}.yaml"),
         **{name: repr(value) for name, value in arm.geometry.items()},
         **(extra or {}),
     }

@@ -19,7 +19,7 @@ LIFTED = 0.02  # [m]
 EXACT, ROUGH = 0.015, 0.045  # [m] of a place that was asked for with a turn, and of one without
 ON = 0.012  # [m] between the underside of a thing and the top of what it is said to stand on
 MOVED = 0.02  # [m] that a push may differ from what it says
-CHECKED = ("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "push", "handover", "open_gripper")
+CHECKED = ("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "push", "separate", "handover", "open_gripper")
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Honesty:
             return f"the hand still holds {now.in_hand[0]}" if now.in_hand else ""
         if tool in ("pick", "handover"):
             return self._holds(tool, arguments, before, now, names)
-        if tool == "push":
+        if tool in ("push", "separate"):
             return self._pushed(arguments, before, now, names, data)
         held, self._lifted = self._lifted or before.in_hand, ()
         if tool == "place_beside":

@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from deskhand.bench.domains import free_domain
 from deskhand.bench.person import Person
 from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
 from deskhand.bench.truth import TruthChannel
-from deskhand.bringup import NodeSpec, StackOptions, sim_nodes
+from deskhand.bringup import NodeSpec, StackOptions, gazebo_nodes, sim_nodes
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
-from deskhand.sim.spec import Truth
+from deskhand.sim.gazebo.files import write_gazebo
+from deskhand.sim.gazebo.truth import GazeboTruth
+from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.supervisor import Death, Supervisor
 from deskhand.task_process import TaskProcess
 
@@ -26,6 +28,15 @@ AFTER_DEATH = 1.5  # [s] that the rest of the stack goes on, to stop the arm and
 CANCEL_WAIT = 1.0  # [s]
 SETTLE_TIMEOUT = 30.0  # [s]
 POLL = 0.05  # [s]
+GAZEBO_READY_TIMEOUT = 150.0  # [s]: it also loads its renderer and its controllers
+
+
+class TruthSource(Protocol):
+    """Where the scorer sees how things are."""
+
+    def get(self) -> Truth:
+        """Ground truth now. Raises ``node_unavailable`` or ``timeout`` when the simulation does not tell."""
+        ...
 
 
 @dataclass
@@ -34,25 +45,35 @@ class Stack:
 
     Attributes:
         truth: for the scorer.
-        truth_fd: number of the truth's socket in the simulation's process.
+        truth_fd: number of the truth's socket in the simulation's process; -1 for Gazebo, which tells it over its own transport.
         environment: what another process needs to join, ROS_DOMAIN_ID first.
     """
 
     supervisor: Supervisor
-    truth: TruthChannel
+    truth: TruthSource
     truth_fd: int
     environment: dict[str, str]
 
 
-def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[NodeSpec]:
-    """The nodes of bringup.py, with the episode's folder for those that write into it."""
+def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
+    """What a trial chooses at bring-up."""
     memory = str(options.memory.resolve()) if options.memory else ""
     stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
     if options.driver:
         stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"))
     if options.view is not None:
         stack = replace(stack, view=True, view_port=options.view)
-    nodes = sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault)
+    return stack
+
+
+def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[NodeSpec]:
+    """The nodes of bringup.py, with the episode's folder for those that write into it."""
+    stack = stack_options(options, folder)
+    return recording(sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault), options, folder)
+
+
+def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> list[NodeSpec]:
+    """The nodes, told which episode they write into."""
     records = {name: {"episode": str(folder)} for name in ("recorder", "tool_server", "orchestrator")}
     own: dict[str, dict[str, Any]] = {**records, "tool_server": {**records["tool_server"], "baseline": options.mode == "direct"}}
     return [replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in nodes]
@@ -66,22 +87,49 @@ def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
         DeskhandError: ``node_unavailable`` when a node died on the way, ``timeout`` when one is not ready in time.
     """
     with free_domain() as domain, TruthChannel() as truth:
-        own = {"ROS_DOMAIN_ID": str(domain)}
         truth_fd = truth.fd
-        supervisor = Supervisor(trial_nodes(options, folder, truth_fd), log_folder=folder / "logs", environment=own)
-        try:
-            supervisor.start()
-            truth.started()
-            supervisor.wait_ready(READY_TIMEOUT)
-            yield Stack(supervisor, truth, truth_fd, {**os.environ, **workstation_defaults(os.environ), **own})
-        finally:
-            supervisor.stop()
+        with _supervised(trial_nodes(options, folder, truth_fd), folder, domain, READY_TIMEOUT, truth.started) as (supervisor, environment):
+            yield Stack(supervisor, truth, truth_fd, environment)
 
 
-def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
+@contextlib.contextmanager
+def running_gazebo(options: TrialOptions, world: WorldSpec, folder: Path) -> Iterator[Stack]:
+    """As :func:`running_stack`, the world in Gazebo.
+
+    Raises:
+        DeskhandError: ``node_unavailable`` when a node died on the way, ``timeout`` when one is not ready in time.
+    """
+    files = write_gazebo(world, folder / "gazebo")
+    nodes = recording(gazebo_nodes(stack_options(options, folder), files), options, folder)
+    with (
+        free_domain() as domain,
+        GazeboTruth(world, files.partition) as truth,
+        _supervised(nodes, folder, domain, GAZEBO_READY_TIMEOUT) as (supervisor, environment),
+    ):
+        yield Stack(supervisor, truth, -1, environment)
+
+
+@contextlib.contextmanager
+def _supervised(
+    nodes: list[NodeSpec], folder: Path, domain: int, timeout: float, started: Callable[[], None] | None = None
+) -> Iterator[tuple[Supervisor, dict[str, str]]]:
+    own = {"ROS_DOMAIN_ID": str(domain)}
+    supervisor = Supervisor(nodes, log_folder=folder / "logs", environment=own)
+    try:
+        supervisor.start()
+        if started is not None:
+            started()
+        supervisor.wait_ready(timeout)
+        yield supervisor, {**os.environ, **workstation_defaults(os.environ), **own}
+    finally:
+        supervisor.stop()
+
+
+def run_ros(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
     """Bring the stack up, give it the instructions, fill in ``attempt``."""
     progress(Progress(0, "", "starting the nodes"))
-    with running_stack(options, folder) as stack:
+    running = running_gazebo(options, world, folder) if options.sim == "gazebo" else running_stack(options, folder)
+    with running as stack:
         attempt.start = stack.truth.get()
         person.truth = stack.truth.get
         try:
@@ -94,7 +142,7 @@ def run_ros(options: TrialOptions, instruction: str, folder: Path, progress: Pro
                 attempt.end = _settled(stack.truth, settle_time(options))
 
 
-def _settled(truth: TruthChannel, seconds: float) -> Truth:
+def _settled(truth: TruthSource, seconds: float) -> Truth:
     """The truth ``seconds`` of simulated time from now; what it is when time does not go on."""
     now = truth.get()
     until, end = now.time + seconds, time.monotonic() + SETTLE_TIMEOUT

@@ -29,6 +29,7 @@ from deskhand.tasks.freeform import final_objects
 
 RESULT = "result.json"
 MODES = ("tools", "code", "direct")
+SIMULATIONS = ("mujoco", "gazebo")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class TrialOptions:
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
         driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
+        sim: one of :data:`SIMULATIONS`.
         view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         inbox: what the user says while the task runs; None where nobody is there.
@@ -60,6 +62,7 @@ class TrialOptions:
     timeout: float = 900.0
     fault: str = ""
     driver: str = ""
+    sim: str = "mujoco"
     memory: Path | None = None
     inbox: Inbox | None = None
     view: int | None = None
@@ -117,6 +120,7 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     arm = load_arm(options.arm)
     if options.driver and (options.local or options.driver not in arm.driver.kinds):
         raise DeskhandError("invalid_input", f"{arm.name} has no driver {options.driver!r} (it has {', '.join(arm.driver.kinds)}), and --local none at all.")
+    _check_simulation(options)
     profile = load_profile(options.brain)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
@@ -138,6 +142,18 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     if options.instruction is None:
         _take_pictures(task.pictures(options.seed))
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
+
+
+def _check_simulation(options: TrialOptions) -> None:
+    if options.sim not in SIMULATIONS:
+        raise DeskhandError("invalid_input", f"there is no simulation {options.sim!r}; valid: {', '.join(SIMULATIONS)}.")
+    if options.sim != "gazebo":
+        return
+    if options.local or options.driver or options.fault:
+        raise DeskhandError("invalid_input", "a trial in Gazebo runs with ROS nodes and Gazebo's controllers: no --local, no --driver, no --fault.")
+    from deskhand.sim.gazebo.files import require_gazebo
+
+    require_gazebo()
 
 
 def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:
@@ -192,7 +208,7 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
         else:
             from deskhand.bench.ros import run_ros
 
-            run_ros(options, instruction, folder, tell, attempt, person)
+            run_ros(options, world, instruction, folder, tell, attempt, person)
     except DeskhandError as error:
         attempt.failed(error.code, str(error))
     except KeyboardInterrupt:
@@ -233,6 +249,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "local": options.local,
         "fault": options.fault,
         "driver": options.driver,
+        "sim": options.sim,
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,
         "false_claims": list(attempt.false_claims),

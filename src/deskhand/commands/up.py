@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from types import FrameType
@@ -29,6 +30,13 @@ class Target(str, Enum):
     robot = "robot"
 
 
+class Simulation(str, Enum):
+    """What simulates."""
+
+    mujoco = "mujoco"
+    gazebo = "gazebo"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("up")(up)
@@ -50,6 +58,8 @@ def up(
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="sim: seed of the scene.")] = 0,
     scene: Annotated[Path | None, typer.Option(help="sim: scene file (YAML) instead of a task's scene.")] = None,
+    sim: Annotated[Simulation, typer.Option(help="sim: the built-in simulation, or Gazebo Harmonic where it is installed.")] = Simulation.mujoco,
+    gui: Annotated[bool, typer.Option("--gui", help="sim, gazebo: also show the world in Gazebo's window.")] = False,
     namespace: Annotated[str, typer.Option(help="ROS namespace of all nodes.")] = "",
     parameters: Annotated[list[Path] | None, typer.Option(help="ROS parameter file, over config/nodes.yaml; may be given again.")] = None,
     memory: Annotated[Path | None, typer.Option(help="File that the robot remembers in. Default: robot: ~/.ros/deskhand/memory.sqlite; sim: none.")] = None,
@@ -84,9 +94,15 @@ def up(
         view_port=page_port(view_port) if view else view_port,
         approval=approval,
     )
-    nodes = _sim(options, task, seed, scene) if target is Target.sim else robot_nodes(options)
+    log = log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S")
+    if target is Target.robot:
+        nodes = robot_nodes(options)
+    elif sim is Simulation.gazebo:
+        nodes = _gazebo(options, task, seed, scene, log, gui)
+    else:
+        nodes = _sim(options, task, seed, scene)
     hint = f"operator page: {page_url(options.view_port)}" if view else ""
-    run(nodes, log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S"), hint, namespace)
+    run(nodes, log, hint, namespace)
 
 
 def page_port(port: int) -> int:
@@ -118,6 +134,16 @@ def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> lis
     from deskhand.bringup import sim_nodes
 
     return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
+
+
+def _gazebo(options: StackOptions, task: str, seed: int, scene: Path | None, log: Path, gui: bool) -> list[NodeSpec]:
+    from deskhand.bringup import gazebo_nodes
+    from deskhand.sim.gazebo.files import require_gazebo, write_gazebo
+    from deskhand.tasks import world_of
+
+    require_gazebo()
+    world = world_of(options.arm, task, seed, _existing(scene) if scene else None)
+    return gazebo_nodes(replace(options, arm=world.arm), write_gazebo(world, log / "gazebo", options.namespace), gui=gui)
 
 
 def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -> None:

@@ -159,13 +159,7 @@ class CameraNode(DeskhandNode):
 
 def main() -> int:
     """Run the node."""
-
-    def make() -> CameraNode:
-        node = CameraNode()
-        node.start()
-        return node
-
-    return run_node(make, threads=2)
+    return run_node(CameraNode, threads=2)
 
 
 if __name__ == "__main__":

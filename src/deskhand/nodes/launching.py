@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from launch import LaunchDescription, LaunchDescriptionEntity
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable, Shutdown
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, SetEnvironmentVariable, Shutdown
 from launch.launch_context import LaunchContext
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -47,8 +47,11 @@ def stack_options(values: Mapping[str, str], **more: Any) -> StackOptions:
     )
 
 
-def node_action(spec: NodeSpec) -> Node:
-    """One node; when it ends, everything is shut down, as ``deskhand up`` does."""
+def node_action(spec: NodeSpec) -> ExecuteProcess:
+    """One node, or plain program; when it ends, everything is shut down, as ``deskhand up`` does."""
+    ended = None if spec.once else Shutdown(reason=f"{spec.name} ended")
+    if not spec.package:
+        return ExecuteProcess(cmd=spec.command(), name=spec.name, output="screen", additional_env=dict(spec.environment), on_exit=ended)
     typed = {name: ParameterValue(value, value_type=str) if isinstance(value, str) else value for name, value in spec.parameters.items()}
     return Node(
         package=spec.package,
@@ -60,7 +63,8 @@ def node_action(spec: NodeSpec) -> Node:
         arguments=list(spec.arguments),
         prefix=" ".join(spec.prefix()) or None,
         output="screen",
-        on_exit=None if spec.once else Shutdown(reason=f"{spec.name} ended"),
+        additional_env=dict(spec.environment),
+        on_exit=ended,
     )
 
 

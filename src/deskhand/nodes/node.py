@@ -132,8 +132,11 @@ class DeskhandNode(Node):
         """ROS time [s]."""
         return float(self.get_clock().now().nanoseconds) * 1e-9
 
+    def start(self) -> None:
+        """Begin what needs the whole node; called once, before it is spun. Raises DeskhandError when it cannot."""
+
     def close(self) -> None:
-        """Stop what the node started; called before it is destroyed."""
+        """Stop what the node started, also after a start that failed; called before it is destroyed."""
 
 
 class RosClock:
@@ -192,14 +195,22 @@ def wait_future(future: Any, timeout: float, what: str, cancelled: Callable[[], 
 
 
 def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
-    """Spin a node until SIGINT or SIGTERM; returns the exit code: 1 when a callback raised. A bad configuration is one clear line, not a trace."""
+    """Make a node, start it, and spin it until SIGINT or SIGTERM.
+
+    Returns:
+        The exit code: 1 when a callback raised, 2 when the node could not be made or started: a bad configuration is one clear line, not a trace.
+    """
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
+    node: DeskhandNode | None = None
     try:
         node = make()
+        node.start()
     except DeskhandError as error:
+        if node is not None:
+            node.close()  # what had started already still uses it
         print(f"error: {error.code}: {error}", file=sys.stderr, flush=True)
         rclpy.try_shutdown()
         return 2

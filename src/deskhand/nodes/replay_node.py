@@ -130,13 +130,7 @@ class ReplayNode(DeskhandNode):
 
 def main() -> int:
     """Run the node."""
-
-    def make() -> ReplayNode:
-        node = ReplayNode()
-        node.start()
-        return node
-
-    return run_node(make, threads=2)
+    return run_node(ReplayNode, threads=2)
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import FAULTS
 from deskhand.sim.pacer import Pacer
 from deskhand.sim.simulation import SimSettings, Simulation
-from deskhand.sim.spec import WorldSpec
 from deskhand.sim.truth import TruthServer
+from deskhand.tasks import world_of
 from deskhand.types import Frame
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
@@ -58,7 +58,7 @@ class SimNode(DeskhandNode):
     def __init__(self, arguments: argparse.Namespace) -> None:
         super().__init__("sim")
         self.parameters = declare_parameters(self, SimParameters)
-        self.simulation = Simulation(_world(arguments, self.parameters.arm), SimSettings(fault=arguments.fault))
+        self.simulation = Simulation(world_of(self.parameters.arm, arguments.task, arguments.seed, arguments.scene), SimSettings(fault=arguments.fault))
         self.robot = self.simulation.built.robot
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
@@ -147,7 +147,8 @@ class CameraThread:
     def close(self) -> None:
         """Stop rendering."""
         self._stop.set()
-        self._thread.join(timeout=2.0)
+        if self._thread.ident is not None:
+            self._thread.join(timeout=2.0)
 
     def _run(self) -> None:
         try:
@@ -175,16 +176,6 @@ class CameraThread:
         self._depth.publish(conversions.image_to_msg(depth, frame.stamp, frame_id))
 
 
-def _world(arguments: argparse.Namespace, arm: str) -> WorldSpec:
-    if arguments.scene is not None:
-        from deskhand.sim.worldfile import load_world
-
-        return load_world(arguments.scene, default_arm=arm)
-    from deskhand.tasks import load_task
-
-    return load_task(arguments.task, arm).world(arguments.seed)
-
-
 def parse_arguments(argv: list[str]) -> argparse.Namespace:
     """The node's own arguments, ROS arguments left out."""
     parser = argparse.ArgumentParser(prog="sim_node", description="Serve a simulated robot.")
@@ -205,10 +196,8 @@ def main() -> int:
     nodes: list[SimNode] = []
 
     def make() -> SimNode:
-        node = SimNode(arguments)
-        node.start()
-        nodes.append(node)
-        return node
+        nodes.append(SimNode(arguments))
+        return nodes[0]
 
     sys.setswitchinterval(GIL_SWITCH)
     code = run_node(make, threads=6)

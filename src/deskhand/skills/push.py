@@ -46,7 +46,8 @@ def push(ctx: SkillContext, object_id: str, direction: float, distance: float) -
     ctx.step(0.2, "close the fingers")
     ctx.grip(ctx.robot.arm.gripper.width_min)
     ctx.step(0.35, f"come down behind {object_id}")
-    _stroke(ctx, scene, item, way, distance)
+    behind, half = reach_along(item, way), ctx.robot.arm.gripper.finger_breadth / 2
+    stroke(ctx, scene, item, item.position - way * (behind + BEHIND + half), item.position + way * (distance - behind - half), way)
     ctx.step(0.8, "look how far it went")
     after = ctx.look()
     found = same_object(after, item)
@@ -79,14 +80,11 @@ def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> 
             raise DeskhandError("no_free_space", f"{other.id} is in the way of {item.id}.", hint="Push another way, or move it first.")
 
 
-def _stroke(ctx: SkillContext, scene: Scene, item: SceneObject, way: Array, distance: float) -> None:
-    """Down behind the thing, along, up."""
+def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end: Array, way: Array) -> None:
+    """With closed fingers down at ``start`` (x, y, any z) beside ``item``, straight to ``end`` along ``way``, and up; all planned before anything moves."""
     gripper = ctx.robot.arm.gripper
     table = float(scene.table.pose[2, 3])
     height = max(table + LOW + gripper.finger_depth, min(0.45 * (item.top - table), HIGHEST) + table)
-    half = gripper.finger_breadth / 2
-    start = item.position - way * (reach_along(item, way) + BEHIND + half)
-    end = item.position + way * (distance - reach_along(item, way) - half)
     allow = (("gripper", item.id),)
     above, down, along = _planned(ctx, start, end, way, height, allow)
     ctx.execute(above)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deskhand.sim.spec import WorldSpec
     from deskhand.tasks.base import Task
 
 TASKS = {
@@ -36,3 +39,16 @@ def load_task(name: str, arm: str = "wx250s") -> Task:
     module, _, attribute = TASKS[name].partition(":")
     task: Task = getattr(import_module(module), attribute)(arm)
     return task
+
+
+def world_of(arm: str, task: str, seed: int, scene: Path | None = None) -> WorldSpec:
+    """The world of a task's seed, or that of a scene file where one is given.
+
+    Raises:
+        DeskhandError: ``scene_file_error``; ``invalid_input`` for an unknown task or a negative seed.
+    """
+    if scene is not None:
+        from deskhand.sim.worldfile import load_world
+
+        return load_world(scene, default_arm=arm)
+    return load_task(task, arm).world(seed)

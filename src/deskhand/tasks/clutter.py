@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-from deskhand.arms.config import load_arm
+from deskhand.arms.config import ArmConfig, load_arm
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_rpy
+from deskhand.grasping.wrist import WristReach
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.tasks.desk_cleaning import laid_out, size_and_mass
 from deskhand.tasks.placement import Footprint, footprint_of
@@ -56,13 +59,14 @@ def cluttered_desk(
         DeskhandError: ``invalid_input`` for arguments that make no desk, or when so many things find no room.
     """
     config = laid_out(load_arm(arm))
+    above = _above(arm)
     _check(config, (seed, count, containers), (stacked, filled, touching), kinds)
     random = np.random.default_rng([crc32(b"clutter"), seed])
     for _ in range(_DESKS):
         things = _things(config, random, count, kinds)
         if _area(things) * (1 - stacked - filled) > _DENSEST * float(np.prod([np.ptp(config["region"][axis]) for axis in "xy"])):
             break
-        desk = _Desk(config, random, touching)
+        desk = _Desk(config, random, touching, above)
         if desk.fill(things, round(count * stacked), containers, round(count * filled)):
             return WorldSpec(tuple(desk.objects), arm=arm, seed=seed)
     raise DeskhandError("invalid_input", f"{count} things with {containers} containers find no room within the reach of {arm}.", hint="Ask for fewer things.")
@@ -113,11 +117,30 @@ class _Spot:
     carries: bool = False
 
 
+class _Above:
+    """Where a hand that looks straight down may be: a stack may be too high for a small arm where it still reaches the table."""
+
+    def __init__(self, arm: ArmConfig) -> None:
+        self._wrist, self._base = WristReach(RobotModel.load(arm)), arm.world_T_base[:2, 3]
+
+    def reaches(self, item: ObjectSpec) -> bool:
+        """Whether a hand can close on the middle of ``item``, and come there from 5 cm higher."""
+        x, y, z = item.pose[:3, 3]
+        outward = np.arctan2(y - self._base[1], x - self._base[0])
+        down = make_transform(rotation_rpy(np.pi, 0.0, float(outward)), (x, y, z))
+        return bool(self._wrist.within(down[None])[0])
+
+
+@lru_cache(maxsize=8)
+def _above(arm: str) -> _Above:
+    return _Above(load_arm(arm))
+
+
 class _Desk:
     """Places things one after the other; gives up when one finds no room."""
 
-    def __init__(self, config: dict[str, Any], random: Random, touching: float) -> None:
-        self.config, self.random, self.touching = config, random, touching
+    def __init__(self, config: dict[str, Any], random: Random, touching: float, above: _Above) -> None:
+        self.config, self.random, self.touching, self._above = config, random, touching, above
         self.objects: list[ObjectSpec] = []
         self._spots: list[_Spot] = []
         self._walls: list[Footprint] = []
@@ -221,7 +244,7 @@ class _Desk:
         spot = footprint_of(placed)
         # What stands beside may be as high: nothing may overlap.
         clear = all(other is below or other.top < below.top or spot.apart(other.footprint, 0.003) for other in self._spots)
-        return placed if clear else None
+        return placed if clear and self._above.reaches(placed) else None
 
     def _leaning(self, item: ObjectSpec, below: _Spot) -> ObjectSpec | None:
         """A pen with one end on the desk and its middle on the top edge of ``below``."""

@@ -55,6 +55,7 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
     "get_robot_state": ("none", schema()),
     "check_reachable": ("none", schema(object_id=TEXT)),
     "pick": ("motion", schema(object_id=TEXT)),
+    "separate": ("motion", schema(object_id=TEXT)),
     "place_in": ("motion", schema(container_id=TEXT)),
     "place_on": ("motion", schema(target_id=TEXT)),
     "place_at": ("motion", schema(x=NUMBER, y=NUMBER, yaw={"default": None}, on={"default": None})),
@@ -79,6 +80,8 @@ class SymbolicDesk:
         self.before = before
         self.holding = ""
         self.stopped = ""
+        self.tight: set[str] = set()
+        """What others lie so close to that no finger fits between, until it is separated."""
         self.narrow: set[str] = set()
         """What a look without a motion does not show."""
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -157,11 +160,17 @@ class SymbolicDesk:
             return ToolResult("already_holding", f"the gripper holds {self.holding}.")
         if object_id not in self.objects or self.objects[object_id].get("hidden"):
             return ToolResult("unknown_object", f"there is no object {object_id!r}.")
-        if any(item["support"] == object_id for item in self.objects.values()):
-            return ToolResult("no_grasp", f"something lies on {object_id}.")
+        if object_id in self.tight or any(item["support"] == object_id for item in self.objects.values()):
+            return ToolResult("no_grasp", f"something lies on {object_id}, or close beside it.")
         self.holding = object_id
         self.objects[object_id] |= {"support": "gripper", "relation": "held"}
         return ToolResult("", "", {"width": 0.03, "lifted": 0.1})
+
+    def _separate(self, object_id: str) -> ToolResult:
+        if object_id not in self.tight:
+            return ToolResult("invalid_input", f"nothing lies close beside {object_id}.")
+        self.tight.discard(object_id)
+        return ToolResult("", "", {"object_id": object_id, "moved": 0.03})
 
     def _put(self, target: str, relation: str, position: list[float]) -> ToolResult:
         if not self.holding:

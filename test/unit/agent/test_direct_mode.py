@@ -52,6 +52,14 @@ def test_actions_are_made_in_order_and_what_came_of_them_is_told() -> None:
     assert (outcome.success, outcome.code, outcome.tokens) == (False, "task_incomplete", 140)
 
 
+def test_the_prompt_does_not_grow_with_the_replies() -> None:
+    model = ScriptedModel([says(DOWN)] * 12 + [says(done=True)])
+    AgentLoop(model, DirectDesk(*(thing(f"block_{number}") for number in range(1, 9))), mode="direct").run("lift a block")
+    sizes = [sum(len(message.content) for message in shown) for shown in model.conversations]
+    assert max(sizes) == sizes[-1] <= sizes[4] + 20
+    assert all(sum("block_1," in message.content for message in shown) == 1 for shown in model.conversations)
+
+
 def test_a_model_that_writes_no_actions_is_told_and_ended() -> None:
     model = ScriptedModel([Reply("pick it up"), Reply('{"actions": [[1,2]]}'), Reply("[]")])
     outcome = AgentLoop(model, DirectDesk(thing("block_1")), mode="direct").run("lift the block")

@@ -50,6 +50,16 @@ def test_a_failed_pick_is_tried_again_after_the_others(code: str) -> None:
     assert outcome.failures == {TOOL_ERROR: 1}
 
 
+def test_what_leaves_no_room_for_the_fingers_is_pushed_apart_after_the_others_are_away() -> None:
+    robot = desk()
+    robot.tight = {"block_1"}
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+    names = [name for name, arguments in robot.calls if arguments.get("object_id") == "block_1" and name != "submit_plan"]
+    assert names == ["pick", "pick", "separate", "pick"]
+
+
 def test_a_thing_that_cannot_be_grasped_is_left_and_told_and_the_rest_is_done() -> None:
     robot = desk(faults={"pick:block_1": fail("grasp_failed", 99)})
     outcome = run(robot)

@@ -101,7 +101,8 @@ def test_ros2_control_has_no_hardware_interface_for_it_and_says_so() -> None:
     for mode in ("mock", "gazebo"):
         system = ElementTree.fromstring(urdf_text(ARM, mode)).find("ros2_control")
         assert system is not None
-        assert {joint.attrib["name"] for joint in system.findall("joint")} == {*JOINTS, ARM.gripper.joint}
+        commanded = {joint.attrib["name"] for joint in system.findall("joint") if joint.find("command_interface") is not None}
+        assert commanded == {*JOINTS, ARM.gripper.joint}
     with pytest.raises(DeskhandError, match="no ros2_control hardware") as caught:
         urdf_text(ARM, "hardware")
     assert caught.value.code == "config_error"

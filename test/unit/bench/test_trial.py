@@ -65,6 +65,8 @@ def test_an_own_instruction_is_judged_by_the_robots_own_word_and_reports_where_t
         ({"seed": -1}, "invalid_input"),
         ({"arm": "x"}, "config_error"),
         ({"brain": "x"}, "config_error"),
+        ({"sim": "x"}, "invalid_input"),
+        ({"sim": "gazebo", "local": True}, "invalid_input"),
     ],
 )
 def test_bad_options_are_refused_before_anything_starts(options, code):

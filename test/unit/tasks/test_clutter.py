@@ -6,7 +6,10 @@ import pytest
 pytest.importorskip("mujoco")
 
 from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
+from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.grasping.wrist import WristReach
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS
 from deskhand.tasks.clutter import cluttered_desk
@@ -50,3 +53,13 @@ def test_what_makes_no_desk_is_said(wrong):
     with pytest.raises(DeskhandError) as error:
         cluttered_desk("jetarm", 0, **wrong)
     assert error.value.code == "invalid_input"
+
+
+def test_a_small_arm_is_not_asked_for_what_stands_too_high_for_it():
+    arm = load_arm("jetarm")
+    reach, base = WristReach(RobotModel.load(arm)), arm.world_T_base[:2, 3]
+    stood = [item for seed in range(40) for item in cluttered_desk("jetarm", seed, 4, stacked=0.5, kinds=("can", "block", "box")).objects]
+    high = [item for item in stood if item.pose[2, 3] > item.size[2] / 2 + 0.01]
+    assert len(high) > 40
+    hands = [make_transform(rotation_rpy(np.pi, 0.0, np.arctan2(*(item.pose[1::-1, 3] - base[::-1]))), item.pose[:3, 3]) for item in high]
+    assert reach.within(np.stack(hands)).all()

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.base import Message, Reply, ToolCall, Usage
-from deskhand.agent.models.compact import compact
 from deskhand.agent.models.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.agent.models.online import OnlineModel
 from deskhand.agent.models.openai_wire import describe
@@ -25,13 +24,7 @@ ANSWER = "answer"
 class AnthropicModel(OnlineModel):
     """One profile's model. The package ``anthropic`` is imported and the key is read at the first reply."""
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
-        """One reply; requests that fail for a passing reason are made again with growing pauses. With ``schema`` the model fills in a tool of that form.
-
-        Raises:
-            ModelFault: after retries, or at once where asking again is pointless or there is no key.
-            DeskhandError: ``missing_dependency`` without the package.
-        """
+    def _reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Reply:
         stopper = self._begin()
         request = self._request(messages, tools, schema)
         answer = ask_again(self._profile, self.name, lambda: self._ask(request, stopper), stopper, self._sleep)
@@ -52,8 +45,6 @@ class AnthropicModel(OnlineModel):
 
     def _request(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> dict[str, Any]:
         profile = self._profile
-        if profile.prompt == "compact" and tools and schema is None:
-            messages, tools = compact(messages, tools, profile)
         request: dict[str, Any] = {"model": profile.model, "max_tokens": profile.max_tokens or MAX_TOKENS, "messages": conversation(messages)}
         if profile.temperature > 0:
             request["extra_body"] = {"temperature": profile.temperature}  # newer models take none, and the library no longer names it

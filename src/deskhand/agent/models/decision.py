@@ -9,19 +9,19 @@ from typing import Any
 from deskhand.agent.base import Message, ToolCall
 from deskhand.agent.models.openai_wire import content
 
-LONGEST_THOUGHT, SHORT_THOUGHT = 300, 80
-"""Characters; the short one with compact prompts, where small models take seconds for a sentence."""
-ASK = "Answer with one JSON object: thought, tool, arguments."
+LONGEST_THOUGHT = 300
+"""Characters; 0 for none, as with compact prompts, where small models take seconds for a sentence."""
+ASK = "Answer with one JSON object: {}tool, arguments."
 
 
 def decision_schema(tools: Sequence[Mapping[str, Any]], thought: int = LONGEST_THOUGHT) -> dict[str, Any]:
-    """JSON Schema of one decision: a thought, the name of a tool, arguments that fit this tool."""
-    said = {"type": "string", "maxLength": thought}
+    """JSON Schema of one decision: a thought (unless ``thought`` is 0), the name of a tool, arguments that fit this tool."""
+    said = {"thought": {"type": "string", "maxLength": thought}} if thought else {}
     choices = [
         {
             "type": "object",
-            "properties": {"thought": said, "tool": {"const": card["name"]}, "arguments": inline(card["input_schema"])},
-            "required": ["thought", "tool", "arguments"],
+            "properties": {**said, "tool": {"const": card["name"]}, "arguments": inline(card["input_schema"])},
+            "required": [*said, "tool", "arguments"],
             "additionalProperties": False,
         }
         for card in tools
@@ -54,13 +54,13 @@ def read_decision(text: str) -> tuple[str, ToolCall]:
     return str(body.get("thought", "")), ToolCall(body["tool"], body.get("arguments") or {})
 
 
-def plain(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def plain(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thought: int = LONGEST_THOUGHT) -> list[dict[str, Any]]:
     """The conversation for a server without tools: cards in the system prompt, decisions and results as text."""
     listing = "\n".join(f"- {card['name']}({', '.join(_arguments(card))}): {card['summary']}" for card in tools)
     out: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":
-            out.append({"role": "system", "content": f"{message.content}\n\nTools:\n{listing}\n\n{ASK}"})
+            out.append({"role": "system", "content": f"{message.content}\n\nTools:\n{listing}\n\n{ASK.format('thought, ' if thought else '')}"})
         elif message.role == "tool":
             out.append({"role": "user", "content": f"Result of {message.name}: {message.content}"})
         elif message.role == "assistant" and message.tool_calls:

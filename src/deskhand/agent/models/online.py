@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from deskhand.agent.base import Message, Reply
+from deskhand.agent.models.compact import CORRECTED, FOLLOWS, compact
 from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.faults import Stopper
+from deskhand.agent.models.form import unfold
 
 
 class OnlineModel(ABC):
@@ -20,6 +25,28 @@ class OnlineModel(ABC):
         self._client: Any = None
         self._key = ""
         self._stopper = Stopper()
+
+    def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
+        """One reply; requests that fail for a passing reason are made again with growing pauses. With a compact prompt a call that leaves nothing to decide
+        is not asked for.
+
+        Raises:
+            ModelFault: after retries, or at once where asking again is pointless or there is no key.
+            DeskhandError: ``missing_dependency`` without the library.
+        """
+        if self._profile.prompt != "compact" or not tools or schema is not None:
+            return self._reply(messages, tools, schema)
+        asked = compact(messages, tools, self._profile)
+        if asked.follows:
+            return Reply(CORRECTED if asked.now.faults or asked.now.corrected else FOLLOWS, (asked.follows,), model=self.name)
+        reply = self._reply(asked.messages, asked.cards, None)
+        prompt = "\n\n".join(message.content for message in asked.messages)
+        said = json.dumps([{"tool": call.name, "arguments": call.arguments} for call in reply.tool_calls]) if reply.tool_calls else reply.text
+        return replace(reply, tool_calls=tuple(unfold(call, asked.now) for call in reply.tool_calls), prompt=prompt, said=said)
+
+    @abstractmethod
+    def _reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Reply:
+        """Ask the server; see :meth:`reply`."""
 
     def cancel(self) -> None:
         """Give up the reply that is under way: a stream is closed, so that the server can stop writing; nothing is asked again."""

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.base import Message, Reply, Usage
-from deskhand.agent.models.compact import compact
-from deskhand.agent.models.decision import LONGEST_THOUGHT, SHORT_THOUGHT, decision_schema, plain, read_decision
+from deskhand.agent.models.decision import LONGEST_THOUGHT, decision_schema, plain, read_decision
 from deskhand.agent.models.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.agent.models.online import OnlineModel
 from deskhand.agent.models.openai_wire import Answer, chars, functions, native, response_format
@@ -24,13 +23,7 @@ LONGEST_BODY = 4_000_000
 class OpenAIModel(OnlineModel):
     """One profile's model. The package ``openai`` is imported and the key is read at the first reply."""
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
-        """One reply; requests that fail for a passing reason are made again with growing pauses.
-
-        Raises:
-            ModelFault: after retries, or at once where asking again is pointless or there is no key.
-            DeskhandError: ``missing_dependency`` without the package.
-        """
+    def _reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Reply:
         stopper = self._begin()
         request, constrained = self._request(messages, tools, schema)
         answer = ask_again(self._profile, self.name, lambda: self._ask(request, stopper), stopper, self._sleep)
@@ -60,14 +53,14 @@ class OpenAIModel(OnlineModel):
             request["max_tokens"] = profile.max_tokens
         if profile.stream:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
-        thought = LONGEST_THOUGHT
-        if profile.prompt == "compact" and tools and schema is None:
-            messages, tools = compact(messages, tools, profile)
-            thought = SHORT_THOUGHT
+        thought = 0 if profile.prompt == "compact" else LONGEST_THOUGHT
         if schema is not None:
             return request | {"messages": [native(message) for message in messages], "response_format": response_format("answer", schema)}, False
         if profile.reply == "json" and tools:
-            return request | {"messages": plain(messages, tools), "response_format": response_format("decision", decision_schema(tools, thought))}, True
+            return request | {
+                "messages": plain(messages, tools, thought),
+                "response_format": response_format("decision", decision_schema(tools, thought)),
+            }, True
         request["messages"] = [native(message) for message in messages]
         return (request | {"tools": functions(tools)} if tools else request), False
 

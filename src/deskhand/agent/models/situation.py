@@ -46,6 +46,11 @@ class Situation:
         failed: calls, and tools, that failed since they last went well -> how often.
         refused: calls that nobody will allow, however often they are made.
         complaint: why the newest plan or end was refused; empty when none was since.
+        planned: a plan was accepted; ``news``: the user has said something since. ``steps``: of the newest planned structure, by object.
+        draft: the plan that was refused. ``faults``: things that the refusal is about, ``wanted``: what it says they should be,
+            ``refused_goals``: (thing, goal) that it rules out, an empty goal for all.
+        corrected: the call that the newest refusal asks for instead of the one that was made.
+        put: where the hand has put things, verified. ``given_up``: how often a held thing could not be put where it should.
     """
 
     instruction: str = ""
@@ -60,12 +65,26 @@ class Situation:
     failed: Counter[str] = field(default_factory=Counter)
     refused: set[str] = field(default_factory=set)
     complaint: str = ""
+    planned: bool = False
+    news: bool = False
+    steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+    draft: dict[str, tuple[str, str]] = field(default_factory=dict)
+    faults: set[str] = field(default_factory=set)
+    wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
+    refused_goals: set[tuple[str, str]] = field(default_factory=set)
+    corrected: ToolCall | None = None
+    put: dict[str, tuple[str, str]] = field(default_factory=dict)
+    given_up: Counter[str] = field(default_factory=Counter)
     images: tuple[bytes, ...] = ()
 
     def done(self, name: str) -> bool:
-        """Whether a thing is where the plan wants it, as last seen."""
+        """Whether a thing is where the plan wants it, as it was put there or as last seen; a place in a structure only as it was put there."""
         item, goal = self.objects.get(name), self.goals.get(name)
-        return bool(item and goal and (item.get("relation"), item.get("support")) == goal)
+        if goal is None:
+            return False
+        if self.put.get(name) == goal:
+            return True
+        return name not in self.steps and item is not None and (item.get("relation"), item.get("support")) == goal
 
 
 def read(messages: Sequence[Message]) -> Situation:
@@ -88,6 +107,7 @@ def _heard(now: Situation, message: Message) -> None:
         now.instruction = message.content
     elif message.content.startswith(SAID):
         now.said.append(message.content)
+        now.news = True
     else:
         now.hint = message.content
 
@@ -107,11 +127,37 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
     else:
         now.failed.update({act.key: 1, call.name: 1})
         now.refused |= {act.key} if act.code in REFUSED else set()
+    data = act.data if isinstance(act.data, Mapping) else {}
+    now.corrected = ToolCall(call.name, dict(data["arguments"])) if not act.ok and isinstance(data.get("arguments"), Mapping) else None
     if call.name in {"submit_plan", "finish"}:
         now.complaint = "" if act.ok else act.message
-    data = act.data if isinstance(act.data, Mapping) else {}
+        _refused(now, call, data) if not act.ok else _forgiven(now)
     if act.ok:
         _went_well(now, call, data)
+    elif call.name in PUT and call.name != "put_aside":
+        now.given_up[now.holding] += 1
+
+
+def _forgiven(now: Situation) -> None:
+    now.draft, now.faults, now.wanted, now.refused_goals = {}, set(), {}, set()
+
+
+def _refused(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
+    """What a refusal of a plan or an end says of each thing."""
+    if call.name == "submit_plan":
+        goals = _items(call.arguments.get("subgoals") or ())
+        now.draft = {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
+    for item in _items(data.get("unmet") or ()):
+        name, goal = str(item["object_id"]), (str(item.get("relation")), str(item.get("target_id")))
+        now.wanted[name] = goal
+        now.put.pop(name, None)
+        now.placed.discard(name)
+        now.faults.add(name)
+    ruled_out = {str(name) for name in data.get("not_covered") or ()} | {str(item["object_id"]) for item in _items(data.get("problems") or ())}
+    for name, goal in now.draft.items():
+        if ruled_out & {name, goal[1]} and name not in now.wanted:
+            now.refused_goals |= {(name, " ".join(goal)), *([(name, "")] if name in (data.get("not_covered") or ()) else [])}
+            now.faults.add(name)
 
 
 def _went_well(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
@@ -124,19 +170,35 @@ def _went_well(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
     elif name == "get_robot_state":
         now.holding = str(data.get("holding") or "")
     elif name == "submit_plan":
-        goals = _items(call.arguments.get("subgoals") or ())
+        goals = [*_items(data.get("order") or ()), *_items(call.arguments.get("subgoals") or ())]
         now.goals |= {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
+        now.planned, now.news = True, False
+    elif name == "plan_structure":
+        now.steps = {str(step["object_id"]): dict(step) for step in _items(data.get("steps") or ())}
+        now.planned = False
     elif name == "pick":
         now.holding = str(call.arguments.get("object_id", ""))
         now.placed.discard(now.holding)
+        now.put.pop(now.holding, None)
         now.objects.setdefault(now.holding, {"id": now.holding}).update(relation="held", support="gripper")
     elif name in PUT and now.holding:
         relation, key = PUT[name]
         now.objects.setdefault(now.holding, {"id": now.holding}).update(relation=relation, support=str(call.arguments.get(key, "table")) if key else "table")
+        now.put[now.holding] = _where(now, call)
         now.placed.add(now.holding)
         now.holding = ""
     elif name == "open_gripper":
         now.holding = ""
+
+
+def _where(now: Situation, call: ToolCall) -> tuple[str, str]:
+    """Relation and target of an act that put the held thing down."""
+    relation, key = PUT[call.name]
+    if call.name == "place_beside":
+        return str(call.arguments.get("side", "near")), str(call.arguments.get("target_id", ""))
+    if call.name == "place_at":
+        return "on", str((call.arguments.get("on") or ["table"])[0])
+    return relation, str(call.arguments.get(key, "table")) if key else "table"
 
 
 def _items(values: Any) -> Iterator[Mapping[str, Any]]:
@@ -148,3 +210,18 @@ def _short(value: Any) -> str:
         return f"{value:.3g}"
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def by_relevance(now: Situation) -> list[str]:
+    """Ids: held, meant by the plan, named in the instruction, containers, the others."""
+    said = f"{now.instruction} {' '.join(now.said)}".lower()
+
+    def rank(name: str) -> int:
+        item = now.objects[name]
+        if name == now.holding or name in now.goals:
+            return 0
+        if any(str(item.get(key) or "-") in said for key in ("label", "color")):
+            return 1
+        return 2 if item.get("is_container") else 3
+
+    return sorted(now.objects, key=rank)

@@ -6,7 +6,7 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
-from deskhand.bench.tools.worlds import bare
+from deskhand.bench.tools.worlds import bare, two_pens
 
 
 @scenario(tool="grip_force", name="by_the_formula", situation="Forty masses, frictions and accelerations against m (g + a) / (2 mu).", world=bare)
@@ -82,6 +82,36 @@ def as_far_as_asked(desk: Desk) -> Measured:
     before = desk.truth("blue").pose[:2, 3].copy()
     desk.call("push", {"object_id": ids["blue"], "direction": -1.5708, "distance": 0.06})
     return Measured(1000 * float(np.linalg.norm(desk.truth("blue").pose[:2, 3] - before - [0.0, -0.06])), "mm off", at_most=15.0)
+
+
+@scenario(
+    tool="separate",
+    name="two_pens",
+    situation="Of two pens side by side one is pushed out lengthwise: how far is it from where it says?",
+    world=two_pens,
+    changes=True,
+)
+def two_pens_apart(desk: Desk) -> Measured:
+    ids = desk.look()
+    before = desk.truth("pen").pose[:3, 3].copy()
+    told = desk.call("separate", {"object_id": ids["pen"]})
+    really = float(np.linalg.norm((desk.truth("pen").pose[:3, 3] - before)[:2]))
+    return Measured(1000 * abs(told["moved"] - really) if really > 0.015 else 1e3, "mm off", at_most=8.0)
+
+
+@scenario(
+    tool="separate",
+    name="then_it_is_picked",
+    situation="Two pens side by side, at which no grasp was found: is one in the hand after it and a pick?",
+    world=two_pens,
+    changes=True,
+)
+def then_it_is_picked(desk: Desk) -> Measured:
+    ids = desk.look()
+    refused = desk.result("pick", {"object_id": ids["pen"]}).code
+    desk.call("separate", {"object_id": ids["pen"]})
+    desk.call("pick", {"object_id": ids["pen"]})
+    return Measured(float(refused == "no_grasp" and desk.truth("pen").pose[2, 3] > 0.04), "picked", at_least=1.0)
 
 
 @scenario(tool="open_gripper", name="lets_go", situation="A block in the hand: is it out of the hand after it?", changes=True)

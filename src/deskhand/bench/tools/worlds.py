@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 Rgb = tuple[float, float, float]
@@ -20,6 +23,12 @@ def upright(kind: str, name: str, size: tuple[float, float, float], x: float, y:
     """A box, can, cup or the like that stands with its lower side at height ``bottom`` [m]."""
     mass = DENSITY * size[0] * size[1] * size[2] * (0.3 if kind in ("cup", "bin") else 0.7)
     return ObjectSpec(name, kind, size, rgb, mass, pose_at(x, y, bottom + size[2] / 2, yaw))
+
+
+def lying(name: str, x: float, y: float, length: float, rgb: Rgb, diameter: float = 0.0088, yaw: float = 0.0) -> ObjectSpec:
+    """A pen of ``length`` [m] on the table, along ``yaw`` [rad]."""
+    pose = make_transform(rotation_rpy(0.0, np.pi / 2, yaw), (x, y, diameter / 2))
+    return ObjectSpec(name, "pen", (diameter, diameter, length), rgb, 0.012, pose)
 
 
 def bin_at(x: float, y: float, yaw: float = 0.0) -> ObjectSpec:
@@ -46,6 +55,11 @@ def things() -> WorldSpec:
 def bare() -> WorldSpec:
     """A desk with nothing on it."""
     return WorldSpec(())
+
+
+def two_pens() -> WorldSpec:
+    """Two pens against each other, lengthwise; names: pen, other."""
+    return WorldSpec((lying("pen", 0.02, 0.05, 0.12, RED, yaw=0.9), lying("other", 0.0127, 0.0558, 0.13, YELLOW, yaw=0.9)))
 
 
 def behind() -> WorldSpec:

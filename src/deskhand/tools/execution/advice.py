@@ -73,6 +73,7 @@ POLICIES: dict[str, Policy] = {
             LOOK,
             Advice("generate_grasps", "see why there is none", (("object_id", OBJECT),)),
             Advice("grasp_from_cloud", "a grasp by its points alone", (("object_id", OBJECT),)),
+            Advice("separate", "push it out from beside what it lies against", (("object_id", OBJECT),)),
             Advice("push", "bring it away from walls and other things", (("object_id", OBJECT),)),
         ),
         "report that the gripper cannot take it, and why",

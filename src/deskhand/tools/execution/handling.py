@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.skills import move
 from deskhand.skills import push as pushing
+from deskhand.skills import separate as separating
 from deskhand.skills import wipe as wiping
 from deskhand.tools.acting import outcome
 from deskhand.tools.looking import skill_context
@@ -25,6 +26,17 @@ class Pushed(TypedDict):
     object_id: str
     moved: Annotated[float, Field(description="[m]")]
     off_by: Annotated[float, Field(description="[m] from where it should be")]
+    position: Position
+
+
+class Separated(TypedDict):
+    """Where it lies now."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    message: str
+    object_id: str
+    moved: Annotated[float, Field(description="[m]")]
     position: Position
 
 
@@ -71,6 +83,24 @@ def push(
 ) -> Pushed:
     """Push an object along the table with the closed fingers and measure how far it went."""
     return outcome(pushing.push(skill_context(ctx), object_id, direction, distance))  # type: ignore[return-value]
+
+
+@tool(
+    group="execution",
+    unit="force_and_compliance",
+    effects="motion",
+    needs=("arm", "gripper", "camera"),
+    preconditions=("not_stopped", "scene_known", "not_holding"),
+    postconditions=("not_holding",),
+    timeout=120.0,
+    when_to_use="After no_grasp because things lie side by side, such as two pens: one is pushed out lengthwise, so that the fingers fit.",
+    limits="Only what lies flat on the table close beside something else; fails with no_free_space where something is in the way on every side.",
+    examples=[("Free one of the two pens that lie against each other", {"object_id": "pen_1"})],
+    failures=[("An id that the last look does not have", {"object_id": "pen_99"}, "unknown_object")],
+)
+def separate(ctx: ToolContext, object_id: ObjectId) -> Separated:
+    """Push a thing out from beside its neighbours, along them, so that it can be grasped."""
+    return outcome(separating.separate(skill_context(ctx), object_id))  # type: ignore[return-value]
 
 
 @tool(

@@ -25,7 +25,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "put_aside": ("on", ""),
 }
 """Tools that put down what is held: the relation, and the argument that names the target (none: the table, or what ``on`` lists)."""
-MOVES = frozenset(("pick", *PLACES, "push", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))
+MOVES = frozenset(("pick", *PLACES, "push", "separate", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))
 
 
 class StepData(TypedDict):
@@ -126,7 +126,7 @@ class State:
             return self._pick_obstacle(str(step.arguments.get("object_id", "")))
         if step.tool in PLACES or step.tool == "handover":
             return self._place_obstacle(step)
-        if step.tool == "push":
+        if step.tool in ("push", "separate"):
             name = str(step.arguments.get("object_id", ""))
             if name not in self.where:
                 return f"there is no {name} on the desk", [], ""

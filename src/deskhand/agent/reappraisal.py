@@ -1,0 +1,64 @@
+"""Things that a later look shows to be something else: a rim taken for a sheet, two pens taken for one can. Nobody has to bring them anywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+from deskhand.agent.language.resolve import Seen
+
+MARGIN = 0.006
+"""[m] that a thing may reach beyond the sides that were measured."""
+STAYED = 0.02
+"""[m] that the place of a thing may differ between two looks at it while nobody moves it."""
+
+
+class Reappraisal:
+    """Follows looks at the whole desk.
+
+    Attributes:
+        turned_out: id -> ids of what is there instead, of things that a look did not show any more, and whose place it explained: by a thing that was
+            there before and is now seen to fill that place as well, or by things that were not told apart before.
+    """
+
+    def __init__(self) -> None:
+        self.turned_out: dict[str, tuple[str, ...]] = {}
+        self._last: list[Seen] = []
+
+    def looked(self, objects: Sequence[Seen], moved: Collection[str] = ()) -> None:
+        """A look; ``moved``: ids of what the robot has had in its hand, and what happens to that is its doing."""
+        now = {str(item["id"]) for item in objects}
+        for name in now & set(self.turned_out):
+            del self.turned_out[name]
+        for item in self._last:
+            name = str(item["id"])
+            if name in now or name in moved or item.get("is_container") or item.get("relation") == "held":
+                continue
+            instead = _filled_by(item, self._last, objects) or _told_apart(item, self._last, objects)
+            if instead:
+                self.turned_out[name] = instead
+        self._last = list(objects)
+
+
+def _filled_by(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, ...]:
+    """The larger thing beside it that has stayed, and within which it was."""
+    where = {str(other["id"]): other["position"] for other in before}
+    for other in objects:
+        stayed = str(other["id"]) in where and math.dist(where[str(other["id"])], other["position"]) < STAYED
+        if stayed and not other.get("is_container") and math.prod(other["size"]) > math.prod(item["size"]) and _within(item["position"], other):
+            return (str(other["id"]),)
+    return ()
+
+
+def _told_apart(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, ...]:
+    """What was not seen before and lies within where it was."""
+    known = {str(other["id"]) for other in before}
+    return tuple(str(other["id"]) for other in objects if str(other["id"]) not in known and not other.get("is_container") and _within(other["position"], item))
+
+
+def _within(point: Sequence[float], item: Seen) -> bool:
+    """Whether a point [m] lies in the oriented box of a thing, give or take :data:`MARGIN`."""
+    dx, dy, dz = (float(point[axis]) - float(item["position"][axis]) for axis in range(3))
+    cosine, sine = math.cos(float(item.get("yaw", 0.0))), math.sin(float(item.get("yaw", 0.0)))
+    along = (cosine * dx + sine * dy, cosine * dy - sine * dx, dz)
+    return all(abs(value) <= float(size) / 2 + MARGIN for value, size in zip(along, item["size"], strict=True))

@@ -1,0 +1,149 @@
+"""Slide a thing out from beside its neighbours, so that the fingers find room at it: two pens side by side leave none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.push import BEHIND, CLEAR, LONGEST, reach_along, stroke
+from deskhand.skills.second_look import disturbed, same_object
+from deskhand.types import Scene, SceneObject, SkillResult
+
+ROOM = 0.010  # [m] beside the free part, beyond the finger that goes there, and at both ends of it
+SPARE = 0.002  # [m] between the fingers and others on the way
+TOUCHES = 0.004  # [m] that measured boxes of things side by side may overlap
+COVERED = (1.0, 0.5, 0.3)  # share of the thing's width that the fingers push at: all, or beside its neighbour a part
+ENOUGH = 0.6  # of the way
+
+
+@dataclass(frozen=True)
+class _Way:
+    """``direction`` (3,) in which the thing shall go by ``distance`` [m]; the fingers push ``aside`` [m] of its middle, to the left of the way."""
+
+    direction: Array
+    distance: float
+    aside: float
+
+    @property
+    def left(self) -> Array:
+        """Across the way."""
+        return np.array([-self.direction[1], self.direction[0], 0.0])
+
+
+@skill
+def separate(ctx: SkillContext, object_id: str) -> SkillResult:
+    """Push ``object_id`` along one of its sides out from between what lies beside it, until the fingers fit to a part of it.
+
+    Success when a look finds it so far on its way. ``data``: ``object_id``, ``moved`` [m], ``position``, ``disturbed``, ``times``.
+    Codes: ``already_holding``, ``unknown_object``, ``invalid_input``, ``no_free_space`` (no way out), ``place_failed``, ``object_lost``, and those of
+    motion and safety.
+    """
+    if ctx.belief.held is not None:
+        raise DeskhandError("already_holding", f"the hand holds {ctx.belief.held.object.id}.", hint="Place it first.")
+    ctx.step(0.0, f"separate {object_id}")
+    scene = ctx.scene()
+    item = scene.get(object_id)
+    if item.is_container or item.support != "table" or item.relation == "leaning":
+        raise DeskhandError("invalid_input", f"{object_id} does not lie flat on the table; only such things are pushed.")
+    beside = neighbours(ctx, scene, item)
+    if not beside:
+        raise DeskhandError("invalid_input", f"nothing lies close beside {object_id}.", hint="Pick it.")
+    ctx.step(0.2, "close the fingers")
+    ctx.grip(ctx.robot.arm.gripper.width_min)
+    ctx.step(0.35, f"come down at the end of {object_id}")
+    way = _push_out(ctx, scene, item, beside)
+    ctx.step(0.8, "look how far it went")
+    after = ctx.look()
+    found = same_object(after, item)
+    if found is None:
+        raise SkillError("object_lost", f"{object_id} is not seen after the push.", {"object_id": object_id})
+    moved = float((found.position - item.position) @ way.direction)
+    data: dict[str, object] = {"object_id": found.id, "moved": round(moved, 4), "position": [round(float(value), 4) for value in found.position]}
+    data["disturbed"] = disturbed(scene, after, (object_id,))
+    if moved < ENOUGH * way.distance:
+        raise SkillError("place_failed", f"{object_id} went {1000 * moved:.0f} mm of {1000 * way.distance:.0f} mm.", data)
+    return SkillResult("", f"{object_id} was pushed out by {1000 * moved:.0f} mm", data)
+
+
+def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[SceneObject]:
+    """Things so close beside ``item`` that no finger fits between."""
+    need = ctx.robot.arm.gripper.finger_thickness + ROOM
+    found = []
+    for other in scene.objects:
+        if other.id == item.id or other.relation == "held" or other.is_container:
+            continue
+        gaps = [abs(float((other.position - item.position) @ axis)) - reach_along(item, axis) - reach_along(other, axis) for axis in _axes(item)]
+        if max(gaps) < need:
+            found.append(other)
+    return found
+
+
+def _push_out(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[SceneObject]) -> _Way:
+    """The shortest push that frees it and can be planned."""
+    gripper = ctx.robot.arm.gripper
+    half = max(gripper.finger_thickness + gripper.width_min / 2, gripper.finger_breadth / 2)
+    ways = [way for axis in _axes(item) for sign in (1.0, -1.0) for way in _ways(scene, item, beside, sign * axis, half, gripper.finger_breadth + 2 * ROOM)]
+    low, high = ctx.robot.arm.work_radius
+    base = ctx.robot.arm.world_T_base[:2, 3]
+
+    def off(way: _Way) -> float:
+        """[m] that the middle of the part that comes free lies out of reach."""
+        free = item.position + (way.distance + reach_along(item, way.direction) - gripper.finger_breadth) * way.direction
+        radius = float(np.linalg.norm(free[:2] - base))
+        return max(low - radius, radius - high, 0.0)
+
+    last = DeskhandError("no_free_space", f"{item.id} cannot be pushed out: something is in the way on every side.", hint="Move what lies around it first.")
+    for way in sorted(ways, key=lambda way: (off(way), way.distance, abs(way.aside))):
+        behind = reach_along(item, way.direction)
+        start = item.position - way.direction * (behind + BEHIND + half) + way.left * way.aside
+        end = item.position + way.direction * (way.distance - behind - half) + way.left * way.aside
+        try:
+            stroke(ctx, scene, item, start, end, way.direction)
+            return way
+        except DeskhandError as error:
+            if error.code not in ("no_ik_solution", "goal_in_collision", "planning_failed", "path_incomplete"):
+                raise
+            last = error
+    raise last
+
+
+def _ways(scene: Scene, item: SceneObject, beside: list[SceneObject], direction: Array, half: float, needed: float) -> list[_Way]:
+    """Of pushes in ``direction`` with fingers ``half`` [m] wide to each side: those that free ``needed`` [m] of the thing and meet nothing else."""
+    way = _Way(direction, 0.0, 0.0)
+    behind, across = reach_along(item, direction), reach_along(item, way.left)
+    needed = min(needed, 2 * behind)
+    boxes = [_span(other, item, direction) + _span(other, item, way.left) for other in scene.objects if other.id != item.id and other.relation != "held"]
+    front = max(_span(other, item, direction)[1] for other in beside)
+    distance = max(front + needed - behind, 0.01)
+    ahead = any(
+        low > behind - TOUCHES and low < behind + distance + CLEAR and left < across - TOUCHES and right > TOUCHES - across for low, _, left, right in boxes
+    )
+    if distance > LONGEST or ahead:
+        return []
+    found = []
+    for covered in COVERED:
+        for side in (1.0, -1.0):
+            aside = side * max(0.0, across + half - 2 * across * covered) if covered < 1.0 else 0.0
+            first, last = -behind - BEHIND - 2 * half - SPARE, distance - behind + SPARE
+            free = all(high < first or low > last or right < aside - half - SPARE or left > aside + half + SPARE for low, high, left, right in boxes)
+            if free:
+                found.append(_Way(direction, distance, aside))
+    return found[:1]
+
+
+def _axes(item: SceneObject) -> list[Array]:
+    """Horizontal directions (3,) along its sides."""
+    level = [axis * [1.0, 1.0, 0.0] for axis in np.asarray(item.pose[:3, :3]).T]
+    first = max(level, key=lambda axis: float(np.linalg.norm(axis)))
+    first = first / np.linalg.norm(first)
+    return [first, np.array([-first[1], first[0], 0.0])]
+
+
+def _span(other: SceneObject, item: SceneObject, axis: Array) -> tuple[float, float]:
+    """From where to where [m] along ``axis``, as seen from the middle of ``item``."""
+    middle, reach = float((other.position - item.position) @ axis), reach_along(other, axis)
+    return middle - reach, middle + reach

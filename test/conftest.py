@@ -1,0 +1,40 @@
+"""Unit tests run side by side; those that start nodes or whole programs follow one at a time: they watch the clock, and share ROS domains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+try:
+    from xdist.scheduler import LoadScopeScheduling
+except ImportError:  # without it, pytest runs one test at a time anyway
+    LoadScopeScheduling = None
+
+ALONE = ("test/nodes/", "test/e2e/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that want the machine for themselves come last."""
+    items.sort(key=lambda item: item.nodeid.startswith(ALONE))
+
+
+if LoadScopeScheduling is not None:
+
+    class OneByOneLast(LoadScopeScheduling):  # type: ignore[misc]
+        """A file of unit tests goes to the next free process; what wants the machine for itself goes to the one that is left when the others have ended."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return "alone" if nodeid.startswith(ALONE) else nodeid.split("::", 1)[0]
+
+        def _reschedule(self, node: Any) -> None:
+            others = any(other is not node and not other.shutting_down for other in self.nodes)
+            if next(iter(self.workqueue), "") == "alone" and others and not node.shutting_down and self._pending_of(self.assigned_work[node]) <= 2:
+                node.shutdown()  # it ends with what it has
+                return
+            super()._reschedule(node)
+
+    def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneByOneLast:
+        """Of pytest-xdist."""
+        config.option.loadscopereorder = False
+        return OneByOneLast(config, log)

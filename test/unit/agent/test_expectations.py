@@ -1,0 +1,125 @@
+"""What an instruction plainly asks for is held against plans and ends: nothing false is called done, whatever a model plans, builds or says."""
+
+from typing import Any
+
+import pytest
+from symbolic_desk import SymbolicDesk, thing
+from test_loop_models import LOOK, finish, run, say
+
+from deskhand.agent.expectations import Expectations
+from deskhand.agent.goals import Goal
+from deskhand.agent.language.parser import parse
+
+SORT = "put the blocks in the tray and everything else in the bin"
+
+
+def things(**places: str) -> list[dict[str, Any]]:
+    """A cup, a block, an eraser, a bin and a tray; ``places``: what lies in which container."""
+    seen = [thing("cup_1"), thing("block_1", "blue"), thing("eraser_1", "white"), thing("bin_1"), thing("tray_1")]
+    for item in seen:
+        if item["id"] in places:
+            item.update(support=places[item["id"]], relation="in")
+    return seen
+
+
+def plan(**goals: str) -> Any:
+    return say("submit_plan", subgoals=[{"object_id": name, "relation": "in", "target_id": target} for name, target in goals.items()])
+
+
+def moved(name: str, target: str) -> list[Any]:
+    return [say("pick", object_id=name), say("place_in", container_id=target)]
+
+
+def expected(text: str, objects: list[dict[str, Any]]) -> Expectations:
+    expectations = Expectations(parse(text))
+    expectations.looked(objects)
+    return expectations
+
+
+def test_a_plan_that_the_words_contradict_is_refused_with_what_they_say() -> None:
+    outcome = run([LOOK, plan(block_1="bin_1", cup_1="bin_1"), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
+    step = outcome.steps[1]
+    assert (step.ok, step.code) == (False, "impossible")
+    assert step.data == {"unmet": [{"object_id": "block_1", "relation": "in", "target_id": "tray_1", "reason": "the instruction asks for it"}]}
+
+
+def test_an_empty_plan_is_refused_while_something_is_to_do() -> None:
+    outcome = run([LOOK, plan(), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
+    assert {item["object_id"] for item in outcome.steps[1].data["unmet"]} == {"cup_1", "block_1", "eraser_1"}
+    tidy = run([LOOK, plan(), finish()], SORT, SymbolicDesk(*things(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")))
+    assert tidy.success
+
+
+def test_the_wrong_thing_in_the_tray_is_no_end_and_the_right_one_there_from_the_start_is_no_work() -> None:
+    """The eraser lies in the tray from the start, and belongs in the bin; the block lies in the tray, where it belongs."""
+    desk = SymbolicDesk(*things(eraser_1="tray_1", block_1="tray_1"))
+    done = [finish(summary=f"done {number}") for number in range(9)]
+    outcome = run([LOOK, plan(cup_1="bin_1"), *moved("cup_1", "bin_1"), *done], SORT, desk)
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert "the instruction also asks for: eraser_1 in bin_1" in outcome.steps[4].message
+    assert "block_1" not in outcome.steps[4].message
+    desk = SymbolicDesk(*things(eraser_1="tray_1", block_1="tray_1"))
+    assert run([LOOK, plan(cup_1="bin_1", eraser_1="bin_1"), *moved("cup_1", "bin_1"), *moved("eraser_1", "bin_1"), finish()], SORT, desk).success
+
+
+def test_a_thing_put_into_the_wrong_container_without_a_plan_is_no_end() -> None:
+    acts = [step for name in ("cup_1", "eraser_1", "block_1") for step in moved(name, "bin_1")]
+    outcome = run([LOOK, *acts, *[finish(summary=f"done {number}") for number in range(9)]], SORT, SymbolicDesk(*things()))
+    assert not outcome.success
+    assert "block_1 in tray_1" in outcome.steps[7].message
+
+
+def test_where_a_choice_is_left_to_the_robot_every_choice_is_right() -> None:
+    two = [*things(), thing("cup_2", "green")]
+    one_cup = expected("put a cup in the bin", two)
+    assert not one_cup.contradicted([Goal("cup_2", "in", "bin_1")], two)
+    assert not one_cup.overlooked([Goal("cup_2", "in", "bin_1")], [*two[:-1], {**two[-1], "support": "bin_1", "relation": "in"}])
+    assert not expected("clean the desk", two).contradicted([Goal("cup_1", "in", "tray_1")], two)
+
+
+def test_a_thing_that_turns_out_to_be_another_is_not_held_to_the_first_look() -> None:
+    first = things()
+    expectations = expected(SORT, first)
+    assert expectations.contradicted([Goal("block_1", "in", "bin_1")], first)
+    expectations.looked([{**item, "label": "sponge"} if item["id"] == "block_1" else item for item in first])
+    assert not expectations.contradicted([Goal("block_1", "in", "bin_1")], first)
+
+
+def test_what_is_not_there_is_never_done() -> None:
+    outcome = run([LOOK, plan(), *[finish(summary=f"done {number}") for number in range(9)]], "put the sponge in the bin", SymbolicDesk(*things()))
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert "I see no 'sponge'" in outcome.steps[2].message
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("Build a tower of four blocks.", {"structure_name": "tower", "count": 4}, {"structure_name": "row", "count": 4}),
+        ("Please arrange five cubes in a straight line.", {"structure_name": "row", "count": 5}, {"structure_name": "row", "count": 3}),
+        (
+            "Stack two blocks into a tower, from top to bottom: orange and purple.",
+            {"structure_name": "tower", "count": 2, "colors": ["purple", "orange"]},
+            {"structure_name": "tower", "count": 2, "colors": ["orange", "purple"]},
+        ),
+        ('Build this: {"structure": "pyramid"}', {"plan": {"structure": "pyramid"}}, {"structure_name": "tower"}),
+        ("put the cup in the bin", {"structure_name": "tower"}, None),
+    ],
+)
+def test_a_structure_is_the_one_that_was_asked_for(text: str, right: dict[str, Any], wrong: dict[str, Any] | None) -> None:
+    expectations = Expectations(parse(text))
+    assert expectations.misread(right) == {}
+    assert wrong is None or right.items() <= expectations.misread(wrong).items()
+
+
+def test_a_structure_that_nobody_planned_is_not_done() -> None:
+    desk = SymbolicDesk(thing("block_1"), thing("block_2", "blue"))
+    on = say("submit_plan", subgoals=[{"object_id": "block_1", "relation": "on", "target_id": "table"}])
+    outcome = run([LOOK, on, *[finish(summary=f"done {number}") for number in range(9)]], "Build a tower of two blocks.", desk)
+    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert "plan_structure" in outcome.steps[2].message
+
+
+def test_going_home_is_no_deed_for_words_that_nobody_understands() -> None:
+    outcome = run([LOOK, say("move_home"), *[finish(summary=f"done {number}") for number in range(9)]], "reticulate the splines")
+    assert not outcome.success
+    assert run([say("move_home"), finish()], "go home").success

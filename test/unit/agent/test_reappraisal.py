@@ -1,0 +1,72 @@
+"""Things that were never there: a later look explains them, and nothing has to be done for them; what was really there stays a sub-goal."""
+
+from typing import Any
+
+import pytest
+from symbolic_desk import SymbolicDesk, thing
+
+from deskhand.agent.loop import AgentLoop
+from deskhand.agent.models.offline import OfflineModel
+from deskhand.agent.reappraisal import Reappraisal
+from deskhand.etp.base import ToolResult
+
+CAN = {**thing("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}
+RIM = {**thing("object_1", "white"), "position": [0.096, 0.003, 0.069], "size": [0.026, 0.048, 0.003], "support": "can_1"}
+
+
+def looks(*pictures: list[dict[str, Any]], moved: set[str] | None = None) -> dict[str, tuple[str, ...]]:
+    reappraisal = Reappraisal()
+    for picture in pictures:
+        reappraisal.looked(picture, moved or set())
+    return reappraisal.turned_out
+
+
+def test_a_rim_that_became_part_of_its_can_was_never_a_thing() -> None:
+    taller = {**CAN, "position": [0.102, 0.001, 0.036], "size": [0.039, 0.039, 0.072]}
+    assert looks([CAN, RIM], [taller]) == {"object_1": ("can_1",)}
+
+
+def test_a_heap_that_was_told_apart_was_never_a_thing() -> None:
+    heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
+    pens = [{**thing(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
+    assert looks([heap], pens) == {"can_3": ("pen_1", "pen_2")}
+
+
+@pytest.mark.parametrize(
+    ("later", "moved"),
+    [
+        ([], set()),
+        ([{**CAN, "position": [0.16, 0.0, 0.034]}], set()),  # what may have filled the place has itself been moved
+        ([{**CAN, "size": [0.02, 0.02, 0.068]}], {"object_1"}),  # the robot had it in its hand
+        ([{**thing("bin_1"), "position": [0.1, 0.0, 0.035]}], set()),  # a thing may lie unseen in a container
+    ],
+)
+def test_what_nothing_explains_stays_missing(later: list[dict[str, Any]], moved: set[str]) -> None:
+    assert looks([CAN, RIM], later, moved=moved) == {}
+
+
+def test_what_is_seen_again_is_there() -> None:
+    assert looks([CAN, RIM], [CAN], [CAN, RIM]) == {}
+
+
+class Mistaken(SymbolicDesk):
+    """The first look takes the rim of a can for a thing."""
+
+    looks = 0
+
+    def _detect_objects(self) -> ToolResult:
+        result = super()._detect_objects()
+        self.looks += 1
+        if self.looks == 1:
+            can = next(item for item in result.data["objects"] if item["id"] == "can_1")
+            x, y, z = can["position"]
+            result.data["objects"].append({**RIM, "position": [x, y, z + can["size"][2] / 2]})
+        return result
+
+
+def test_a_desk_is_done_though_a_rim_was_taken_for_a_thing_and_the_report_says_so() -> None:
+    robot = Mistaken(thing("can_1", "orange", position=(0.1, 0.0)), thing("bin_1", position=(0.0, 0.28)))
+    outcome = AgentLoop(OfflineModel(), robot).run("put everything in the bin")
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"can_1": "bin_1"}
+    assert "object_1 turned out to be the orange can (can_1)" in outcome.summary
