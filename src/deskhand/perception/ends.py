@@ -61,7 +61,7 @@ def _above_table(solid: Solid, sign: float, end: float) -> float:
     if down < _LEANS:
         return end
     lowest = solid.size[1] / 2 * float(np.sqrt(max(0.0, 1.0 - down**2)))
-    return min(end, max(solid.size[0] / 4, (float(solid.pose[2, 3]) - lowest + _SUNK) / down))
+    return min(end, max(float(solid.size[0]) / 4, (float(solid.pose[2, 3]) - lowest + _SUNK) / down))
 
 
 def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) -> float | None:
@@ -94,8 +94,8 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
         return float(reach[last - 1] + _STEP / 2)
     last = _tip_end(tip, own, is_ground | is_other, first, one_color=True)
     # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
-    beyond = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
-    return float(reach[last - 1] + _STEP / 2) if len(beyond) == _MIXED and (beyond != HIDDEN).all() and (beyond != UNKNOWN).any() else None
+    there = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
+    return float(reach[last - 1] + _STEP / 2) if len(there) == _MIXED and (there != HIDDEN).all() and (there != UNKNOWN).any() else None
 
 
 def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool = False) -> int:
