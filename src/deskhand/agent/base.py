@@ -60,6 +60,8 @@ class Reply:
     model: str = ""
     prompt: str = ""
     said: str = ""
+    asked: bool = True
+    """False where the call follows from what was decided before, and no model was asked."""
 
 
 class ChatModel(Protocol):

@@ -89,7 +89,9 @@ class Calls:
         for name in dict.fromkeys(names[:MOST_DOUBTS]):
             if name == self.gate.desk.held or any(item.get("support") == name for item in self.gate.desk.objects.values()):
                 continue
+            cpu = time.thread_time()
             seen = self._tools.invoke(REACH, {"object_id": name}, cancelled=self._spent.over, caller=self._caller)
+            self._spent.elsewhere(time.thread_time() - cpu)
             if seen.ok and not seen.data.get("reachable", True):
                 doubts.append({"object_id": name, "reason": str(seen.data.get("reason", ""))[:200]})
         return doubts

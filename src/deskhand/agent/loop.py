@@ -140,9 +140,10 @@ class AgentLoop:
 
     def _reply(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> tuple[Reply, float, str]:
         """A reply, its latency [s], and the digest of what was shown."""
-        shown, began = trim(messages, self._context, cards), self._now()
+        shown, began, cpu = trim(messages, self._context, cards), self._now(), time.thread_time()
         reply = ask(self._model, shown, cards, self._spent.check, schema)
         latency = self._now() - began
+        self._spent.elsewhere(time.thread_time() - cpu)
         self._spent.model(reply.usage)
         return reply if schema else self._calls.repairs.reply(reply), latency, digest(shown)
 

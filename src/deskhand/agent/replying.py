@@ -52,7 +52,7 @@ def ask(
     if isinstance(answer, BaseException):
         log.error("model %s failed", model.name, exc_info=answer)
         raise End("model_failed", f"the language model {model.name} failed: {type(answer).__name__}: {answer}")
-    if answer.usage.prompt_chars:
+    if answer.usage.prompt_chars or not answer.asked:
         return answer
     return replace(answer, usage=replace(answer.usage, prompt_chars=sum(len(message.content) for message in messages)))
 

@@ -47,6 +47,10 @@ class Spent:
     def tool(self, cpu: float) -> None:
         """A tool was called and took so much of this thread's CPU time [s], which is not the loop's."""
         self.calls += 1
+        self.elsewhere(cpu)
+
+    def elsewhere(self, cpu: float) -> None:
+        """So much of this thread's CPU time [s] went into a tool, or into waiting for the model."""
         self._elsewhere += cpu
 
     def overhead(self) -> float:

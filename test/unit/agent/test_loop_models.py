@@ -232,3 +232,8 @@ def test_scripted_replies_come_from_a_file(tmp_path: Any) -> None:
     path.write_text("no: list")
     with pytest.raises(DeskhandError, match="list of strings"):
         ScriptedModel.from_file(path)
+
+
+def test_a_call_that_follows_was_asked_of_nobody() -> None:
+    outcome = run([Reply("as planned", (ToolCall("detect_objects", {}),), asked=False), finish("refused", "No.")])
+    assert [bool(step.prompt_chars) for step in outcome.steps] == [False, True]

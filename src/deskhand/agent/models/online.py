@@ -38,7 +38,7 @@ class OnlineModel(ABC):
             return self._reply(messages, tools, schema)
         asked = compact(messages, tools, self._profile)
         if asked.follows:
-            return Reply(CORRECTED if asked.now.faults or asked.now.corrected else FOLLOWS, (asked.follows,), model=self.name)
+            return Reply(CORRECTED if asked.now.faults or asked.now.corrected else FOLLOWS, (asked.follows,), model=self.name, asked=False)
         reply = self._reply(asked.messages, asked.cards, None)
         prompt = "\n\n".join(message.content for message in asked.messages)
         said = json.dumps([{"tool": call.name, "arguments": call.arguments} for call in reply.tool_calls]) if reply.tool_calls else reply.text
