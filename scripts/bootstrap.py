@@ -232,7 +232,7 @@ class Setup:
 
     def install_libraries_and_interfaces(self) -> None:
         """Both at once: pip waits for the network and the disk, the compiler for the processor."""
-        files = [ROOT / f"requirements/{name}.txt" for name in ("core", "sim", "view", "dev")]
+        files = [ROOT / f"requirements/{name}.txt" for name in ("core", "sim", "view", "dev", "search")]
         libraries, interfaces = fingerprint(files, self.python["version"], self.with_ros), self.interfaces_mark()
         jobs = []
         if not self.fresh("libraries", libraries):

@@ -47,9 +47,9 @@ def search(
     limit: Annotated[int, typer.Option(min=1, help="At most as many.")] = 5,
     json_file: Json = None,
 ) -> None:
-    """Find tools by what they can do, best first. JSON: as list, with "score"."""
+    """Find tools by what they can do, best first. JSON: as list, with "score", and "ranked_by": what was compared."""
     registry = _registry()
-    _show_summaries(registry, registry.search(text, group, unit, limit), json_file, scores=True)
+    _show_summaries(registry, registry.search(text, group, unit, limit), json_file, registry.ranked_by)
 
 
 @tools.command()
@@ -159,11 +159,13 @@ def _run_scenarios(run: Callable[..., Generator[Row, None, None]], wanted: Seque
 
 @tools.command()
 def page(file: Annotated[Path, typer.Argument(help="The page; its part between the markers is replaced.")] = Path("docs/tools.md")) -> None:
-    """Write the list of the tools into the documentation."""
-    from deskhand.tools.page import write_page
+    """Write the list of the tools into the documentation, and, where the sentence model is, what it makes of the cards into the package."""
+    from deskhand.tools.page import write_page, write_vectors
 
-    changed = write_page(_registry(others=False), file)
+    registry = _registry(others=False)
+    changed = write_page(registry, file)
     console.print(f"{file} {'was brought up to date' if changed else 'is current'}.")
+    console.print(write_vectors(registry))
 
 
 def _registry(others: bool = True) -> Registry:
@@ -175,17 +177,19 @@ def _registry(others: bool = True) -> Registry:
     return registry
 
 
-def _show_summaries(registry: Registry, hits: list[ToolSummary], json_file: Path | None, scores: bool = False) -> None:
+def _show_summaries(registry: Registry, hits: list[ToolSummary], json_file: Path | None, ranked_by: str = "") -> None:
     rows: list[dict[str, Any]] = []
-    table = Table(Column("name", no_wrap=True), "group / unit", "effects", "needs", "what it does", *(["score"] if scores else []))
+    table = Table(Column("name", no_wrap=True), "group / unit", "effects", "needs", "what it does", *(["score"] if ranked_by else []))
     for hit in hits:
         card = registry.get(hit.name).card
         rows.append({key: getattr(card, key) for key in ("name", "group", "unit", "summary", "effects", "needs", "mode", "version", "source")})
-        table.add_row(hit.name, f"{hit.group} / {hit.unit}", hit.effects, ", ".join(card.needs), hit.summary, *([f"{hit.score:.1f}"] if scores else []))
-        if scores:
+        table.add_row(hit.name, f"{hit.group} / {hit.unit}", hit.effects, ", ".join(card.needs), hit.summary, *([f"{hit.score:.2f}"] if ranked_by else []))
+        if ranked_by:
             rows[-1]["score"] = hit.score
-    _write(json_file, {"tools": rows})
+    _write(json_file, {"tools": rows, **({"ranked_by": ranked_by} if ranked_by else {})})
     console.print(table if hits else "No tool fits; try other words.")
+    if ranked_by:
+        console.print(f"[dim]Ranked by {ranked_by}.[/dim]", highlight=False)
 
 
 def _call_over_ros(name: str, arguments: dict[str, Any]) -> Any:

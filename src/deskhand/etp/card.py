@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
@@ -116,7 +116,7 @@ class Card(BaseModel):
         group: perception, cognition, reasoning or execution; ``unit`` is one of :data:`UNITS` of that group.
         when_to_use: the situations that call for it; searched.
         limits: what it cannot do.
-        words: other words in which people ask for it; searched.
+        words: other words in which people ask for it; ``asked``: sentences in which they do; searched.
         input_schema: JSON Schema (draft 2020-12) of the arguments, an object.
         output_schema: JSON Schema of the result.
         event_schema: JSON Schema of the events that a continuous or event tool publishes, an object; None for the others.
@@ -143,6 +143,7 @@ class Card(BaseModel):
     when_to_use: str = Field(min_length=10)
     limits: str = Field(min_length=5)
     words: str = Field(default="", max_length=500)
+    asked: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=50)
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
     event_schema: dict[str, Any] | None = None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-import math
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -15,26 +13,28 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolSummary
 from deskhand.etp.card import GROUPS, UNITS, Card
+from deskhand.etp.meaning import SentenceModel
 from deskhand.etp.predicates import check_predicates
+from deskhand.etp.ranking import Ranking
 from deskhand.etp.tool import FunctionTool, Tool, tool_of
 from deskhand.etp.validation import Schema
-from deskhand.etp.words import near, stems
 
 log = logging.getLogger(__name__)
 
 ENTRY_POINTS = "deskhand.tools"
-_NEAR_WEIGHT = 0.35
-_SATURATION, _LENGTH = 1.2, 0.4  # k1 and b of BM25 (Robertson and Zaragoza 2009)
+
+
+def _words_only() -> tuple[SentenceModel | None, str]:
+    return None, ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A tool with its compiled schemas and its weighted words."""
+    """A tool with its compiled schemas."""
 
     tool: Tool
     inputs: Schema
     outputs: Schema
-    words: Counter[str]
 
     @property
     def card(self) -> Card:
@@ -45,9 +45,12 @@ class Entry:
 class Registry:
     """Tools by name; safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: Callable[[], tuple[SentenceModel | None, str]] = _words_only) -> None:
+        """``model`` gives what the search compares meanings by, or None and why; it is asked at the first search."""
         self._entries: dict[str, Entry] = {}
         self._lock = threading.Lock()
+        self._model = model
+        self._ranking: Ranking | None = None
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -69,6 +72,7 @@ class Registry:
                     "config_error", f"there is already a tool {entry.card.name!r} from {taken.card.source}; the one from {entry.card.source} was refused."
                 )
             self._entries[entry.card.name] = entry
+            self._ranking = None
         return entry.card
 
     def get(self, name: str) -> Entry:
@@ -106,7 +110,7 @@ class Registry:
     def search(self, text: str = "", group: str = "", unit: str = "", limit: int = 0) -> list[ToolSummary]:
         """Tools that fit, best first; all in the order of the units when ``text`` is empty.
 
-        Ranked by BM25 over the weighted words of the card; words that mean the same count a little.
+        :attr:`ranked_by` tells what counts; see ranking.py.
 
         Raises:
             DeskhandError: ``invalid_input`` for a group or unit that does not exist, with those that do.
@@ -114,33 +118,25 @@ class Registry:
         _check_choice("group", group, GROUPS)
         _check_choice("unit", unit, [name for units in UNITS.values() for name in units])
         cards = [card for card in self.cards() if group in ("", card.group) and unit in ("", card.unit)]
-        query = stems(text[:2000])
-        if not query:
-            hits = [(card, 0.0) for card in cards] if not text.strip() else []
+        if not text.strip():
+            hits = [(card, 0.0) for card in cards]
         else:
-            scores = self._scores(query)
+            scores = self._ranking_now().scores(text[:2000])
             hits = [(card, scores.get(card.name, 0.0)) for card in cards]
             hits = sorted((hit for hit in hits if hit[1] > 0), key=lambda hit: -hit[1])
         summaries = [ToolSummary(card.name, card.group, card.unit, card.summary, card.effects, round(score, 4)) for card, score in hits]
         return summaries[:limit] if limit > 0 else summaries
 
-    def _scores(self, query: list[str]) -> dict[str, float]:
-        entries = list(self._entries.values())
-        weights: dict[str, float] = {}
-        for word in dict.fromkeys(query):
-            weights[word] = 1.0
-            for other in near(word):
-                weights.setdefault(other, _NEAR_WEIGHT)
-        mean_length = sum(sum(entry.words.values()) for entry in entries) / max(1, len(entries))
-        scores: dict[str, float] = {}
-        for word, weight in weights.items():
-            holding = [entry for entry in entries if word in entry.words]
-            rarity = math.log(1 + (len(entries) - len(holding) + 0.5) / (len(holding) + 0.5))
-            for entry in holding:
-                count, length = entry.words[word], sum(entry.words.values())
-                saturated = count * (_SATURATION + 1) / (count + _SATURATION * (1 - _LENGTH + _LENGTH * length / mean_length))
-                scores[entry.card.name] = scores.get(entry.card.name, 0.0) + weight * rarity * saturated
-        return scores
+    @property
+    def ranked_by(self) -> str:
+        """What the search compares: words, or words and meaning with which model; and why not meaning."""
+        return self._ranking_now().by
+
+    def _ranking_now(self) -> Ranking:
+        with self._lock:
+            if self._ranking is None:
+                self._ranking = Ranking([entry.card for entry in self._entries.values()], *self._model())
+            return self._ranking
 
     def load_entry_points(self, points: Iterable[EntryPoint] | None = None) -> list[str]:
         """Add the tools of other packages: entry points of the group ``deskhand.tools``.
@@ -192,25 +188,7 @@ def _checked(tool: Tool) -> Entry:
         if bool(problems) != (failing.code == "invalid_arguments"):
             why = f"do not fit: {problems[0]}" if problems else "fit, so the code cannot be invalid_arguments"
             raise DeskhandError("config_error", f"the card of tool {card.name!r} is broken: the arguments of its failure {failing.situation!r} {why}.")
-    return Entry(tool, inputs, outputs, _words(card))
-
-
-def _words(card: Card) -> Counter[str]:
-    properties = card.input_schema.get("properties", {})
-    fields = (
-        (card.name.replace("_", " "), 4),
-        (card.summary, 2),
-        (card.when_to_use, 2),
-        (" ".join(example.situation for example in card.examples), 2),
-        (card.words, 3),
-        (card.unit.replace("_", " "), 1),
-        (" ".join(properties).replace("_", " "), 1),
-    )
-    words: Counter[str] = Counter()
-    for text, weight in fields:
-        for word in stems(text):
-            words[word] += weight
-    return words
+    return Entry(tool, inputs, outputs)
 
 
 def _check_choice(what: str, value: str, valid: Iterable[str]) -> None:

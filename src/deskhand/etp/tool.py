@@ -137,6 +137,7 @@ def tool(
     limits: str,
     examples: Iterable[Mapping[str, Any] | tuple[str, Mapping[str, Any]]],
     words: str = "",
+    asked: Iterable[str] = (),
     effects: Effects = "none",
     needs: Iterable[Need] = (),
     preconditions: Iterable[str] = (),
@@ -154,8 +155,8 @@ def tool(
 ) -> Callable[[F], F]:
     """Make a function a tool: its name, docstring (first line: the summary) and type hints become the card.
 
-    ``words`` are other words in which people ask for it, for the search. ``examples`` are argument objects, or pairs of a situation and an
-    argument object; ``failures`` are triples of a situation, an argument object and the error code that the call ends with.
+    ``words`` are other words in which people ask for it, ``asked`` sentences in which they do, for the search. ``examples`` are argument objects, or
+    pairs of a situation and an argument object; ``failures`` are triples of a situation, an argument object and the error code that the call ends with.
     ``event`` is the TypedDict of what a continuous or event tool publishes: such a function
     calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
     its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
@@ -181,6 +182,7 @@ def tool(
                 "when_to_use": when_to_use,
                 "limits": limits,
                 "words": words,
+                "asked": tuple(asked),
                 "input_schema": input_schema(model),
                 "output_schema": output_schema(function, title),
                 "event_schema": None if event is None else schema_of(event, title),

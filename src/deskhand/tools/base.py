@@ -10,6 +10,7 @@ from pathlib import Path
 
 from deskhand.agent.models.config import ModelProfile, load_profile, vision_profile
 from deskhand.etp.approval import Approval
+from deskhand.etp.meaning import sentence_model
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session, Sink, nowhere
@@ -18,7 +19,7 @@ from deskhand.memory.recorder import Memory
 from deskhand.robot import Connected, Robot
 from deskhand.skills.belief import Belief
 from deskhand.tools.validated import with_validation
-from deskhand.tools.words import with_words
+from deskhand.tools.words import VECTORS, with_words
 
 MODULES = (
     "perception.detection",
@@ -97,7 +98,7 @@ def load_tools(others: bool = True, baseline: bool = False) -> tuple[Registry, l
     Returns:
         The registry, and one line for each tool of others that was refused.
     """
-    registry = Registry()
+    registry = Registry(lambda: sentence_model(VECTORS))
     for name in (*MODULES, *(BASELINE if baseline else ())):
         module = import_module(f"deskhand.tools.{name}")
         for item in vars(module).values():

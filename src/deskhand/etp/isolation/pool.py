@@ -27,6 +27,7 @@ MAX_WORKERS = 32
 MAX_IDLE = 4
 CALLS = 500  # after so many a worker is replaced, so that what leaks stays small
 START = 60.0  # [s] that importing the tools may take
+END = 10.0  # [s] that the process which forks them may take to end by itself
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "MUJOCO_GL")  # no keys or tokens of the parent reach a tool
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -117,7 +118,11 @@ class Pool:
                 self._control.close()
                 self._control = None
             if self._zygote is not None:
-                self._zygote.wait(10)
+                try:
+                    self._zygote.wait(END)
+                except subprocess.TimeoutExpired:  # it still imports the tools, on a machine that is busy with others; nothing of it is wanted any more
+                    self._zygote.kill()
+                    self._zygote.wait()
                 self._zygote = None
 
     def _take(self, access: frozenset[str]) -> Process | None:
