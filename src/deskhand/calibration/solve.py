@@ -129,7 +129,7 @@ class Problem:
     def _errors(self, x: Array) -> Array:
         """E of each view (V, 4, 4)."""
         errors = _poses(self._joint * np.einsum("vij,vj->vi", self._roots, x[12:].reshape(-1, 6)))
-        return errors if self._fixed else np.linalg.inv(errors)
+        return errors if self._fixed else np.asarray(np.linalg.inv(errors))
 
     def _residuals(self, x: Array) -> Array:
         first, second = (self._moves, self._errors(x)) if self._fixed else (self._errors(x), self._moves)

@@ -1,0 +1,63 @@
+"""A command's own robot lives on the clock of the robot whose nodes run."""
+
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("rclpy")
+import rclpy
+from rclpy.context import Context
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from deskhand.errors import DeskhandError
+from deskhand.nodes import connected, conversions
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """Publishes joint states, and a /clock that stands at 12 s where it is told to."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", "97")
+    context, stop, threads = Context(), threading.Event(), []
+    rclpy.init(context=context, domain_id=97)
+    node = rclpy.create_node("somebody", context=context)
+
+    def start(clock):
+        joints = node.create_publisher(JointState, "joint_states", 1)
+        ticks = node.create_publisher(Clock, "/clock", 1) if clock else None
+
+        def publish():
+            while not stop.wait(0.02):
+                joints.publish(JointState(name=["waist"], position=[0.0]))
+                if ticks is not None:
+                    ticks.publish(Clock(clock=conversions.time_to_msg(12.0)))
+
+        threads.append(threading.Thread(target=publish))
+        threads[0].start()
+
+    yield start
+    stop.set()
+    for thread in threads:
+        thread.join()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_a_simulations_clock_is_taken(simulated):
+    simulated(clock=True)
+    with connected.connected_robot("wx250s") as robot:
+        assert robot.now() == 12.0
+
+
+def test_without_a_clock_it_is_the_systems_time(simulated):
+    simulated(clock=False)
+    with connected.connected_robot("wx250s") as robot:
+        assert abs(robot.now() - time.time()) < 60
+
+
+def test_where_no_robot_is_that_is_said(simulated, monkeypatch):
+    monkeypatch.setattr(connected, "DISCOVERY", 0.3)
+    with pytest.raises(DeskhandError, match="nobody publishes") as caught, connected.connected_robot("wx250s"):
+        pass
+    assert caught.value.code == "node_unavailable" and "deskhand up" in caught.value.hint
