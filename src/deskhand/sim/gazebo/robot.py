@@ -37,6 +37,8 @@ def robot_urdf(world: WorldSpec, namespace: str = "") -> str:
     links = {link.attrib["name"]: link for link in root.findall("link")}
     for finger in finger_links(arm):
         _feeling(root, links[finger])
+    for limit in root.iterfind("joint[mimic]/limit"):  # Gazebo starts a joint that nobody commands at 0; from beyond its limits it would never move
+        limit.set("lower", repr(min(0.0, float(limit.attrib["lower"]))))
     _camera(root, world.camera, set(links))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)

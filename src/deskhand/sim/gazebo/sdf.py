@@ -1,6 +1,6 @@
 """A world as SDF, translated from the MuJoCo model of the same WorldSpec: every shape, mass, inertia and colour is said once (sim/builder.py).
 
-The arm is not in it: Gazebo reads that from its URDF (robot.py), which the world includes. What SDF cannot say or Gazebo's physics does not know is left out:
+The arm is not in it: it joins the running world from its URDF (robot.py). What SDF cannot say or Gazebo's physics does not know is left out:
 rolling friction, softness of contacts, the grain of the wood.
 """
 
@@ -35,13 +35,12 @@ SYSTEMS = {
 }
 
 
-def world_sdf(world: WorldSpec, folder: Path, arm_file: str = "") -> str:
+def world_sdf(world: WorldSpec, folder: Path) -> str:
     """The world as SDF 1.9; meshes are written into ``folder``/meshes.
 
     Args:
         world: what to translate; it must have no calibration board.
         folder: where the world's file will stand.
-        arm_file: URDF file that the world includes, relative to ``folder``; empty for none.
 
     Raises:
         DeskhandError: ``invalid_input`` when the world cannot be built or has what Gazebo does not get.
@@ -61,8 +60,6 @@ def world_sdf(world: WorldSpec, folder: Path, arm_file: str = "") -> str:
     shapes.add(link, 0, friction=float(built.model.geom("desk").friction[0]))
     for body in built.object_bodies:
         _object(sdf, built, body, shapes)
-    if arm_file:
-        _text(_child(sdf, "include"), "uri", arm_file)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
