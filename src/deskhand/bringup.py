@@ -203,7 +203,7 @@ def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
 
 
 def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
-    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60")
+    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60", "--switch-timeout", "60")
     return NodeSpec(name="spawner", executable="spawner", package="controller_manager", namespace=options.namespace, arguments=arguments, once=True)
 
 

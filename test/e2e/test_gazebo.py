@@ -1,4 +1,4 @@
-"""The real Gazebo Harmonic, where it is installed: pictures in the right frames, the arm along a trajectory, the truth for the scorer, nothing of it over ROS."""
+"""The real Gazebo Harmonic, where it is installed: pictures in the right frames, the arm along a trajectory, the truth for the scorer, none of it over ROS."""
 
 from __future__ import annotations
 

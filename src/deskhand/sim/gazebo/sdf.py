@@ -159,10 +159,14 @@ class Shapes:
         first, count = int(model.mesh_vertadr[number]), int(model.mesh_vertnum[number])
         vertices = model.mesh_vert[first : first + count]
         first, count = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
-        faces = model.mesh_face[first : first + count] + 1
+        faces = model.mesh_face[first : first + count]
+        # flat faces: without normals Gazebo draws a mesh in white
+        normals = np.cross(vertices[faces[:, 1]] - vertices[faces[:, 0]], vertices[faces[:, 2]] - vertices[faces[:, 0]])
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
         file = Path("meshes") / f"{mesh.name.replace('/', '_')}.obj"
         (self._folder / "meshes").mkdir(parents=True, exist_ok=True)
-        lines = [*(f"v {_numbers(*vertex)}" for vertex in vertices), *(f"f {a} {b} {c}" for a, b, c in faces)]
+        lines = [f"v {_numbers(*vertex)}" for vertex in vertices] + [f"vn {_numbers(*normal)}" for normal in normals]
+        lines += [f"f {a}//{number} {b}//{number} {c}//{number}" for number, (a, b, c) in enumerate(faces + 1, 1)]
         (self._folder / file).write_text("\n".join([*lines, ""]))
         return file.as_posix()
 
