@@ -211,11 +211,13 @@ def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
 class GazeboWorld:
     """What Gazebo and its bridge are started from; written by sim/gazebo/files.py.
 
-    ``name`` is that in the file ``sdf``; ``arm`` is the file that ``urdf`` stands in, the arm's description; ``bridge`` the configuration of the bridge;
-    ``partition`` the name under which those that belong together find each other on Gazebo's transport.
+    ``name`` is that in the file ``sdf``; ``camera`` a topic of Gazebo that comes with every picture; ``arm`` is the file that ``urdf`` stands in, the arm's
+    description; ``bridge`` the configuration of the bridge; ``partition`` the name under which those that belong together find each other on Gazebo's
+    transport.
     """
 
     name: str
+    camera: str
     sdf: Path
     arm: Path
     urdf: str
@@ -254,6 +256,7 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
             environment=environment,
         ),
         NodeSpec("gazebo_arm", "gz", package="", arguments=_create(world), environment=environment, once=True),
+        NodeSpec("gazebo_camera", "gz", package="", arguments=("topic", "--echo", "--num", "3", "--topic", world.camera), environment=environment, once=True),
         _state_publisher(options, world.urdf, simulated),
         _spawner(options, controllers),
     ]

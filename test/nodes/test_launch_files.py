@@ -80,7 +80,7 @@ def test_gazebo_starts_gazebo_its_bridge_its_controllers_and_the_stack(tmp_path:
     monkeypatch.setattr("deskhand.sim.gazebo.files.require_gazebo", lambda: None)
     context, actions = started("gazebo.launch.py", seed="2", folder=str(tmp_path))
     nodes = [action for action in actions if isinstance(action, Node)]
-    assert all(isinstance(action, ExecuteProcess) for action in actions) and len(actions) == len(nodes) + 2
+    assert all(isinstance(action, ExecuteProcess) for action in actions) and len(actions) == len(nodes) + 3
     assert node_names(context, nodes) == ["gazebo_bridge", "robot_state_publisher", "spawner", *STACK]
     assert parameters(context, nodes[0])["config_file"] == str(tmp_path / "bridge.yaml")
     assert (tmp_path / "world.sdf").is_file() and all(parameters(context, action)["use_sim_time"] is True for action in nodes[3:])

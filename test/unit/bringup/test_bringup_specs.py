@@ -73,9 +73,17 @@ def test_the_world_is_told_to_the_simulation_alone(tmp_path: Path) -> None:
 
 
 def test_gazebo_runs_the_same_stack_with_controllers_and_alone_knows_the_world(tmp_path: Path) -> None:
-    world = GazeboWorld(name="w", sdf=tmp_path / "desk.sdf", arm=tmp_path / "arm.urdf", urdf="<robot/>", bridge=tmp_path / "bridge.yaml", partition="mine")
+    world = GazeboWorld(
+        name="w",
+        camera="/camera_info",
+        sdf=tmp_path / "desk.sdf",
+        arm=tmp_path / "arm.urdf",
+        urdf="<robot/>",
+        bridge=tmp_path / "bridge.yaml",
+        partition="mine",
+    )
     specs = {spec.name: spec for spec in gazebo_nodes(StackOptions(namespace="left"), world)}
-    assert set(specs) == {"gazebo", "gazebo_arm", "gazebo_bridge", "robot_state_publisher", "spawner", *STACK}
+    assert set(specs) == {"gazebo", "gazebo_arm", "gazebo_camera", "gazebo_bridge", "robot_state_publisher", "spawner", *STACK}
     assert specs["gazebo"].command()[:2] == ["gz", "sim"] and "-s" in specs["gazebo"].arguments and "--ros-args" not in specs["gazebo"].command()
     for name, spec in specs.items():
         assert ("desk.sdf" in " ".join(spec.command())) == (name == "gazebo")

@@ -40,7 +40,9 @@ def write_gazebo(world: WorldSpec, folder: Path, namespace: str = "") -> GazeboW
     sdf.write_text(world_sdf(world, folder))
     bridge = folder / "bridge.yaml"
     bridge.write_text(bridge_yaml())
-    return GazeboWorld(name=WORLD, sdf=sdf, arm=arm, urdf=urdf, bridge=bridge, partition=f"deskhand_{os.getpid()}_{folder.name}")
+    return GazeboWorld(
+        name=WORLD, camera=f"/{CAMERA_TOPIC}/camera_info", sdf=sdf, arm=arm, urdf=urdf, bridge=bridge, partition=f"deskhand_{os.getpid()}_{folder.name}"
+    )
 
 
 def bridge_yaml() -> str:
