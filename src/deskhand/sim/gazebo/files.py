@@ -17,11 +17,11 @@ from deskhand.sim.spec import WorldSpec
 
 INSTALL = "apt install ros-jazzy-ros-gz ros-jazzy-gz-ros2-control ros-jazzy-ros2-controllers, then source /opt/ros/jazzy/setup.bash (docs/gazebo.md)."
 BRIDGED = (
-    # ROS topic, Gazebo topic, ROS type, Gazebo type, only while somebody listens
+    # ROS topic, Gazebo topic, ROS type, Gazebo type, lazy: not for pictures, whose first one after a pause comes without colour
     ("/clock", "/clock", "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", False),
-    (COLOR, f"/{CAMERA_TOPIC}/image", "sensor_msgs/msg/Image", "gz.msgs.Image", True),
-    (DEPTH, f"/{CAMERA_TOPIC}/depth_image", "sensor_msgs/msg/Image", "gz.msgs.Image", True),
-    (INFO, f"/{CAMERA_TOPIC}/camera_info", "sensor_msgs/msg/CameraInfo", "gz.msgs.CameraInfo", True),
+    (COLOR, f"/{CAMERA_TOPIC}/image", "sensor_msgs/msg/Image", "gz.msgs.Image", False),
+    (DEPTH, f"/{CAMERA_TOPIC}/depth_image", "sensor_msgs/msg/Image", "gz.msgs.Image", False),
+    (INFO, f"/{CAMERA_TOPIC}/camera_info", "sensor_msgs/msg/CameraInfo", "gz.msgs.CameraInfo", False),
 )
 """No pose of any thing is among them: the robot sees pictures and joint states."""
 

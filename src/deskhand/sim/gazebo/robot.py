@@ -16,7 +16,7 @@ from deskhand.sim.builder import PAD_FRICTION
 from deskhand.sim.spec import CameraSpec, WorldSpec
 
 CAMERA_TOPIC = "deskhand/camera"
-CAMERA_RATE = 10  # [Hz] of simulated time, only while somebody listens
+CAMERA_RATE = 10  # [Hz] of simulated time
 OPTICAL_T_GAZEBO = make_transform([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
 """A camera of Gazebo looks along x, with z up; an optical frame has z forward, x right (REP 103)."""
 
