@@ -203,7 +203,7 @@ def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
 
 
 def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
-    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60")
+    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60", "--switch-timeout", "60")
     return NodeSpec(name="spawner", executable="spawner", package="controller_manager", namespace=options.namespace, arguments=arguments, once=True)
 
 
@@ -211,11 +211,15 @@ def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
 class GazeboWorld:
     """What Gazebo and its bridge are started from; written by sim/gazebo/files.py.
 
-    ``sdf`` is the world's file, with the arm; ``urdf`` the arm's description; ``bridge`` the configuration of the bridge; ``partition`` the name under which
-    those that belong together find each other on Gazebo's transport.
+    ``name`` is that in the file ``sdf``; ``camera`` a topic of Gazebo that comes with every picture; ``arm`` is the file that ``urdf`` stands in, the arm's
+    description; ``bridge`` the configuration of the bridge; ``partition`` the name under which those that belong together find each other on Gazebo's
+    transport.
     """
 
+    name: str
+    camera: str
     sdf: Path
+    arm: Path
     urdf: str
     bridge: Path
     partition: str
@@ -251,10 +255,18 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
             parameters={**simulated, "config_file": str(world.bridge)},
             environment=environment,
         ),
+        NodeSpec("gazebo_arm", "gz", package="", arguments=_create(world), environment=environment, once=True),
+        NodeSpec("gazebo_camera", "gz", package="", arguments=("topic", "--echo", "--num", "3", "--topic", world.camera), environment=environment, once=True),
         _state_publisher(options, world.urdf, simulated),
         _spawner(options, controllers),
     ]
     return [*nodes, *_stack(options, use_sim_time=True)]
+
+
+def _create(world: GazeboWorld) -> tuple[str, ...]:
+    """Arguments of gz that put the arm into the world, once that runs: gz_ros2_control dies where a finger that mimics the other is there from the start."""
+    service = ("service", "--service", f"/world/{world.name}/create", "--reqtype", "gz.msgs.EntityFactory", "--reptype", "gz.msgs.Boolean")
+    return (*service, "--timeout", "90000", "--req", f"sdf_filename: {json.dumps(str(world.arm))}")
 
 
 def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:

@@ -79,10 +79,11 @@ def test_robot_starts_the_stack_with_drivers_that_are_asked_for() -> None:
 def test_gazebo_starts_gazebo_its_bridge_its_controllers_and_the_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deskhand.sim.gazebo.files.require_gazebo", lambda: None)
     context, actions = started("gazebo.launch.py", seed="2", folder=str(tmp_path))
-    assert isinstance(actions[0], ExecuteProcess) and not isinstance(actions[0], Node)
-    assert node_names(context, actions[1:]) == ["gazebo_bridge", "robot_state_publisher", "spawner", *STACK]
-    assert parameters(context, actions[1])["config_file"] == str(tmp_path / "bridge.yaml")
-    assert (tmp_path / "world.sdf").is_file() and all(parameters(context, action)["use_sim_time"] is True for action in actions[4:])
+    nodes = [action for action in actions if isinstance(action, Node)]
+    assert all(isinstance(action, ExecuteProcess) for action in actions) and len(actions) == len(nodes) + 3
+    assert node_names(context, nodes) == ["gazebo_bridge", "robot_state_publisher", "spawner", *STACK]
+    assert parameters(context, nodes[0])["config_file"] == str(tmp_path / "bridge.yaml")
+    assert (tmp_path / "world.sdf").is_file() and all(parameters(context, action)["use_sim_time"] is True for action in nodes[3:])
 
 
 def test_the_operator_page_is_a_launch_argument() -> None:

@@ -61,7 +61,7 @@ def _above_table(solid: Solid, sign: float, end: float) -> float:
     if down < _LEANS:
         return end
     lowest = solid.size[1] / 2 * float(np.sqrt(max(0.0, 1.0 - down**2)))
-    return min(end, max(float(solid.size[0]) / 4, (float(solid.pose[2, 3]) - lowest + _SUNK) / down))
+    return float(min(end, max(float(solid.size[0]) / 4, (float(solid.pose[2, 3]) - lowest + _SUNK) / down)))
 
 
 def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) -> float | None:

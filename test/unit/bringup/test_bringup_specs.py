@@ -73,15 +73,23 @@ def test_the_world_is_told_to_the_simulation_alone(tmp_path: Path) -> None:
 
 
 def test_gazebo_runs_the_same_stack_with_controllers_and_alone_knows_the_world(tmp_path: Path) -> None:
-    world = GazeboWorld(sdf=tmp_path / "desk.sdf", urdf="<robot/>", bridge=tmp_path / "bridge.yaml", partition="mine")
+    world = GazeboWorld(
+        name="w",
+        camera="/camera_info",
+        sdf=tmp_path / "desk.sdf",
+        arm=tmp_path / "arm.urdf",
+        urdf="<robot/>",
+        bridge=tmp_path / "bridge.yaml",
+        partition="mine",
+    )
     specs = {spec.name: spec for spec in gazebo_nodes(StackOptions(namespace="left"), world)}
-    assert set(specs) == {"gazebo", "gazebo_bridge", "robot_state_publisher", "spawner", *STACK}
+    assert set(specs) == {"gazebo", "gazebo_arm", "gazebo_camera", "gazebo_bridge", "robot_state_publisher", "spawner", *STACK}
     assert specs["gazebo"].command()[:2] == ["gz", "sim"] and "-s" in specs["gazebo"].arguments and "--ros-args" not in specs["gazebo"].command()
     for name, spec in specs.items():
         assert ("desk.sdf" in " ".join(spec.command())) == (name == "gazebo")
-        assert (spec.environment.get("GZ_PARTITION") == "mine") == (name in ("gazebo", "gazebo_bridge"))
+        assert (spec.environment.get("GZ_PARTITION") == "mine") == name.startswith("gazebo")
         assert spec.parameters.get("use_sim_time", True) is True
-        assert name == "gazebo" or "__ns:=/left" in spec.command()
+        assert not spec.package or "__ns:=/left" in spec.command()
     assert {"arm_controller", "gripper_controller", "joint_state_broadcaster"} <= set(specs["spawner"].arguments) and specs["spawner"].once
     assert "-s" not in gazebo_nodes(StackOptions(), world, gui=True)[0].arguments
     with pytest.raises(DeskhandError, match="controllers of its own"):

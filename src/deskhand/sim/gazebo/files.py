@@ -12,17 +12,16 @@ from deskhand.bringup import GazeboWorld
 from deskhand.errors import DeskhandError
 from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.sim.gazebo.robot import CAMERA_TOPIC, robot_urdf
-from deskhand.sim.gazebo.sdf import world_sdf
+from deskhand.sim.gazebo.sdf import WORLD, world_sdf
 from deskhand.sim.spec import WorldSpec
 
-ARM_FILE = "arm.urdf"
 INSTALL = "apt install ros-jazzy-ros-gz ros-jazzy-gz-ros2-control ros-jazzy-ros2-controllers, then source /opt/ros/jazzy/setup.bash (docs/gazebo.md)."
 BRIDGED = (
-    # ROS topic, Gazebo topic, ROS type, Gazebo type, only while somebody listens
+    # ROS topic, Gazebo topic, ROS type, Gazebo type, lazy: not for pictures, whose first one after a pause comes without colour
     ("/clock", "/clock", "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", False),
-    (COLOR, f"/{CAMERA_TOPIC}/image", "sensor_msgs/msg/Image", "gz.msgs.Image", True),
-    (DEPTH, f"/{CAMERA_TOPIC}/depth_image", "sensor_msgs/msg/Image", "gz.msgs.Image", True),
-    (INFO, f"/{CAMERA_TOPIC}/camera_info", "sensor_msgs/msg/CameraInfo", "gz.msgs.CameraInfo", True),
+    (COLOR, f"/{CAMERA_TOPIC}/image", "sensor_msgs/msg/Image", "gz.msgs.Image", False),
+    (DEPTH, f"/{CAMERA_TOPIC}/depth_image", "sensor_msgs/msg/Image", "gz.msgs.Image", False),
+    (INFO, f"/{CAMERA_TOPIC}/camera_info", "sensor_msgs/msg/CameraInfo", "gz.msgs.CameraInfo", False),
 )
 """No pose of any thing is among them: the robot sees pictures and joint states."""
 
@@ -35,13 +34,15 @@ def write_gazebo(world: WorldSpec, folder: Path, namespace: str = "") -> GazeboW
     """
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    arm, sdf = folder / "arm.urdf", folder / "world.sdf"
     urdf = robot_urdf(world, namespace)
-    (folder / ARM_FILE).write_text(urdf)
-    sdf = folder / "world.sdf"
-    sdf.write_text(world_sdf(world, folder, ARM_FILE))
+    arm.write_text(urdf)
+    sdf.write_text(world_sdf(world, folder))
     bridge = folder / "bridge.yaml"
     bridge.write_text(bridge_yaml())
-    return GazeboWorld(sdf=sdf, urdf=urdf, bridge=bridge, partition=f"deskhand_{os.getpid()}_{folder.name}")
+    return GazeboWorld(
+        name=WORLD, camera=f"/{CAMERA_TOPIC}/camera_info", sdf=sdf, arm=arm, urdf=urdf, bridge=bridge, partition=f"deskhand_{os.getpid()}_{folder.name}"
+    )
 
 
 def bridge_yaml() -> str:

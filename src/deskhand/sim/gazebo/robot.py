@@ -16,7 +16,7 @@ from deskhand.sim.builder import PAD_FRICTION
 from deskhand.sim.spec import CameraSpec, WorldSpec
 
 CAMERA_TOPIC = "deskhand/camera"
-CAMERA_RATE = 10  # [Hz] of simulated time, only while somebody listens
+CAMERA_RATE = 10  # [Hz] of simulated time
 OPTICAL_T_GAZEBO = make_transform([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
 """A camera of Gazebo looks along x, with z up; an optical frame has z forward, x right (REP 103)."""
 
@@ -37,6 +37,8 @@ def robot_urdf(world: WorldSpec, namespace: str = "") -> str:
     links = {link.attrib["name"]: link for link in root.findall("link")}
     for finger in finger_links(arm):
         _feeling(root, links[finger])
+    for limit in root.iterfind("joint[mimic]/limit"):  # Gazebo starts a joint that nobody commands at 0; from beyond its limits it would never move
+        limit.set("lower", repr(min(0.0, float(limit.attrib["lower"]))))
     _camera(root, world.camera, set(links))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)

@@ -1,6 +1,6 @@
 """A world as SDF, translated from the MuJoCo model of the same WorldSpec: every shape, mass, inertia and colour is said once (sim/builder.py).
 
-The arm is not in it: Gazebo reads that from its URDF (robot.py), which the world includes. What SDF cannot say or Gazebo's physics does not know is left out:
+The arm is not in it: it joins the running world from its URDF (robot.py). What SDF cannot say or Gazebo's physics does not know is left out:
 rolling friction, softness of contacts, the grain of the wood.
 """
 
@@ -35,13 +35,12 @@ SYSTEMS = {
 }
 
 
-def world_sdf(world: WorldSpec, folder: Path, arm_file: str = "") -> str:
+def world_sdf(world: WorldSpec, folder: Path) -> str:
     """The world as SDF 1.9; meshes are written into ``folder``/meshes.
 
     Args:
         world: what to translate; it must have no calibration board.
         folder: where the world's file will stand.
-        arm_file: URDF file that the world includes, relative to ``folder``; empty for none.
 
     Raises:
         DeskhandError: ``invalid_input`` when the world cannot be built or has what Gazebo does not get.
@@ -61,8 +60,6 @@ def world_sdf(world: WorldSpec, folder: Path, arm_file: str = "") -> str:
     shapes.add(link, 0, friction=float(built.model.geom("desk").friction[0]))
     for body in built.object_bodies:
         _object(sdf, built, body, shapes)
-    if arm_file:
-        _text(_child(sdf, "include"), "uri", arm_file)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
@@ -162,10 +159,14 @@ class Shapes:
         first, count = int(model.mesh_vertadr[number]), int(model.mesh_vertnum[number])
         vertices = model.mesh_vert[first : first + count]
         first, count = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
-        faces = model.mesh_face[first : first + count] + 1
+        faces = model.mesh_face[first : first + count]
+        # flat faces: without normals Gazebo draws a mesh in white
+        normals = np.cross(vertices[faces[:, 1]] - vertices[faces[:, 0]], vertices[faces[:, 2]] - vertices[faces[:, 0]])
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
         file = Path("meshes") / f"{mesh.name.replace('/', '_')}.obj"
         (self._folder / "meshes").mkdir(parents=True, exist_ok=True)
-        lines = [*(f"v {_numbers(*vertex)}" for vertex in vertices), *(f"f {a} {b} {c}" for a, b, c in faces)]
+        lines = [f"v {_numbers(*vertex)}" for vertex in vertices] + [f"vn {_numbers(*normal)}" for normal in normals]
+        lines += [f"f {a}//{number} {b}//{number} {c}//{number}" for number, (a, b, c) in enumerate(faces + 1, 1)]
         (self._folder / file).write_text("\n".join([*lines, ""]))
         return file.as_posix()
 
