@@ -49,12 +49,17 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered. ``model`` names the one that did, where several could (a profile with a fallback)."""
+    """What a model answered. ``model`` names the one that did, where several could (a profile with a fallback).
+
+    ``prompt``: what it was shown, where that was made anew for this reply and is not the conversation; ``said``: what it wrote, where that was a form.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    prompt: str = ""
+    said: str = ""
 
 
 class ChatModel(Protocol):

@@ -222,6 +222,7 @@ class AgentLoop:
         step = Step(len(self._steps) + 1, call.name, dict(call.arguments), text=reply.text[:2000], latency=latency)
         step.prompt_tokens, step.completion_tokens, step.prompt_chars, step.cost = usage.prompt_tokens, usage.completion_tokens, usage.prompt_chars, usage.cost
         step.model, step.repairs, step.prompt_digest = reply.model, list(call.repairs), shown
+        step.prompt, step.said = reply.prompt, reply.said
         self._steps.append(step)
         self._on_step(step)
         return step

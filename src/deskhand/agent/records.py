@@ -49,6 +49,8 @@ class Step:
         latency: of the model [s]; ``duration``: of the tool [s].
         prompt_chars: of the prompt, tools and schema included; ``prompt_tokens`` is 0 where the server does not count. ``cost``: of the reply.
         prompt_digest: of the conversation that was shown (SHA-256, first half); with the steps before it that can be put together again.
+        prompt, said: of a model with a compact prompt: what it was shown for this step, and what it wrote; empty where the conversation (the steps before)
+            is what was shown, and where nothing was asked, for the call follows from the plan.
         overhead: CPU time [s] of the loop itself since the step before, outside of model and tools.
         model: the one that answered. ``repairs``: what was put right in its call (repair.py).
         failure: one of :data:`FAILURES`, or empty.
@@ -74,6 +76,8 @@ class Step:
     completion_tokens: int = 0
     prompt_chars: int = 0
     prompt_digest: str = ""
+    prompt: str = ""
+    said: str = ""
     overhead: float = 0.0
     cost: float = 0.0
     model: str = ""

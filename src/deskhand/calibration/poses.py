@@ -26,6 +26,7 @@ SHIFT = 0.1  # [m]
 MOST_SAMPLES = 40_000
 BATCH = 500
 ENOUGH = 12  # candidates for each pose that is wanted
+DIFFERENCE = 1e-5  # [rad]
 NEAR = 0.3  # [rad] around a pose that sees the board, where others are looked for
 
 
@@ -134,6 +135,15 @@ def tcp_poses(model: RobotModel, samples: Array) -> Array:
             motion[:, :3, :3] = Rotation.from_rotvec(samples[:, [model.arm.joints.index(joint.name)]] * joint.axis).as_matrix()
             poses = poses @ motion
     return poses
+
+
+def scatter(model: RobotModel, joints: Mapping[str, float]) -> Array:
+    """(6, 6) covariance of the tcp's pose (rotation vector, shift; in its own frame) when each joint of the arm scatters by 1 rad: J J^T, by differences."""
+    names = model.arm.joints
+    at = np.array([joints[name] for name in names])
+    poses = inverse(tcp_poses(model, at[None])[0]) @ tcp_poses(model, at + DIFFERENCE * np.eye(len(names)))
+    jacobian = np.column_stack([Rotation.from_matrix(poses[:, :3, :3]).as_rotvec(), poses[:, :3, 3]]).T / DIFFERENCE
+    return np.asarray(jacobian @ jacobian.T)
 
 
 def _sees(hand: Array, guess: Guess, board: Board, k: CameraIntrinsics) -> bool:

@@ -11,9 +11,9 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import FEWEST_VIEWS, HandEye, HandView, Limits, calibrate
-from deskhand.calibration.poses import Guess, Joints, pose_set
+from deskhand.calibration.poses import Guess, Joints, pose_set, scatter
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, inverse, make_transform
+from deskhand.geometry import inverse, make_transform
 from deskhand.robot import Robot
 from deskhand.types import CollisionObject, JointState, MotionGoal, PlanOptions, SceneUpdate, Shape
 
@@ -140,12 +140,13 @@ class Session:
         if not self._go(joints):
             return None
         frame = self.robot.observe()
-        hand = self._hand(self.robot.joint_state())
+        told = self._told(self.robot.joint_state())
         corners = self.board.find(frame.color)
         if self.board.pose(corners, frame.intrinsics) is None:
             self.progress("the board is not seen from here")
             return None
-        return HandView(hand, corners)
+        return HandView(self.model.tcp_pose(told), corners, scatter(self.model, told))
 
-    def _hand(self, state: JointState) -> Array:
-        return self.model.tcp_pose(dict(zip(state.names, map(float, state.positions), strict=True)))
+    @staticmethod
+    def _told(state: JointState) -> Joints:
+        return dict(zip(state.names, map(float, state.positions), strict=True))

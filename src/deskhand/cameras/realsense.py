@@ -155,13 +155,17 @@ class RealSense:
 
 
 def _filters(rs: Any, settings: StreamSettings) -> list[Any]:
-    """Decimation, smoothing in disparity over space and time, depth again, and at last aligned to colour. No hole filling."""
+    """Decimation, smoothing over space and time, and at last aligned to colour. No hole filling.
+
+    Over space it is smoothed in disparity, as librealsense advises. A pixel that is smoothed over time alone stays at its distance: its noise is the same there
+    in disparity as in depth, and the two conversions would take a sixth of the node's time.
+    """
     blocks: list[Any] = []
     if settings.decimation > 1:
         blocks.append(rs.decimation_filter(float(settings.decimation)))
     smoothing = [*([rs.spatial_filter()] if settings.spatial else []), *([rs.temporal_filter()] if settings.temporal else [])]
     for block in smoothing:
         block.set_option(rs.option.holes_fill, 0)
-    if smoothing:
-        blocks += [rs.disparity_transform(True), *smoothing, rs.disparity_transform(False)]
-    return [*blocks, rs.align(rs.stream.color)]
+    if settings.spatial:
+        smoothing = [rs.disparity_transform(True), *smoothing, rs.disparity_transform(False)]
+    return [*blocks, *smoothing, rs.align(rs.stream.color)]

@@ -45,6 +45,7 @@ ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("time, s", lambda group: _number(group["mean_wall_s"], 1)),
     ("tool calls", lambda group: _number(group["mean_calls"], 1)),
     ("decisions", lambda group: _number(group["mean_steps"], 1)),
+    ("asked of the model", lambda group: _number(group["mean_asked"], 1)),
     ("tokens", lambda group: _number(group["mean_tokens"], 0)),
     ("called where needed", lambda group: _percent(group["need"])),
     ("right tool and arguments", lambda group: _percent(group["selection"])),

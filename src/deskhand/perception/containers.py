@@ -22,6 +22,8 @@ _LID = 0.15  # share of the points at the top that are in the middle, a quarter 
 _SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
 _SORTING_ROUND = 0.09
 _ROUND_SHARE, _ROUND_SMALL = 0.87, 0.93  # share of its rectangle that the outline of a round rim fills at most; of a cup's
+_IN_A_ROW = 1.5  # times as long as wide
+_LOWER = 0.01  # [m]
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
@@ -60,7 +62,7 @@ class Hollow:
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> tuple[list[Hollow], list[Segment]]:
     """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour.
 
-    ``cut``: these are things cut apart, so that none is a scrap of another's wall.
+    ``cut``: these are things cut apart, so that what goes on below a hollow one is no scrap of its wall.
     """
     left = list(segments)
     pieces = [item for item in segments if len(item) >= _MIN_PIECE]
@@ -137,10 +139,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
         return None
     circle = _circle(rim_points, box)
     is_round = circle is not None
-    if circle is not None:
-        rim = circle
-    else:
-        rim = _rim_rectangle(rim_points, box)
+    rim = circle if circle is not None else _rim_rectangle(rim_points, box)
     seen, every = _seen_around(view, group)
     if not _is_open(rim, is_round, height, base, seen, points[::every], rim_points, band, view.eye, len(group)):
         return None
@@ -232,8 +231,8 @@ def _is_open(
         return False
     drop = max(0.007, 0.2 * (height - base))
     if not is_round:
-        if float(rim.size.min()) < _SORTING_SIDE and pieces > 1:
-            return False  # small things in a row
+        if float(rim.size.min()) < _SORTING_SIDE and (pieces > 1 or rim.size[0] > _IN_A_ROW * rim.size[1]):
+            return False  # small things in a row, cups among them
         inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
         z, own_z = seen[rim.inside(seen[:, :2], inset), 2], own[rim.inside(own[:, :2], inset), 2]
         lid = float(np.count_nonzero(np.abs(own_z - height) < band)) / max(1, len(z))
@@ -288,7 +287,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
                 rest.append(make_segment(view, pixels[carrier]))
                 hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
             result.append(hollow)
-            rest = [item for item in rest if cut or not _is_scrap(hollow, item)]
+            rest = [item for item in rest if (cut and _goes_lower(item, hollow)) or not _is_scrap(hollow, item)]
             continue
         points = hollow.segment.points
         loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.floor + 0.009)
@@ -299,7 +298,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
             rest += pieces
             hollow = replace(hollow, segment=make_segment(view, hollow.segment.pixels[~taken]))
         result.append(hollow)
-        rest = [item for item in rest if cut or not _is_scrap(hollow, item)]
+        rest = [item for item in rest if (cut and _goes_lower(item, hollow)) or not _is_scrap(hollow, item)]
     return result, rest
 
 
@@ -322,6 +321,11 @@ def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[S
     mask = np.zeros(view.valid.shape, bool)
     mask.reshape(-1)[pixels] = True
     return segments_of(view, components(view, mask, settings), settings.min_pixels)
+
+
+def _goes_lower(item: Segment, hollow: Hollow) -> bool:
+    """Whether a piece goes on below what is seen of a hollow thing, as what carries it does."""
+    return quantile(item.points[:, 2], 0.05) < quantile(hollow.segment.points[:, 2], 0.05) - _LOWER
 
 
 def _is_scrap(hollow: Hollow, item: Segment) -> bool:

@@ -105,7 +105,7 @@ def fit_round(points: Array, slack: float) -> tuple[Array, float, Array, npt.NDA
         radius = float(np.sqrt(max(float(solution[size] + centre @ centre), 1e-9)))
         away = points - centre
         error = np.abs(np.sqrt(np.einsum("ij,ij->i", away, away)) - radius)
-        keep = error <= max(slack, 2.5 * median(error))
-        if keep.all():
+        before, keep = keep, error <= max(slack, 2.5 * median(error))
+        if (keep == before).all():
             break
     return centre, radius, error, keep

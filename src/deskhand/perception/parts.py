@@ -35,6 +35,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
     beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
     trees: dict[int, cKDTree] = {}
     owner = list(range(len(pieces)))
+    joined: dict[tuple[int, int], Segment] = {}
     for i in range(len(pieces) - 1, -1, -1):
         for j in map(int, np.flatnonzero(beside[i])):
             lid, part = _may_be_lid(levels[i], levels[j]), _may_be_part(pieces[i], pieces[j])
@@ -44,7 +45,9 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
                 trees[j] = cKDTree(pieces[j].points, balanced_tree=False)
             if not _touch(trees[j], pieces[i]):
                 continue
-            if (lid and _is_lid(pieces[i], pieces[j], view, fits)) or (part and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
+            if lid:
+                joined[i, j] = _union(pieces[j], [pieces[i]])
+            if (lid and _is_lid(joined[i, j], view, fits)) or (part and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
                 owner[i] = j
                 break
     _join_cut_through(pieces, owner)
@@ -54,8 +57,10 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
             continue
-        parts = [pieces[i] for i in range(len(pieces)) if i != j and _root(owner, i) == j]
-        result.append(_union(main_piece, parts))
+        parts = [i for i in range(len(pieces)) if i != j and _root(owner, i) == j]
+        # The same segment again, so that its fit is known.
+        known = joined.get((parts[0], j)) if len(parts) == 1 else None
+        result.append(known or _union(main_piece, [pieces[i] for i in parts]))
     return [item for item in result if len(item) >= settings.min_pixels]
 
 
@@ -185,9 +190,8 @@ def _may_be_lid(part: _Levels, main: _Levels) -> bool:
     return main.low <= part.low - (0.008 if little else 0.012) and main.flat <= (0.5 if little else 0.2)
 
 
-def _is_lid(part: Segment, main: Segment, view: View, fits: SolidFits) -> bool:
-    """One that makes a whole with it."""
-    union = _union(main, [part])
+def _is_lid(union: Segment, view: View, fits: SolidFits) -> bool:
+    """Whether a level piece makes a whole with the one below it: ``union`` is both."""
     whole = fits.of(union)
     return whole.shape in ("cylinder", "box") and whole.error < max(0.0022, 1.5 * view.noise)
 

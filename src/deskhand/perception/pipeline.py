@@ -28,7 +28,7 @@ from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.split import split_touching
-from deskhand.perception.support import Placed, complete, find_supports
+from deskhand.perception.support import Placed, complete, find_supports, is_in
 from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -118,7 +118,8 @@ class Perception:
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
         for item in rest:
-            placed.append(Placed(item, fits.of(item)))
+            inside = next((hollow for hollow in hollows if hollow.for_sorting and is_in(item, hollow)), None)
+            placed.append(Placed(item, fits.of(item, 0.0 if inside is None else inside.floor)))
         placed = find_supports(view, fits, placed)
         if held is not None:
             bottom = quantile(held.points[:, 2], 0.02)

@@ -117,7 +117,7 @@ def _fit_axis(
         s1, a1, radius = s1 + float(np.clip(step[0], -0.01, 0.01)), a1 + float(step[1]), max(0.001, radius + float(np.clip(step[2], -0.01, 0.01)))
         if floor is None:
             s2, a2 = s2 + float(np.clip(step[3], -0.01, 0.01)), a2 + float(step[4])
-        if np.abs(step).max() < 1.5e-4:
+        if np.abs(step).max() < 4e-4:
             break
     if floor is not None:
         s2 = floor + radius
@@ -125,5 +125,6 @@ def _fit_axis(
 
 
 def _main_axis(ground: Array) -> Array:
-    _, vectors = np.linalg.eigh(np.cov(ground.T))
+    near = ground - ground.mean(axis=0)
+    _, vectors = np.linalg.eigh(near.T @ near)
     return np.asarray(vectors[:, 1])

@@ -24,7 +24,10 @@ def joint_map(joints: JointState | Mapping[str, float]) -> dict[str, float]:
 def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapping[str, Array], padding: float) -> npt.NDArray[np.bool_]:
     """Which of ``points`` (N, 3) lie in the robot's shapes; ``links`` is world_T_link as from RobotModel.forward."""
     hit = np.zeros(len(points), bool)
-    squared = (points**2).sum(axis=1)
+    if not len(points):
+        return hit
+    squared = np.einsum("ij,ij->i", points, points)
+    lowest, highest = points.min(axis=0), points.max(axis=0)
     for link, shapes in model.shapes.items():
         grow = _FINGER_PADDING if "finger" in link else padding
         for shape in shapes:
@@ -32,6 +35,8 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
             low, high = _bounds(shape)
             reach = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))) + grow
             centre = world_T_shape[:3, 3]
+            if ((centre < lowest - reach) | (centre > highest + reach)).any():
+                continue
             close = np.nonzero(~hit & (squared - points @ (2 * centre) < reach**2 - centre @ centre))[0]
             if len(close):
                 hit[close] = _inside(((points[close] - centre) @ world_T_shape[:3, :3]).astype(np.float32), shape, low, high, grow)

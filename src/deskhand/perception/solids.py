@@ -142,6 +142,13 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     band = max(0.003, 2.2 * view.noise)
     plateau = whole[np.abs(whole[:, 2] - height) < band]
     outline = tight_rectangle(points[:, :2])
+    rod: Solid | None = None
+    if not carries and outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
+        rod = lying(points, whole, support, view.eye)
+        # Seen from its end a rod could be a narrow box, which things are not.
+        is_rod = rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > 2 * _LONG * outline.size[1]
+        if rod is not None and is_rod and outline.size[1] <= _BROAD:
+            return rod
     standing = from_top(points, plateau, height, support, view.eye)
     if (
         not carries
@@ -151,29 +158,38 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
         and standing.error < max(_GOOD, 1.4 * view.noise)
     ):
         return standing
-    found: list[Solid | None] = []
+    if rod is not None and is_rod:
+        return rod
+    found: list[Solid] = [] if rod is None else [rod]
     ball: Solid | None = None
-    if not carries:
-        if outline.size[0] < _BALL_SEEN * outline.size[1] and standing.flat_top < _LEVEL:
-            ball = sphere(points, support)
-            ball = ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None
-            found.append(ball)
-        if outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
-            rod = lying(points, whole, support, view.eye)
-            if rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > 2 * _LONG * outline.size[1]:
-                return rod  # seen from its end a rod could be a narrow box, which things are not
-            found.append(rod)
-    if ball is None and (carries or standing.flat_top < _SEEN_TOP or standing.shape == "other" or _doubt(view, standing) > max(_POOR_TOP, 1.6 * view.noise)):
+    if not carries and outline.size[0] < _BALL_SEEN * outline.size[1] and standing.flat_top < _LEVEL:
+        ball = sphere(points, support)
+        ball = ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None
+        found += [] if ball is None else [ball]
+    doubts = _Doubts(view)
+    if ball is None and (carries or standing.flat_top < _SEEN_TOP or standing.shape == "other" or doubts.of(standing) > max(_POOR_TOP, 1.6 * view.noise)):
         found += from_sides(view, points, height, support)
-    if standing.flat_top >= _SEEN_TOP or not any(found):
+    if standing.flat_top >= _SEEN_TOP or not found:
         found.append(standing)
-    fitting = [solid for solid in found if solid is not None]
-    best = min(fitting, key=lambda solid: _doubt(view, solid)) if len(fitting) > 1 else fitting[0]
+    best = min(found, key=doubts.of) if len(found) > 1 else found[0]
     if not carries and outline.size[0] > 2.5 * outline.size[1]:
         tilted = leaning(points, whole, view.eye)
-        if tilted is not None and tilted.error < _LEANING_GAIN * _doubt(view, best):
+        if tilted is not None and tilted.error < _LEANING_GAIN * doubts.of(best):
             return tilted
     return best
+
+
+class _Doubts:
+    """Error [m] of solids, more when the camera looks through where one would be; each is asked for once."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[int, float] = {}
+
+    def of(self, solid: Solid) -> float:
+        if id(solid) not in self._known:
+            self._known[id(solid)] = _doubt(self._view, solid)
+        return self._known[id(solid)]
 
 
 def _doubt(view: View, solid: Solid) -> float:

@@ -12,16 +12,18 @@ from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.solid import Solid, rms, standing_pose, surface_distance
 
 _STRIP = 0.008  # [m] a narrower top is only the edge of a side
+_LEVELS = 14  # of 1 mm
 _OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline counts as
 
 
 def top_height(z: Array) -> float:
     """Height of the highest level with many points: robust against flying pixels, not below the true top of a flat thing."""
     high = quantile(z, 0.985)
-    edges = np.arange(high - 0.012, high + 0.003, 0.001)
-    counts = np.convolve(np.histogram(z, edges)[0], [0.25, 0.5, 1, 0.5, 0.25], "same")
+    lowest = high - 0.012
+    numbers = np.floor((z[z >= lowest] - lowest) * 1000.0).astype(np.int64)
+    counts = np.convolve(np.bincount(numbers[numbers < _LEVELS], minlength=_LEVELS), [0.25, 0.5, 1, 0.5, 0.25], "same")
     strong = np.nonzero(counts > 0.6 * counts.max())[0]
-    mode = float(edges[strong[-1]] + 0.0005)
+    mode = float(lowest + 0.001 * strong[-1] + 0.0005)
     level = z[np.abs(z - mode) < 0.003]
     return float(np.mean(level)) if len(level) else high
 

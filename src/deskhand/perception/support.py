@@ -45,10 +45,9 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
     floors = dict.fromkeys(range(len(placed)), 0.0)
     for i, item in enumerate(placed):
-        inside = next((c for c in containers if c != i and i not in containers and _is_in(item, placed[c])), None)
+        inside = None if i in containers else next((c for c in containers if is_in(item.segment, _hollow(placed[c]))), None)
         if inside is not None:
-            hollow = placed[inside].hollow
-            assert hollow is not None
+            hollow = _hollow(placed[inside])
             floors[i] = hollow.floor
             result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor, None)
     lows = {i: quantile(item.segment.points[:, 2], 0.025) for i, item in enumerate(result) if i not in containers}
@@ -91,6 +90,11 @@ def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
             against = _leans_against(i, result, containers)
             result[i] = replace(item, support=against, relation="leaning") if against is not None else item
     return result
+
+
+def _hollow(item: Placed) -> Hollow:
+    assert item.hollow is not None
+    return item.hollow
 
 
 def _free(i: int, placed: list[Placed]) -> tuple[bool, bool]:
@@ -141,12 +145,10 @@ def _own_top(view: View, item: Placed, above: list[float]) -> float:
     return begins
 
 
-def _is_in(item: Placed, container: Placed) -> bool:
-    hollow = container.hollow
-    assert hollow is not None
-    points = item.segment.points
-    within = hollow.holds(points).mean()
-    return bool(within > 0.55 and quantile(points[:, 2], 0.05) < hollow.height + 0.004)
+def is_in(item: Segment, hollow: Hollow) -> bool:
+    """Whether what is seen of a thing lies in a container."""
+    within = hollow.holds(item.points).mean()
+    return bool(within > 0.55 and quantile(item.points[:, 2], 0.05) < hollow.height + 0.004)
 
 
 def _carriers(

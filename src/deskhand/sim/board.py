@@ -10,9 +10,10 @@ from deskhand.geometry import quaternion_from_matrix
 from deskhand.sim.spec import BoardSpec
 
 NAME = "calibration_board"
-MARGIN = 0.010  # [m] of white paper around the squares
 THICKNESS = 0.002  # [m]
-PIXELS_PER_SQUARE = 120
+PIXELS_PER_SQUARE, MARGIN = 128, 32
+"""[px] of the texture, and of white paper around the squares. Its sides are multiples of 64: halved again and again for the view from afar (mipmaps), an odd
+number of rows would lose one, and the squares would be drawn 0.1 % too large."""
 
 
 def add_board(spec: mujoco.MjSpec, placed: BoardSpec) -> None:
@@ -24,7 +25,8 @@ def add_board(spec: mujoco.MjSpec, placed: BoardSpec) -> None:
     texture.data = np.repeat(picture[..., None], 3, axis=2).tobytes()
     material = spec.add_material(name=NAME, specular=0.05, shininess=0.05)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = NAME
-    low, high = np.array([-MARGIN, -MARGIN]), np.array([width + MARGIN, height + MARGIN])
+    margin = MARGIN * board.square / PIXELS_PER_SQUARE
+    low, high = np.array([-margin, -margin]), np.array([width + margin, height + margin])
     corners = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
     # z of the board's frame goes into the paper, so its face is at z = 0 and its back at z > 0
     vertices = np.vstack([np.column_stack([corners, np.full(4, z)]) for z in (0.0, THICKNESS)])
@@ -52,6 +54,4 @@ def add_board(spec: mujoco.MjSpec, placed: BoardSpec) -> None:
 
 def _paper(board: Board) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     """The board's picture with its white margin."""
-    picture = board.picture(PIXELS_PER_SQUARE)
-    margin = round(MARGIN / board.square * PIXELS_PER_SQUARE)
-    return np.pad(picture, margin, constant_values=245)
+    return np.pad(board.picture(PIXELS_PER_SQUARE), MARGIN, constant_values=245)

@@ -10,14 +10,16 @@ import numpy as np
 import yaml
 
 from deskhand.arms.config import list_arms
+from deskhand.calibration.board import Board
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, look_at
 from deskhand.sim.camera import mounted
 from deskhand.sim.fields import Field
 from deskhand.sim.objectfile import object_from, object_to_dict
-from deskhand.sim.spec import CameraSpec, ObjectSpec, WorldSpec
+from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec
 
-KEYS = ("arm", "table", "camera", "seed", "objects")
+KEYS = ("arm", "table", "camera", "seed", "objects", "board")
+BOARD_KEYS = ("name", "pose", "link")
 CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
 MAX_OBJECTS = 60
 
@@ -56,8 +58,9 @@ def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "w
     if arm not in list_arms() and not arm.endswith((".yaml", ".yml")):
         raise root.get("arm").error(f"there is no arm {arm!r}; valid: {', '.join(list_arms())}")
     table = root.get("table").numbers((2,), (0.9, 1.1), low=0.3, high=3.0)
-    items = root.get("objects").items()
-    if not items:
+    board = _board(root.get("board"))
+    items = [] if board is not None and root.get("objects").absent else root.get("objects").items()
+    if not items and board is None:
         raise root.get("objects").error("there must be at least one object")
     if len(items) > MAX_OBJECTS:
         raise root.get("objects").error(f"at most {MAX_OBJECTS} objects, not {len(items)}")
@@ -68,7 +71,8 @@ def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "w
         if abs(x) > table[0] / 2 or abs(y) > table[1] / 2:
             raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
         objects.append(spec)
-    return WorldSpec(tuple(objects), arm=arm, camera=_camera(root.get("camera")), table=(table[0], table[1]), seed=root.get("seed").whole(0))
+    camera, seed = _camera(root.get("camera")), root.get("seed").whole(0)
+    return WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
 
 
 def check_world(world: WorldSpec, file: str = "scene") -> None:
@@ -103,12 +107,29 @@ def world_to_dict(world: WorldSpec) -> dict[str, Any]:
         },
         "seed": world.seed,
         "objects": [object_to_dict(item) for item in world.objects],
+        **({"board": _board_to_dict(world.board)} if world.board is not None else {}),
     }
 
 
 def save_world(world: WorldSpec, path: Path | str) -> None:
     """Write a scene file."""
     Path(path).write_text(yaml.safe_dump(world_to_dict(world), sort_keys=False, default_flow_style=None))
+
+
+def _board(field: Field) -> BoardSpec | None:
+    if field.absent:
+        return None
+    field.mapping(BOARD_KEYS)
+    name = field.get("name").text("5x7@35/26mm")
+    try:
+        Board.parse(name)
+    except DeskhandError as error:
+        raise field.get("name").error(error.message) from error
+    return BoardSpec(name, field.get("pose").matrix(), field.get("link").text(""))
+
+
+def _board_to_dict(board: BoardSpec) -> dict[str, Any]:
+    return {"name": board.board, "pose": board.pose.tolist(), **({"link": board.link} if board.link else {})}
 
 
 def _camera(field: Field) -> CameraSpec:

@@ -82,12 +82,17 @@ def test_a_plan_is_a_form_with_a_choice_for_every_thing_and_becomes_sub_goals():
     talk = Talk().looked(*DESK)
     text, tools = talk.prompt()
     assert tools["submit_plan"] == {
-        "red cup (cup_1)": {"enum": ["in bin_1", "in tray_1", "stays"]},
-        "blue block (block_1)": {"enum": ["in bin_1", "in tray_1", "stays"]},
+        "red cup (cup_1)": {"enum": ["bin_1", "tray_1", "stays"]},
+        "blue block (block_1)": {"enum": ["bin_1", "tray_1", "stays"]},
     }
     assert "block_1 (blue block)" in text and " cm" not in text
-    call = unfold(ToolCall("submit_plan", {"red cup (cup_1)": "in bin_1", "blue block (block_1)": "stays"}), talk.asked().now)
+    call = unfold(ToolCall("submit_plan", {"red cup (cup_1)": "bin_1", "blue block (block_1)": "stays"}), talk.asked().now)
     assert call.arguments == {"subgoals": [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]}
+
+
+def test_where_the_words_speak_of_all_things_none_may_stay():
+    asked = Talk("Blocks in the tray, everything else in the bin.").looked(*DESK).prompt()[1]["submit_plan"]
+    assert [value["enum"] for value in asked.values()] == [["bin_1", "tray_1"]] * 2
 
 
 def test_the_words_open_other_places_and_places_on_the_desk_are_shown():
@@ -133,16 +138,23 @@ def test_a_thing_that_cannot_be_put_where_it_should_is_laid_aside():
     assert talk.follows() == ("put_aside", {})
 
 
-def test_a_refused_plan_is_asked_for_again_only_where_it_was_wrong():
+def test_a_plan_that_the_words_contradict_is_corrected():
     talk = Talk("Blocks in the tray, the rest in the bin.").looked(*DESK)
     wrong = [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}, {"object_id": "block_1", "relation": "in", "target_id": "bin_1"}]
     right = {"object_id": "block_1", "relation": "in", "target_id": "tray_1"}
     talk.did("submit_plan", {"subgoals": wrong}, code="impossible", message="block_1 in tray_1").refused(unmet=[{**right, "reason": "asked"}])
+    assert talk.follows() == ("submit_plan", {"subgoals": [wrong[0], right]})
+
+
+def test_a_refused_plan_is_asked_for_again_only_where_it_was_wrong():
+    goals = [{"object_id": name, "relation": "in", "target_id": "bin_1"} for name in ("cup_1", "block_1")]
+    problem = {"object_id": "block_1", "code": "impossible", "message": "it does not fit"}
+    talk = Talk().looked(*DESK).did("submit_plan", {"subgoals": goals}, code="impossible", message="it does not fit").refused(problems=[problem])
     text, tools = talk.prompt()
-    assert tools == {"submit_plan": {"blue block (block_1)": {"enum": ["in tray_1", "stays"]}}}
-    assert "The check says: block_1 in tray_1" in text
-    call = unfold(ToolCall("submit_plan", {"blue block (block_1)": "in tray_1"}), talk.asked().now)
-    assert call.arguments == {"subgoals": [wrong[0], right]}
+    assert tools == {"submit_plan": {"blue block (block_1)": {"enum": ["tray_1", "stays"]}}}
+    assert "The check says: it does not fit" in text
+    call = unfold(ToolCall("submit_plan", {"blue block (block_1)": "tray_1"}), talk.asked().now)
+    assert call.arguments == {"subgoals": [goals[0], {**goals[1], "target_id": "tray_1"}]}
 
 
 def test_what_the_words_do_not_cover_leaves_the_plan():
@@ -156,10 +168,8 @@ def test_a_refused_end_brings_a_look_and_what_is_unmet_back():
     unmet = {"object_id": "cup_1", "relation": "in", "target_id": "bin_1", "reason": "it is on the table"}
     talk.did("finish", {"status": "done"}, code="task_incomplete", message="cup_1 is on the table").refused(unmet=[unmet])
     assert talk.follows() == ("detect_objects", {})
-    text, tools = talk.looked(*DESK).prompt()
-    assert "The check says: cup_1 is on the table" in text
-    assert tools["submit_plan"] == {"red cup (cup_1)": {"enum": ["in bin_1", "stays"]}}
-    assert talk.planned(cup_1=("in", "bin_1")).follows() == ("pick", {"object_id": "cup_1"})
+    assert talk.looked(*DESK).follows()[0] == "submit_plan"
+    assert talk.carried_out().follows() == ("pick", {"object_id": "cup_1"})
 
 
 def test_what_the_user_says_later_is_in_the_prompt_and_asks_for_another_plan():
@@ -167,7 +177,7 @@ def test_what_the_user_says_later_is_in_the_prompt_and_asks_for_another_plan():
     talk.messages.append(Message("user", "The user says: no, into the tray"))
     text, tools = talk.prompt()
     assert "no, into the tray" in text and "The hand holds cup_1" in text
-    assert "in tray_1" in tools["submit_plan"]["red cup (cup_1)"]["enum"]
+    assert "tray_1" in tools["submit_plan"]["red cup (cup_1)"]["enum"]
     assert talk.planned(cup_1=("in", "tray_1")).follows() == ("place_in", {"container_id": "tray_1"})
 
 
@@ -225,7 +235,7 @@ def test_the_schema_of_a_decision_takes_known_ids_only():
 
     talk = Talk().looked(thing("cup_1"), thing("bin_1"))
     schema = decision_schema(talk.asked().cards, 0)
-    jsonschema.validate({"tool": "submit_plan", "arguments": {"red cup (cup_1)": "in bin_1"}}, schema)
-    for wrong in ({"red cup (cup_1)": "in bin_2"}, {"red cup (cup_2)": "in bin_1"}, {}):
+    jsonschema.validate({"tool": "submit_plan", "arguments": {"red cup (cup_1)": "bin_1"}}, schema)
+    for wrong in ({"red cup (cup_1)": "bin_2"}, {"red cup (cup_2)": "bin_1"}, {}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({"tool": "submit_plan", "arguments": wrong}, schema)

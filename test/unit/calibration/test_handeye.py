@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board, Corners
-from deskhand.calibration.handeye import HandView, calibrate
-from deskhand.calibration.poses import Guess, held_board, pose_set, tcp_poses, well_seen
+from deskhand.calibration.handeye import HandView, Limits, calibrate
+from deskhand.calibration.poses import Guess, held_board, pose_set, scatter, tcp_poses, well_seen
 from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, make_transform, rotation_about, rotation_angle, transform_points
@@ -31,7 +32,7 @@ def views_of(mounting, count=16, seed=0, joint_noise=0.0, pixel_noise=0.0, arm="
         told = {name: value + rng.normal(0, joint_noise) for name, value in joints.items()}
         points = transform_points(true.camera_T_board(model.tcp_pose(joints)), BOARD.points * scale)
         pixels = points[:, :2] / points[:, 2:] * LENS.fx + [LENS.cx, LENS.cy] + rng.normal(0, pixel_noise, (len(points), 2))
-        views.append(HandView(model.tcp_pose(told), Corners(np.arange(len(points)), pixels)))
+        views.append(HandView(model.tcp_pose(told), Corners(np.arange(len(points)), pixels), scatter(model, told)))
     return views, camera
 
 
@@ -54,7 +55,7 @@ def test_an_arm_with_five_joints_can_be_calibrated_too():
 
 def test_a_picture_taken_while_the_arm_moved_is_left_out():
     views, camera = views_of("fixed", 16, joint_noise=np.radians(0.05), pixel_noise=0.1)
-    views[3] = HandView(views[3].world_T_hand @ make_transform(rotation_about([1, 0, 0], 0.2), [0.05, 0, 0]), views[3].corners)
+    views[3] = HandView(views[3].world_T_hand @ make_transform(rotation_about([1, 0, 0], 0.2), [0.05, 0, 0]), views[3].corners, views[3].scatter)
     result = calibrate(views, BOARD, LENS, "fixed")
     shift, turn = errors(result, camera)
     assert 3 not in result.used and len(result.used) == 15 and shift < 0.002 and turn < np.radians(0.3)
@@ -70,10 +71,21 @@ def alike(views):
     [
         (lambda views, rng: views[:5], "are needed"),
         (lambda views, rng: alike(views), "too alike"),
-        (lambda views, rng: [HandView(make_transform(None, rng.uniform(-0.1, 0.1, 3)) @ views[0].world_T_hand, view.corners) for view in views], "too alike"),
-        (lambda views, rng: [HandView(view.world_T_hand @ make_transform(None, rng.normal(0, 0.01, 3)), view.corners) for view in views], "contradict"),
-        (lambda views, rng: [HandView(view.world_T_hand, other.corners) for view, other in zip(views, views[1:] + views[:1], strict=True)], "contradict"),
-        (lambda views, rng: [HandView(v.world_T_hand, Corners(v.corners.ids[:3], v.corners.pixels[:3])) for v in views], "was found in 0 of 16"),
+        (
+            lambda views, rng: [
+                HandView(make_transform(None, rng.uniform(-0.1, 0.1, 3)) @ views[0].world_T_hand, view.corners, view.scatter) for view in views
+            ],
+            "too alike",
+        ),
+        (
+            lambda views, rng: [HandView(view.world_T_hand @ make_transform(None, rng.normal(0, 0.01, 3)), view.corners, view.scatter) for view in views],
+            "contradict",
+        ),
+        (
+            lambda views, rng: [HandView(view.world_T_hand, other.corners, view.scatter) for view, other in zip(views, views[1:] + views[:1], strict=True)],
+            "contradict",
+        ),
+        (lambda views, rng: [HandView(v.world_T_hand, Corners(v.corners.ids[:3], v.corners.pixels[:3]), v.scatter) for v in views], "was found in 0 of 16"),
     ],
     ids=["too few", "one pose again and again", "never turned", "loose board", "pictures mixed up", "hardly seen"],
 )
@@ -131,4 +143,31 @@ def test_rendered_boards_and_noisy_joints_give_the_camera_within_2_mm_and_03_deg
 
     result = rehearse(mounting, [seed], count=24, joint_noise=np.radians(0.1))[0]
     assert result.shift < 0.002 and result.turn < np.radians(0.3)
-    assert result.shift < 4 * result.result.shift_sigma  # what it says of itself is true
+    assert result.shift < 2.5 * result.result.shift_sigma and result.turn < 2.5 * result.result.turn_sigma  # what it says of itself is true
+    assert np.radians(0.07) < result.result.joint_sigma < np.radians(0.13)
+
+
+@pytest.mark.parametrize("mounting", ["fixed", "wrist"])
+def test_what_it_says_of_itself_holds_for_other_joints_and_other_corners(mounting):
+    """Three times the scatter is told as three times the uncertainty, and errors lie within twice of it."""
+    limits = Limits(shift=1.0, turn=1.0, shift_sigma=1.0, turn_sigma=1.0)
+    told, within = [], []
+    for joint, pixel in ((0.03, 0.05), (0.09, 0.15)):
+        results = []
+        for seed in range(4):
+            views, camera = views_of(mounting, 12, seed, np.radians(joint), pixel)
+            result = calibrate(views, BOARD, LENS, mounting, limits)
+            shift, turn = errors(result, camera)
+            within += [shift < 2 * result.shift_sigma, turn < 2 * result.turn_sigma]
+            results.append(result.shift_sigma)
+        told.append(np.mean(results))
+    assert np.mean(within) >= 0.9 and told[1] / told[0] == pytest.approx(3.0, rel=0.25)
+
+
+def test_a_hand_scatters_as_its_joints_let_it():
+    model, rng = RobotModel.load("wx250s"), np.random.default_rng(5)
+    joints = dict(zip(model.arm.joints, rng.uniform(-0.6, 0.6, 6), strict=True))
+    hands = tcp_poses(model, np.array(list(joints.values())) + rng.normal(0, 1e-3, (4000, 6)))
+    off = inverse(model.tcp_pose(joints)) @ hands
+    seen = np.cov(np.column_stack([Rotation.from_matrix(off[:, :3, :3]).as_rotvec(), off[:, :3, 3]]).T) / 1e-6
+    assert np.allclose(seen, scatter(model, joints), atol=0.08 * np.abs(seen).max())

@@ -12,6 +12,7 @@ import pytest
 from backends import ARMS, make_embedded
 from motion_desk import box, code_of
 
+from deskhand.arms.config import list_arms
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
@@ -25,7 +26,7 @@ HOME = np.array(RobotModel.load("wx250s").arm.named_poses["home"])
 OPEN = {"left_finger": 0.037}
 
 
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("name", list_arms())
 def test_moveit_is_told_what_the_rest_of_the_package_uses(name: str) -> None:
     model = RobotModel.load(name)
     arm, told = model.arm, moveit_parameters(model)

@@ -71,3 +71,43 @@ def test_the_space_behind_a_block_is_hidden_at_every_grain_and_seen_from_the_oth
     assert space.unknown > 0.7
     there, here = (space.gain(look_at(np.array([x, 0.0, 0.25]), np.zeros(3)), frame.intrinsics) for x in (-0.4, 0.4))
     assert there > 0.9 * space.unknown and here < 0.2 * space.unknown
+
+
+@pytest.fixture(scope="module")
+def touching():
+    """Pens and cups that touch what is like them."""
+    return look(
+        thing("marker", "yellow", (0.017, 0.017, 0.124), 0.0, -0.20, 1.72, name="yellow marker"),
+        thing("marker", "orange", (0.017, 0.017, 0.120), 0.019, -0.20, 1.70, name="orange marker"),
+        thing("marker", "red", (0.017, 0.017, 0.120), 0.0, 0.0, 0.9, name="marker with its tip at a box"),
+        thing("box", "yellow", (0.04, 0.06, 0.042), -0.051, -0.064, 0.9),
+        thing("cup", "green", (0.040, 0.040, 0.052), -0.005, 0.20, name="cup"),
+        thing("cup", "green", (0.042, 0.042, 0.050), 0.0, 0.241, name="other cup"),
+        thing("cup", "red", (0.040, 0.040, 0.052), 0.13, -0.20, name="third cup"),
+        thing("cup", "red", (0.042, 0.042, 0.050), 0.142, -0.239, name="fourth cup"),
+    )
+
+
+def test_markers_of_two_colours_side_by_side_are_two(touching):
+    scene = touching.detect()
+    for name, color in (("yellow marker", "yellow"), ("orange marker", "orange")):
+        item = touching.truth(name)
+        found = found_at(scene, item, 0.006)
+        assert found is not None and (found.label, found.color) == ("marker", color)
+        assert np.abs(sizes(found) - sizes_of(item)).max() < 0.005
+
+
+def test_a_marker_whose_tip_meets_a_box_ends_there(touching):
+    item = touching.truth("marker with its tip at a box")
+    found = found_at(touching.detect(), item, 0.02)
+    assert found is not None and np.abs(sizes(found) - sizes_of(item)).max() < 0.004
+
+
+def test_cups_of_one_colour_that_touch_are_cups(touching):
+    scene = touching.detect()
+    labels = [found.label for name in ("cup", "other cup", "third cup", "fourth cup") if (found := found_at(scene, touching.truth(name), 0.012)) is not None]
+    assert labels == ["cup"] * 4
+
+
+def sizes_of(item):
+    return np.sort(np.asarray(item.size))[::-1]

@@ -96,6 +96,17 @@ def test_a_world_written_and_read_again_is_the_same(tmp_path: Path) -> None:
     assert np.allclose(again.camera.world_T_camera, world.camera.world_T_camera)
 
 
+def test_a_calibration_board_may_be_all_there_is(tmp_path: Path) -> None:
+    pose = [[1, 0, 0, -0.1], [0, -1, 0, 0.1], [0, 0, -1, 0.003], [0, 0, 0, 1]]
+    world = world_from_dict({"board": {"name": "4x5@30/22mm", "pose": pose, "link": "tcp"}})
+    assert world.objects == () and world.board is not None and (world.board.board, world.board.link) == ("4x5@30/22mm", "tcp")
+    save_world(world, tmp_path / "scene.yaml")
+    again = load_world(tmp_path / "scene.yaml").board
+    assert again is not None and np.allclose(again.pose, pose) and (again.board, again.link) == ("4x5@30/22mm", "tcp")
+    with pytest.raises(DeskhandError, match=re.escape("board.name: ")):
+        world_from_dict({"board": {"name": "4x4@30/22mm", "pose": pose}})
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mesh"])
 def test_kind_and_place_are_enough_and_the_thing_lies_on_the_desk(kind: str) -> None:
     item = world_from_dict({"objects": [{"kind": kind, "pose": [0.1, 0.05, 0.3]}]}).objects[0]

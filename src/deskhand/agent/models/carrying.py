@@ -18,7 +18,7 @@ MOTIONS = frozenset(("pick", "place_in", "place_on", "place_at", "place_beside",
 
 def next_call(now: Situation, known: Mapping[str, Mapping[str, Any]]) -> ToolCall | None:
     """The call that follows, None where something has to be decided. ``known``: cards of the tools that may be called."""
-    call = _first_look(now) or now.corrected or corrected(now) or _given_structure(now) or _plan_of_steps(now) or _carried_on(now)
+    call = _first_look(now) or now.corrected or _looked_again(now) or corrected(now) or _given_structure(now) or _plan_of_steps(now) or _carried_on(now)
     return call if call is not None and call.name in known else None
 
 
@@ -47,10 +47,14 @@ def _plan_of_steps(now: Situation) -> ToolCall | None:
     return ToolCall("submit_plan", {"subgoals": goals})
 
 
-def _carried_on(now: Situation) -> ToolCall | None:
+def _looked_again(now: Situation) -> ToolCall | None:
+    """Things may have moved."""
     last = now.acts[-1] if now.acts else None
-    if last is not None and not last.ok and (last.call.name in MOTIONS or (last.call.name == "finish" and now.faults)):
-        return ToolCall("detect_objects", {})  # things may have moved
+    failed = last is not None and not last.ok and (last.call.name in MOTIONS or (last.call.name == "finish" and bool(now.faults)))
+    return ToolCall("detect_objects", {}) if failed else None
+
+
+def _carried_on(now: Situation) -> ToolCall | None:
     if not now.planned or now.complaint or now.news:
         return None
     if now.holding:

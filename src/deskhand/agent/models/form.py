@@ -11,7 +11,7 @@ from deskhand.agent.language.resolve import is_receptacle
 from deskhand.agent.models.situation import Situation, by_relevance
 
 STAYS = "stays"
-SUMMARY = "Say for every thing where it goes; stays for what the task does not speak of."
+SUMMARY = "Say for every thing where it goes"
 MOST = 24
 """Things of one form, those that the task speaks of first; what is left over comes up again when the end is checked."""
 _ON = re.compile(r"\b(on|onto|top|stack|stacked|pile|upon)\b")
@@ -22,12 +22,14 @@ _BESIDE = {
     "behind": re.compile(r"\bbehind\b"),
     "near": re.compile(r"\b(near|next|beside|by|close)\b"),
 }
+_ALL = re.compile(r"\b(everything|rest|others|else|remaining|clean|clear|tidy|sort|declutter)\b")
+"""Words that speak of all things: none may stay, and a small model that is given no way out takes none."""
 _OUT = re.compile(r"\b(out|off|unload|empty|remove|down|table)\b")
 
 
 def form(now: Situation) -> dict[str, Any] | None:
     """The card of ``submit_plan`` as a form over the things that are open; None when there is nothing to say."""
-    choices = {name: values for name, values in _open(now).items() if len(values) > 1}
+    choices = {name: values for name, values in _open(now).items() if values != [STAYS]}
     if not choices:
         return None
     properties = {_key(now, name): {"enum": values} for name, values in choices.items()}
@@ -36,10 +38,14 @@ def form(now: Situation) -> dict[str, Any] | None:
 
 
 def corrected(now: Situation) -> ToolCall | None:
-    """The refused plan without what it was refused for, where nothing else can be said of that."""
-    if not now.draft or not now.faults or any(len(values) > 1 for values in _open(now).values()):
+    """The refused plan, or what is unmet at the end, as the refusal says, where that leaves nothing to choose."""
+    if not now.faults:
         return None
-    return ToolCall("submit_plan", _subgoals({name: goal for name, goal in now.draft.items() if name not in now.faults}))
+    values = _open(now)
+    if any(len(each) > 1 for each in values.values()) or not any(now.wanted.get(name) or name in now.draft for name in now.faults):
+        return None
+    goals = {name: goal for name, goal in now.draft.items() if name not in now.faults}
+    return ToolCall("submit_plan", _subgoals(goals | {name: now.wanted[name] for name in values if name in now.wanted}))
 
 
 def unfold(call: ToolCall, now: Situation) -> ToolCall:
@@ -49,9 +55,9 @@ def unfold(call: ToolCall, now: Situation) -> ToolCall:
     named = {_key(now, name): name for name in now.objects}
     goals = {name: goal for name, goal in now.draft.items() if name not in now.faults}
     for key, value in call.arguments.items():
-        relation, _, target = str(value).partition(" ")
-        if target and key in named:
-            goals[named[key]] = (relation, target)
+        relation, _, target = str(value).rpartition(" ")
+        if target != STAYS and key in named:
+            goals[named[key]] = (relation or "in", target)
     return ToolCall(call.name, _subgoals(goals), call.id)
 
 
@@ -79,8 +85,8 @@ def _values(now: Situation, name: str, said: str) -> list[str]:
         return [STAYS]
     wanted = now.wanted.get(name)
     if wanted is not None:
-        return [" ".join(wanted), STAYS]
-    values = [f"in {other}" for other, item in now.objects.items() if other != name and is_receptacle({"label": "", **item})]
+        return [" ".join(wanted).removeprefix("in ")]
+    values = [other for other, item in now.objects.items() if other != name and is_receptacle({"label": "", **item})]
     others = [other for other, item in now.objects.items() if other != name and not is_receptacle({"label": "", **item})]
     if _ON.search(said):
         values += [f"on {other}" for other in others]
@@ -89,7 +95,8 @@ def _values(now: Situation, name: str, said: str) -> list[str]:
             values += [f"{relation} {other}" for other in now.objects if other != name]
     if _OUT.search(said) or not values:
         values.append("on table")
-    return [*(value for value in values if (name, value) not in now.refused_goals), STAYS]
+    left = [value for value in values if (name, value if " " in value else f"in {value}") not in now.refused_goals]
+    return left if left and _ALL.search(said) and not now.refused_goals else [*left, STAYS]
 
 
 def asks_for_an_answer(instruction: str) -> bool:

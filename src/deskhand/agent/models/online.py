@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from deskhand.agent.base import Message, Reply
-from deskhand.agent.models.compact import FOLLOWS, compact
+from deskhand.agent.models.compact import CORRECTED, FOLLOWS, compact
 from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.faults import Stopper
 from deskhand.agent.models.form import unfold
@@ -38,9 +39,11 @@ class OnlineModel(ABC):
             return self._reply(messages, tools, schema)
         asked = compact(messages, tools, self._profile)
         if asked.follows:
-            return Reply(FOLLOWS, (asked.follows,), model=self.name)
+            return Reply(CORRECTED if asked.now.faults or asked.now.corrected else FOLLOWS, (asked.follows,), model=self.name)
         reply = self._reply(asked.messages, asked.cards, None)
-        return replace(reply, tool_calls=tuple(unfold(call, asked.now) for call in reply.tool_calls))
+        prompt = "\n\n".join(message.content for message in asked.messages)
+        said = json.dumps([{"tool": call.name, "arguments": call.arguments} for call in reply.tool_calls]) if reply.tool_calls else reply.text
+        return replace(reply, tool_calls=tuple(unfold(call, asked.now) for call in reply.tool_calls), prompt=prompt, said=said)
 
     @abstractmethod
     def _reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Reply:

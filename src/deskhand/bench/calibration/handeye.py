@@ -15,7 +15,7 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
-from deskhand.calibration.poses import Guess, Joints, held_board, pose_set
+from deskhand.calibration.poses import Guess, Joints, held_board, pose_set, scatter
 from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
@@ -103,7 +103,7 @@ class Bench:
     def view(self, joints: Joints, joint_noise: float) -> HandView:
         """One picture."""
         told = {name: value + self.rng.normal(0, joint_noise) for name, value in joints.items()}
-        return HandView(self.model.tcp_pose(told), self.board.find(self.picture(joints)))
+        return HandView(self.model.tcp_pose(told), self.board.find(self.picture(joints)), scatter(self.model, told))
 
     def error(self, result: HandEye) -> tuple[float, float]:
         """[m], [rad] by which the result is off."""
@@ -125,9 +125,22 @@ def rehearse(mounting: Mounting, seeds: Sequence[int], count: int = 20, joint_no
 
 
 def told(mounting: str, seed: int, pictures: int, noise_degrees: float) -> dict[str, Any]:
-    """One calibration as plain data: seed, shift_mm, turn_deg, refused (why; empty when it was not)."""
+    """One calibration as plain data: by how much it is off, what it says of itself (sigma), and why it was refused, if it was."""
     try:
-        result = rehearse("wrist" if mounting == "wrist" else "fixed", [seed], pictures, float(np.radians(noise_degrees)))[0]
+        item = rehearse("wrist" if mounting == "wrist" else "fixed", [seed], pictures, float(np.radians(noise_degrees)))[0]
     except DeskhandError as error:
-        return {"seed": seed, "shift_mm": None, "turn_deg": None, "refused": str(error)}
-    return {"seed": seed, "shift_mm": round(1000 * result.shift, 3), "turn_deg": round(float(np.degrees(result.turn)), 4), "refused": ""}
+        return {"seed": seed, **dict.fromkeys(("shift_mm", "turn_deg", "shift_sigma_mm", "turn_sigma_deg")), "refused": str(error)}
+    shifts, turns = 1000 * np.array([item.shift, item.result.shift_sigma]), np.degrees([item.turn, item.result.turn_sigma])
+    numbers = {"shift_mm": shifts[0], "turn_deg": turns[0], "shift_sigma_mm": shifts[1], "turn_sigma_deg": turns[1]}
+    return {"seed": seed, **{name: round(float(value), 4) for name, value in numbers.items()}, "refused": ""}
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Of the rows that were not refused: the worst and the root mean square of each error, and the share of them within twice the uncertainty that was told."""
+    done = [row for row in rows if not row["refused"]]
+    result: dict[str, Any] = {"calibrations": len(rows), "refused": len(rows) - len(done)}
+    for name, unit in (("shift", "mm"), ("turn", "deg")) if done else ():
+        errors, sigmas = (np.array([row[key] for row in done]) for key in (f"{name}_{unit}", f"{name}_sigma_{unit}"))
+        result |= {f"{name}_worst_{unit}": float(errors.max()), f"{name}_rms_{unit}": round(float(np.sqrt(np.mean(errors**2))), 4)}
+        result[f"{name}_within_2_sigma"] = float(np.mean(errors <= 2 * sigmas))
+    return result
