@@ -18,10 +18,10 @@ from deskhand.agent.gate import Gate, means_yes
 from deskhand.agent.guard import Guard
 from deskhand.agent.moves import History
 from deskhand.agent.offer import Offer
-from deskhand.agent.prompt import SYSTEM, code_system, find_cards, result_text
+from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.replying import ask, digest
-from deskhand.agent.sandbox import Sandbox, signatures
+from deskhand.agent.sandbox import Sandbox
 from deskhand.agent.spent import End, Spent
 from deskhand.agent.user import SAID, Inbox, User
 from deskhand.errors import DeskhandError
@@ -110,11 +110,12 @@ class AgentLoop:
         self._calls.show(offer)
         if self._mode != "code":
             return self._talk(instruction, offer.cards, SYSTEM + self._history.text())
-        functions = [card for name, card in offer.by_name.items() if name not in offer.controls]
+        brief = bool(getattr(self._model, "brief", False))
+        functions = [card for name, card in offer.by_name.items() if name not in offer.controls and (name in CODE_TOOLS or not brief)]
         offer.by_name[RUN_CODE] = RUN_CODE_CARD
         shown = [RUN_CODE_CARD, *CONTROL_CARDS]
         with Sandbox(functions, self._calls.from_code) as self._calls.sandbox:
-            return self._talk(instruction, lambda: shown, code_system(signatures(functions)) + self._history.text())
+            return self._talk(instruction, lambda: shown, code_system(functions, brief) + self._history.text())
 
     def _talk(self, instruction: str, cards: Cards, system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]

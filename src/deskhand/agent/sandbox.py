@@ -6,11 +6,13 @@ Tools are functions, ``print`` is what the model observes, names stay from one p
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from deskhand.agent.models.decision import inline
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
 
@@ -179,16 +181,23 @@ def forbidden(code: str) -> Observation | None:
     return None
 
 
-def signatures(cards: Sequence[Mapping[str, Any]]) -> str:
-    """The tools as Python functions, one a line, as the model reads them."""
-    return "\n".join(f"{_signature(card)}  # {card['summary']}" for card in cards)
+def signatures(cards: Sequence[Mapping[str, Any]], brief: bool = False) -> str:
+    """The tools as Python functions, one a line, as the model reads them; ``brief``: with no more than the first words of what they do."""
+    return "\n".join(f"{_signature(card)}  # {re.split(r'[:;,(]', card['summary'])[0].rstrip('.') if brief else card['summary']}" for card in cards)
 
 
 def _signature(card: Mapping[str, Any]) -> str:
     properties, required = card["input_schema"].get("properties", {}), card["input_schema"].get("required", [])
     parts = [f"{name}: {_type(schema)}" + ("" if name in required else f" = {schema.get('default')!r}") for name, schema in properties.items()]
-    results = ", ".join(card.get("output_schema", {}).get("properties", {}))
-    return f"{card['name']}({', '.join(parts)}) -> {{{results}}}"
+    given = inline(card.get("output_schema", {}))
+    return f"{card['name']}({', '.join(parts)}) -> {{{', '.join(_result(name, schema) for name, schema in given.get('properties', {}).items())}}}"
+
+
+def _result(name: str, schema: Mapping[str, Any]) -> str:
+    """The name of a result; of a list of objects with the names that these have, for nobody can guess them."""
+    items = schema.get("items", {})
+    keys = items.get("properties", {}) if isinstance(items, Mapping) else {}
+    return f"{name}: [{{{', '.join(keys)}}}]" if keys else name
 
 
 def _type(schema: Mapping[str, Any]) -> str:

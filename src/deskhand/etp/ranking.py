@@ -1,7 +1,7 @@
 """How tools are ranked for what somebody says: by the words of a card's passages, and by their meaning where there is a model for it.
 
-A card is a set of passages: its name, its summary, the situations that call for it, its examples, and how people ask for it. A tool counts as much as its best
-passage and the mean of its best three.
+A card is a set of passages: its name, its summary, the situations that call for it, its examples, and how people ask for it. A tool counts as much as its
+three best passages in the mean.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Ranking:
         best = np.empty(len(self._names))
         for index, (begin, end) in enumerate(zip((0, *self._ends[:-1]), self._ends, strict=True)):
             top = np.sort(each[begin:end])[::-1][:_BEST]
-            best[index] = 0.5 * top[0] + 0.5 * top.mean()
+            best[index] = top.mean()
         return best
 
 

@@ -3,9 +3,13 @@ import pytest
 pytest.importorskip("pydantic_monty")
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Reply, ToolCall
+from deskhand.agent.base import Message, Reply, ToolCall
+from deskhand.agent.controls import RUN_CODE_CARD
 from deskhand.agent.loop import AgentLoop
+from deskhand.agent.models.compact import compact
+from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.scripted import ScriptedModel
+from deskhand.agent.prompt import code_system
 from deskhand.agent.records import Budgets
 from deskhand.agent.sandbox import MAX_PRINTED, Sandbox, forbidden, signatures
 from deskhand.errors import DeskhandError
@@ -94,7 +98,25 @@ def test_what_ends_the_run_goes_through_the_code(shared):
 
 def test_the_model_reads_tools_as_functions():
     assert signatures(CARDS) == "pick(object_id: str, force: float = 2.0) -> {width}  # Pick up an object."
+    seen = {"$defs": {"Thing": {"properties": {"id": {}, "label": {}}}}, "properties": {"objects": {"items": {"$ref": "#/$defs/Thing"}}, "note": {}}}
+    look = {"name": "look", "summary": "Look around: from the best view.", "input_schema": {}, "output_schema": seen}
+    assert signatures([look], brief=True) == "look() -> {objects: [{id, label}], note}  # Look around"
     assert forbidden("import math") is None and forbidden("x\nimport json").line == 2
+
+
+def test_a_small_model_is_shown_few_functions_and_an_example():
+    cards = [{**CARDS[0], "name": name} for name in ("pick", "place_in", "plan_shape")]
+    full, brief = code_system(cards), code_system(cards[:2], brief=True)
+    assert "plan_shape(" in full and "For example" in brief and len(brief) < len(full)
+
+
+def test_a_small_model_s_talk_in_code_mode_is_cut_to_what_it_can_read():
+    talk = [Message("system", "s"), Message("user", "do it")]
+    for number in range(30):
+        talk += [Message("assistant", "", (ToolCall("run_code", {"code": "look()"}, str(number)),)), Message("tool", "x" * 2000, tool_call_id=str(number))]
+    asked = compact(talk, [RUN_CODE_CARD], ModelProfile("small", "openai", "m", prompt="compact", context_tokens=4096))
+    assert sum(len(message.content) for message in asked.messages) < 3.5 * 4096 < 30 * 2000
+    assert asked.messages[:2] == talk[:2]
 
 
 def code(text):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskhand.agent.base import Message, ToolCall
+from deskhand.agent.context import trim
 from deskhand.agent.language.resolve import is_receptacle
 from deskhand.agent.models.carrying import MOTIONS, next_call
 from deskhand.agent.models.config import ModelProfile
@@ -60,7 +61,7 @@ def compact(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], pro
         ModelFault: ``too_long`` when not even the instruction fits into ``context_tokens``.
     """
     if any(card["name"] == "run_code" for card in tools):
-        return Compact(Situation(), list(messages), [dict(card) for card in tools])
+        return Compact(Situation(), trim(messages, profile.context_tokens, tools), [dict(card) for card in tools])
     now = read(messages)
     if call := next_call(now, {str(card["name"]): card for card in tools}):
         return Compact(now, follows=call)

@@ -20,6 +20,7 @@ class OnlineModel(ABC):
 
     def __init__(self, profile: ModelProfile, sleep: Callable[[float], None] | None = None) -> None:
         self.name = f"{profile.name} ({profile.model})"
+        self.brief = profile.prompt == "compact"
         self.context_tokens = 0 if profile.prompt == "compact" else profile.context_tokens  # a compact prompt is made to fit from the whole talk
         self._profile, self._sleep = profile, sleep
         self._client: Any = None

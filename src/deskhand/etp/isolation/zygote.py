@@ -41,7 +41,10 @@ def main(arguments: Sequence[str]) -> int:
             log.warning("%s cannot be imported: %s: %s", module, type(error).__name__, error)
     gc.collect()
     gc.freeze()
-    control.send(READY)
+    try:
+        control.send(READY)
+    except (BrokenPipeError, ConnectionResetError):  # the session was closed while the tools were imported
+        return 0
     children: set[int] = set()
     try:
         while True:
