@@ -16,7 +16,7 @@ from deskhand.geometry import pose_from_xyz_rpy, rotation_angle
 from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.sim.camera import intrinsics_of, mounted
 from deskhand.sim.gazebo.files import bridge_yaml
-from deskhand.sim.gazebo.robot import CAMERA_TOPIC, contact_topic, robot_urdf
+from deskhand.sim.gazebo.robot import CAMERA_TOPIC, contact_topic, finger_links, robot_urdf
 from deskhand.sim.spec import CameraSpec, WorldSpec
 
 
@@ -96,3 +96,14 @@ def test_the_bridge_carries_clock_and_pictures_and_no_pose() -> None:
     assert all(entry["direction"] == "GZ_TO_ROS" for entry in entries.values())
     assert {entry["gz_type_name"] for entry in entries.values()} == {"gz.msgs.Clock", "gz.msgs.Image", "gz.msgs.CameraInfo"}
     assert entries[DEPTH]["gz_topic_name"] == f"/{CAMERA_TOPIC}/depth_image"
+
+
+@pytest.mark.parametrize("arm", list_arms())
+def test_fingers_neither_start_nor_end_at_the_limit_of_their_joint(arm: str) -> None:
+    root = ElementTree.fromstring(robot_urdf(WorldSpec((), arm=arm)))
+    gripper = load_arm(arm).gripper
+    for link in finger_links(load_arm(arm)):
+        (limit,) = (joint.find("limit") for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
+        assert limit is not None
+        for position in (0.0, gripper.position_of(gripper.width_min), gripper.position_of(gripper.width_max)):
+            assert float(limit.attrib["lower"]) < position < float(limit.attrib["upper"])

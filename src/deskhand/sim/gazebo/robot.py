@@ -17,6 +17,8 @@ from deskhand.sim.spec import CameraSpec, WorldSpec
 
 CAMERA_TOPIC = "deskhand/camera"
 CAMERA_RATE = 10  # [Hz] of simulated time
+FINGER_SLACK = 0.002
+"""[m] that finger joints may go beyond their range in Gazebo: DART holds a joint fast that is driven while it stands at its limit, or beyond it."""
 OPTICAL_T_GAZEBO = make_transform([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
 """A camera of Gazebo looks along x, with z up; an optical frame has z forward, x right (REP 103)."""
 
@@ -37,6 +39,7 @@ def robot_urdf(world: WorldSpec, namespace: str = "") -> str:
     links = {link.attrib["name"]: link for link in root.findall("link")}
     for finger in finger_links(arm):
         _feeling(root, links[finger])
+        _slackened(root, finger)
     for limit in root.iterfind("joint[mimic]/limit"):  # Gazebo starts a joint that nobody commands at 0; from beyond its limits it would never move
         limit.set("lower", repr(min(0.0, float(limit.attrib["lower"]))))
     _camera(root, world.camera, set(links))
@@ -48,6 +51,15 @@ def finger_links(arm: ArmConfig) -> tuple[str, ...]:
     """The links of the fingers, the driven one first."""
     robot = RobotModel.load(arm)
     return tuple(robot.joints[name].child for name in robot.fingers)
+
+
+def _slackened(root: ElementTree.Element, link: str) -> None:
+    """The range of a finger's joint, wider by :data:`FINGER_SLACK` at both ends, and around 0, where Gazebo begins; commands stay within the true one."""
+    joint = next(joint for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
+    limit = joint.find("limit")
+    assert limit is not None
+    limit.set("lower", repr(min(0.0, float(limit.attrib["lower"])) - FINGER_SLACK))
+    limit.set("upper", repr(max(0.0, float(limit.attrib["upper"])) + FINGER_SLACK))
 
 
 def _feeling(root: ElementTree.Element, link: ElementTree.Element) -> None:
