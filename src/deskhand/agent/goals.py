@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.language.intents import Leave, Place, Ref, Release, Tidy, Tower
-from deskhand.agent.language.resolve import Found, Seen, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+from deskhand.agent.language.resolve import Found, Seen, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
 
 TABLE = "table"
 EXACT = 0.010
@@ -63,6 +63,8 @@ def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
             if goal.relation in BESIDE:
                 return any(other["id"] == goal.target_id and is_beside(item, other, goal.relation) for other in objects)
             there = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
+            if goal.relation == "in" and container_of(item, objects) == goal.target_id:
+                return there  # on other things in it, too
             return there and str(item.get("support", TABLE)) == goal.target_id
     return False
 

@@ -123,3 +123,12 @@ def test_going_home_is_no_deed_for_words_that_nobody_understands() -> None:
     outcome = run([LOOK, say("move_home"), *[finish(summary=f"done {number}") for number in range(9)]], "reticulate the splines")
     assert not outcome.success
     assert run([say("move_home"), finish()], "go home").success
+
+
+def test_what_lies_on_another_thing_in_the_right_container_is_where_it_belongs() -> None:
+    seen = things(cup_1="bin_1", block_1="tray_1")
+    next(item for item in seen if item["id"] == "eraser_1").update(support="cup_1", relation="on")
+    goals = [Goal("block_1", "in", "tray_1"), Goal("cup_1", "in", "bin_1"), Goal("eraser_1", "in", "bin_1")]
+    assert not expected(SORT, things()).overlooked(goals, seen)
+    next(item for item in seen if item["id"] == "eraser_1").update(support="block_1")
+    assert expected(SORT, things()).overlooked(goals, seen) == [goals[2]]

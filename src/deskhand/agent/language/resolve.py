@@ -129,7 +129,7 @@ def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
 def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) -> bool:
     relation, ref = where
     if ref.table:
-        return str(item.get("support", "table")) == "table" or (relation != "at" and not _inside(item, objects))
+        return str(item.get("support", "table")) == "table" or (relation != "at" and not inside(item, objects))
     if relation == "between":
         return is_between(item, pair(ref, [other for other in objects if other["id"] != item["id"]]))
     others = {other["id"]: other for other in resolve(replace(ref, count=0), objects, "any").objects if other["id"] != item["id"]}
@@ -140,19 +140,21 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     return any(beside(relation, item, other) for other in others.values())
 
 
-def _inside(item: Seen, objects: Sequence[Seen]) -> bool:
-    """True when it lies in a container, itself or by what it lies on."""
+def container_of(item: Seen, objects: Sequence[Seen]) -> str:
+    """Id of the container in which it lies, itself or by what it lies on; empty for none."""
     by_id = {other["id"]: other for other in objects}
     for _ in range(len(objects)):
         if item.get("relation") == "in":
-            return True
+            return str(item.get("support", ""))
         if (below := by_id.get(item.get("support"))) is None:
-            return False
+            return ""
         item = below
-    return False
+    return ""
 
 
-inside = _inside
+def inside(item: Seen, objects: Sequence[Seen]) -> bool:
+    """True when it lies in a container, itself or by what it lies on."""
+    return bool(container_of(item, objects))
 
 
 def beside(relation: str, item: Seen, other: Seen) -> bool:
