@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import threading
 import time
@@ -19,6 +20,8 @@ from deskhand.geometry import Array, pose_from_xyz_quaternion
 from deskhand.sim.gazebo.robot import contact_topic, finger_links
 from deskhand.sim.gazebo.sdf import LINK, WORLD
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec
+
+log = logging.getLogger(__name__)
 
 POSES = f"/world/{WORLD}/dynamic_pose/info"
 TOUCH = 0.15  # [s] of simulated time for which a contact counts: Gazebo reports contacts only while there are some
@@ -43,6 +46,7 @@ class GazeboTruth:
         self._time, self._heard = -1.0, float("-inf")
         self._touched: dict[str, dict[str, float]] = {link: {} for link in self._fingers}
         self._listeners: list[subprocess.Popen[str]] = []
+        self._closed = False
         environment = gazebo_environment(partition)
         try:
             self._listen(POSES, self._on_poses, environment)
@@ -60,6 +64,7 @@ class GazeboTruth:
 
     def close(self) -> None:
         """Stop listening. Safe to call again."""
+        self._closed = True
         for listener in self._listeners:
             listener.kill()
             listener.wait()
@@ -106,8 +111,9 @@ class GazeboTruth:
             for line in listener.stdout:
                 if line.startswith("{"):
                     take(json.loads(line))
-        except ValueError:  # closed by close(), in the middle of a line
-            return
+        except ValueError as error:  # close() may come in the middle of a line
+            if not self._closed:
+                log.error("Gazebo is not listened to any more, it told what cannot be read: %s", error)
 
     def _on_poses(self, message: Mapping[str, Any]) -> None:
         stamp, poses = stamp_of(message), dict(poses_of(message))
