@@ -94,11 +94,16 @@ class Claims:
             self._holding = ""
 
     def _reappraise(self) -> None:
-        """Sub-goals of what has turned out to be something else are none."""
+        """Sub-goals of what has turned out to be a part of something else are none; those of a heap go over to the things in it that have none yet."""
         self._reappraisal.looked(self._objects, self._handled)
         for name, instead in self._reappraisal.turned_out.items():
-            if self._goals.pop(name, None) is not None:
-                self._turned_out[name] = instead
+            goal = self._goals.pop(name, None)
+            if goal is None:
+                continue
+            self._turned_out[name] = instead
+            if len(instead) > 1:
+                for other in instead:
+                    self._goals.setdefault(other, replace(goal, object_id=other))
 
     def told(self) -> None:
         """The user has said more: what the first instruction alone asks for is no measure any more."""

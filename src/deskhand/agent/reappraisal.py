@@ -51,9 +51,10 @@ def _filled_by(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> t
 
 
 def _told_apart(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, ...]:
-    """What was not seen before and lies within where it was."""
+    """The several things that were not seen before and lie within where it was; a single one may be itself under a new id."""
     known = {str(other["id"]) for other in before}
-    return tuple(str(other["id"]) for other in objects if str(other["id"]) not in known and not other.get("is_container") and _within(other["position"], item))
+    new = [str(other["id"]) for other in objects if str(other["id"]) not in known and not other.get("is_container") and _within(other["position"], item)]
+    return tuple(new) if len(new) > 1 else ()
 
 
 def _within(point: Sequence[float], item: Seen) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
+from deskhand.agent.claims import Claims
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.reappraisal import Reappraisal
@@ -45,6 +46,11 @@ def test_what_nothing_explains_stays_missing(later: list[dict[str, Any]], moved:
     assert looks([CAN, RIM], later, moved=moved) == {}
 
 
+def test_a_single_new_thing_in_its_place_may_be_itself_under_another_id() -> None:
+    block = thing("block_1", "blue", position=(0.0, 0.1))
+    assert looks([block], [{**block, "id": "block_2"}]) == {}
+
+
 def test_what_is_seen_again_is_there() -> None:
     assert looks([CAN, RIM], [CAN], [CAN, RIM]) == {}
 
@@ -70,3 +76,17 @@ def test_a_desk_is_done_though_a_rim_was_taken_for_a_thing_and_the_report_says_s
     assert outcome.success, outcome.summary
     assert robot.where() == {"can_1": "bin_1"}
     assert "object_1 turned out to be the orange can (can_1)" in outcome.summary
+
+
+def test_what_a_heap_turns_out_to_be_is_still_to_be_brought_where_the_heap_was_to_go() -> None:
+    heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
+    bin_1 = thing("bin_1", position=(0.0, 0.28))
+    claims = Claims("xyzzy", lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}))
+    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [heap, bin_1]}), moves=False)
+    claims.submit([{"object_id": "can_3", "relation": "in", "target_id": "bin_1"}])
+    pens = [{**thing(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
+    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [*pens, bin_1]}), moves=False)
+    asked: list[Any] = []
+    claims._call = lambda name, arguments: asked.append(arguments) or ToolResult("", "", {"unmet": [], "satisfied": True, "objects": []})  # type: ignore[func-returns-value]
+    claims.judge("done", "", "")
+    assert {item["object_id"] for item in asked[0]["conditions"]} == {"pen_1", "pen_2"}
