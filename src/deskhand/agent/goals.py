@@ -79,7 +79,7 @@ def is_beside(item: Seen, other: Seen, relation: str) -> bool:
         return relation == "near" and gap < 0.05
     x, y = BESIDE[relation]
     along, across = dx * x + dy * y, abs(dy * x - dx * y)
-    return along >= 0.01 and across <= 2 * along
+    return along >= 0.01 and across <= along
 
 
 Task = Place | Tidy | Leave | Tower | Release

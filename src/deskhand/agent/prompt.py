@@ -54,7 +54,7 @@ def code_system(functions: Sequence[Mapping[str, Any]], brief: bool = False) -> 
 
 
 _ALL_AT_ONCE = 32
-_CAPABILITIES = (
+CAPABILITIES = (
     "look at the desk and detect objects",
     "pick up an object",
     "put the held object into a container",
@@ -72,6 +72,7 @@ _CAPABILITIES = (
     "stop all motion",
     "answer a question about the past",
 )
+"""What a task at a desk may need, as it is searched for."""
 
 
 def find_cards(tools: ToolClient, instruction: str) -> list[dict[str, Any]]:
@@ -83,7 +84,7 @@ def find_cards(tools: ToolClient, instruction: str) -> list[dict[str, Any]]:
     everything = tools.search()
     hits = everything
     if len(everything) > _ALL_AT_ONCE:
-        found = {hit.name: hit for query in (instruction, *_CAPABILITIES) for hit in tools.search(query, limit=4)}
+        found = {hit.name: hit for query in (instruction, *CAPABILITIES) for hit in tools.search(query, limit=4)}
         hits = list(found.values())
     return [*(tools.describe(hit.name) for hit in hits if hit.available), *CONTROL_CARDS]
 

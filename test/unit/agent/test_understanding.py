@@ -443,3 +443,10 @@ def test_it_is_what_the_gripper_holds(text: str, where: str) -> None:
 def test_sideways_words_are_as_seen_from_the_robot(relation: str, place: tuple[float, float]) -> None:
     other, item = {"position": [0.2, 0.0, 0.02]}, {"position": [0.2 + place[0], place[1], 0.02]}
     assert beside(relation, item, other) and not beside(relation, other, item)
+
+
+def test_what_is_more_to_the_side_than_behind_is_not_behind_already():
+    eraser = {"relation": "on", "support": "table", "size": [0.045, 0.022, 0.014], "position": [0.123, 0.003, 0.007]}
+    can = {"relation": "on", "support": "table", "size": [0.038, 0.038, 0.066], "position": [0.052, 0.125, 0.033]}
+    assert not is_beside(eraser, can, "behind")
+    assert is_beside(eraser, can, "right_of")

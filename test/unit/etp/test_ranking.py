@@ -74,6 +74,16 @@ def test_vectors_are_kept_and_those_of_another_model_are_not_taken(model, tmp_pa
     assert SentenceModel(other, files[1], seed=tmp_path / f"{model.name}.npz").name != model.name
 
 
+def test_what_was_searched_for_before_or_is_a_passage_is_not_reckoned_again(model):
+    fresh = SentenceModel(*model._files)
+    passage, asked = "Pick up the cup.", "grab the mug"
+    (kept,) = fresh.passages([passage])
+    first = fresh.query(asked)
+    assert np.array_equal(first, model.embed([asked])[0])
+    fresh.embed = None  # nothing is left to reckon
+    assert np.array_equal(fresh.query(asked), first) and np.allclose(fresh.query(passage), kept)
+
+
 def test_a_model_that_does_not_work_is_said_and_words_still_find(tmp_path, caplog, monkeypatch):
     (tmp_path / "model.onnx").write_bytes(b"no model")
     (tmp_path / "tokenizer.json").write_text("{}")
