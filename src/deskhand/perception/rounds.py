@@ -98,6 +98,8 @@ def _fit_axis(
     points = points[:: 1 + len(points) // _FIT_POINTS]
     t, x, z = points @ axis, points @ side, points @ up
     s1, a1, s2, a2, radius = start
+    free = 3 if floor is not None else 5
+    jacobian, small = np.full((free, len(t)), -1.0), 1e-7 * np.eye(free)  # the third row, that of the radius, stays so without a floor
     for _ in range(8):
         if floor is not None:
             s2, a2 = floor + radius, 0.0
@@ -106,22 +108,31 @@ def _fit_axis(
         residual = length - radius
         weight = 1.0 / (1.0 + (residual / 0.002) ** 2)
         dx, dz = dx / length, dz / length
-        columns = [-dx, -t * dx, -dz - 1.0] if floor is not None else [-dx, -t * dx, np.full(len(t), -1.0), -dz, -t * dz]
-        jacobian = np.column_stack(columns)
-        weighted = jacobian * weight[:, None]
-        normal, right = weighted.T @ jacobian + 1e-7 * np.eye(len(columns)), -weighted.T @ residual
+        np.negative(dx, out=jacobian[0])
+        np.multiply(t, jacobian[0], out=jacobian[1])
+        if floor is not None:
+            np.subtract(-1.0, dz, out=jacobian[2])
+        else:
+            np.negative(dz, out=jacobian[3])
+            np.multiply(t, jacobian[3], out=jacobian[4])
+        weighted = jacobian * weight
+        normal, right = weighted @ jacobian.T + small, -(weighted @ residual)
         if floor is None:  # an arc alone says little of the radius; how wide the thing looks says more
             normal[2, 2] += _WIDTH * len(t)
             right[2] += _WIDTH * len(t) * (start[4] - radius)
-        step = np.clip(np.linalg.solve(normal, right), -0.05, 0.05)
-        s1, a1, radius = s1 + float(np.clip(step[0], -0.01, 0.01)), a1 + float(step[1]), max(0.001, radius + float(np.clip(step[2], -0.01, 0.01)))
+        step = np.linalg.solve(normal, right).tolist()
+        s1, a1, radius = s1 + _within(step[0], 0.01), a1 + _within(step[1], 0.05), max(0.001, radius + _within(step[2], 0.01))
         if floor is None:
-            s2, a2 = s2 + float(np.clip(step[3], -0.01, 0.01)), a2 + float(step[4])
-        if np.abs(step).max() < 4e-4:
+            s2, a2 = s2 + _within(step[3], 0.01), a2 + _within(step[4], 0.05)
+        if max(map(abs, step)) < 4e-4:
             break
     if floor is not None:
         s2 = floor + radius
     return s1, a1, s2, a2, radius
+
+
+def _within(value: float, limit: float) -> float:
+    return max(-limit, min(limit, value))
 
 
 def _main_axis(ground: Array) -> Array:

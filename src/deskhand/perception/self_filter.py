@@ -26,20 +26,27 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
     hit = np.zeros(len(points), bool)
     if not len(points):
         return hit
-    squared = np.einsum("ij,ij->i", points, points)
-    lowest, highest = points.min(axis=0), points.max(axis=0)
+    placed, centres, reaches = [], [], []
     for link, shapes in model.shapes.items():
         grow = _FINGER_PADDING if "finger" in link else padding
         for shape in shapes:
             world_T_shape = (links[link] @ shape.pose).astype(np.float32)
             low, high = _bounds(shape)
-            reach = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))) + grow
-            centre = world_T_shape[:3, 3]
-            if ((centre < lowest - reach) | (centre > highest + reach)).any():
-                continue
-            close = np.nonzero(~hit & (squared - points @ (2 * centre) < reach**2 - centre @ centre))[0]
-            if len(close):
-                hit[close] = _inside(((points[close] - centre) @ world_T_shape[:3, :3]).astype(np.float32), shape, low, high, grow)
+            placed.append((shape, world_T_shape[:3, :3], low, high, grow))
+            centres.append(world_T_shape[:3, 3])
+            reaches.append(float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))) + grow)
+    if not placed:
+        return hit
+    # Most of what is seen is nowhere near the robot.
+    middle, around = np.array(centres), np.array(reaches, np.float32)[:, None]
+    near = np.flatnonzero(((points > (middle - around).min(axis=0)) & (points < (middle + around).max(axis=0))).all(axis=1))
+    some = points[near]
+    squared, own = np.einsum("ij,ij->i", some, some), np.zeros(len(near), bool)
+    for (shape, rotation, low, high, grow), centre, reach in zip(placed, centres, reaches, strict=True):
+        close = np.flatnonzero(~own & (squared - some @ (2 * centre) < reach**2 - centre @ centre))
+        if len(close):
+            own[close] = _inside(((some[close] - centre) @ rotation).astype(np.float32), shape, low, high, grow)
+    hit[near[own]] = True
     return hit
 
 

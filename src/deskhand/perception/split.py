@@ -31,6 +31,7 @@ _MIN_BREADTH = 0.024  # [m]
 _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
 _DEPTH = 3  # a thing is cut so often at most
 _CREASE_GAIN = 0.8  # the same for cuts at creases, which are surer
+_STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
 _SCRAP = 25  # [px]
 _ABOVE = 0.009  # [m] what is seen of a thing on its support begins lower
 
@@ -103,7 +104,8 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     best = min(cuts, key=lambda parts: _error(fits, parts, support), default=[])
     if not best or _error(fits, best, support) > _GAIN * solid.error:
         return [item]
-    return further(best)
+    pieces = further(best)
+    return pieces if _error(fits, pieces, support) < max(_STILL, 2.5 * view.noise) else [item]
 
 
 def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array], support: float, good: float) -> list[Segment]:
@@ -124,15 +126,16 @@ def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array]
 
 def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float, width: int) -> list[Segment]:
     """Two parts of a segment; each point goes to the solid on whose surface it lies, that of a long round thing reaching on."""
+    parts = [part_of(item, side), part_of(item, ~side)]
     for _ in range(2):
-        parts = [part_of(item, side), part_of(item, ~side)]
         solids = [fits.of(part, _bottom(part, support)) for part in parts]
         one, other = (np.abs(surface_distance(_reaching_on(solid), item.points)) for solid in solids)
         changed = np.where(side, one < other + _HOLD, one + _HOLD < other)
         if min(changed.sum(), (~changed).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)) or (changed != side).sum() < 0.03 * len(side):
             break
         side = _without_strays(item, changed, width)
-    return [part_of(item, side), part_of(item, ~side)]
+        parts = [part_of(item, side), part_of(item, ~side)]
+    return parts
 
 
 def _without_strays(item: Segment, side: Mask, width: int) -> Mask:

@@ -12,12 +12,14 @@ from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 
 
-@pytest.fixture(scope="module")
-def seen():
-    """The scene that is found, and where the parts really are."""
+@pytest.fixture(scope="module", params=range(4))
+def seen(request):
+    """The scene that is found, and where the parts really are; each time with other noise."""
     simulation = Simulation(parts())
     simulation.step(1.0)
     with RgbdRenderer(simulation, DepthSensor()) as renderer:
+        for _ in range(request.param):
+            renderer.render()
         scene = Perception().detect(renderer.render(), simulation.built.robot, simulation.joint_state())
     return scene, {item.name: item for item in simulation.truth().objects}
 
