@@ -47,7 +47,7 @@ class StreamSettings:
     serial: str = ""
     decimation: int = 2
     spatial: bool = False
-    temporal: bool = True
+    temporal: bool = False
     frame_id: str = OPTICAL_FRAME
 
 

@@ -46,7 +46,7 @@ def opened():
         camera.close()
 
 
-@pytest.mark.parametrize("settings", [{}, {"decimation": 1}, {"decimation": 1, "temporal": False}, {"spatial": True}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"decimation": 1}, {"decimation": 1, "temporal": True}, {"spatial": True}], ids=str)
 def test_the_cloud_in_the_colour_frame_lies_on_the_plane_that_the_depth_sensor_saw(opened, settings):
     camera, device = opened(**settings)
     _, image = shot(camera, device, times=3)
@@ -67,8 +67,9 @@ def test_colour_is_red_first_and_not_mirrored(opened):
     assert np.array_equal(image.color, COLOR)
 
 
-def test_holes_stay_holes(opened):
-    camera, device = opened()
+@pytest.mark.parametrize("temporal", [False, True])
+def test_holes_stay_holes(opened, temporal):
+    camera, device = opened(temporal=temporal)
     depth = plane_depth(NORMAL, DISTANCE)
     depth[150:330, 200:440] = 0
     shot(camera, device, times=4)
@@ -78,7 +79,7 @@ def test_holes_stay_holes(opened):
 
 
 def test_smoothing_over_time_does_not_bring_back_what_was_there_before_a_pause(opened):
-    camera, device = opened(decimation=1)
+    camera, device = opened(decimation=1, temporal=True)
     flat = np.full((HEIGHT, WIDTH), 800, np.uint16)
     shot(camera, device, times=5, depth=flat)
     for _ in range(realsense.LONGEST_MEMORY + 1):  # exposures that nobody looks at
@@ -86,6 +87,16 @@ def test_smoothing_over_time_does_not_bring_back_what_was_there_before_a_pause(o
         camera.read(2.0)
     _, image = shot(camera, device, depth=flat + 6)
     assert np.median(image.depth[image.depth > 0]) == 806
+
+
+@pytest.mark.parametrize("temporal", [False, True])
+def test_a_flat_thing_that_is_taken_away_is_gone_at_once_unless_smoothing_is_asked_for(opened, temporal):
+    camera, device = opened(decimation=1, temporal=temporal)
+    flat = np.full((HEIGHT, WIDTH), 800, np.uint16)
+    shot(camera, device, times=5, depth=flat)
+    _, image = shot(camera, device, depth=flat + 15)
+    seen = np.median(image.depth[image.depth > 0])
+    assert 800 < seen < 810 if temporal else seen == 815
 
 
 def test_an_exposure_tells_when_and_which(opened):
