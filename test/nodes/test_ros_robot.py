@@ -6,12 +6,14 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 import rclpy
+import rclpy.task
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
@@ -165,3 +167,22 @@ def test_silence_of_the_safety_node_counts_as_a_stop(robot, servers, monkeypatch
     with pytest.raises(DeskhandError, match="joint_states") as caught:
         robot.joint_state()
     assert caught.value.code == "stale_data"
+
+
+def test_an_action_in_a_slow_simulation_has_the_robots_time_and_not_the_walls():
+    waits = SimpleNamespace(_peers=SimpleNamespace(dead=lambda server: False), _clock=SimpleNamespace(now=lambda: 0.1 * time.monotonic()))
+
+    def later(seconds):
+        future = rclpy.task.Future()
+        threading.Timer(seconds, lambda: future.set_result("there")).start()
+        return future
+
+    def wait(future, timeout, slowest):
+        return RosRobot._wait(waits, future, timeout, "gripper", "", lambda: True, slowest=slowest)
+
+    assert wait(later(0.8), 0.2, ros_robot.SLOWEST) == "there"
+    with pytest.raises(DeskhandError, match="in time"):
+        wait(later(0.8), 0.2, 1.0)
+    waits._clock.now = lambda: 5.0  # a clock that stands still
+    with pytest.raises(DeskhandError, match="in time"):
+        wait(later(1.5), 0.05, ros_robot.SLOWEST)

@@ -22,6 +22,10 @@ class Peers:
         """True when the node was heard once and its process has ended or gone silent."""
         return name in self._watchdog.dead()
 
+    def heard(self, name: str) -> bool:
+        """True when the node was ever heard: only then is its death noticed."""
+        return self._watchdog.seen(name)
+
     def close(self) -> None:
         """Watch no more."""
         self._watchdog.close()

@@ -22,7 +22,7 @@ from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.camera_client import CameraClient
 from deskhand.nodes.nav2_base import Nav2Base
-from deskhand.nodes.node import DeskhandNode, RosClock
+from deskhand.nodes.node import HEARTBEAT_PERIOD, DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.tf import TfListener
 from deskhand.recording.frames import COLOR
@@ -47,6 +47,7 @@ from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
 from deskhand_interfaces.srv import CheckState, DetectObjects, GenerateGrasps, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
 SILENT = 1.5  # [s] wall time without a message after which a source counts as gone
+SLOWEST = 20.0  # times slower than the clock on the wall that a simulation may run
 READY = 5.0  # [s] wall time that a server may take to appear
 NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "paused", "envelope_violated", "busy"})
 
@@ -60,6 +61,7 @@ class RosRobot:
     def __init__(self, node: DeskhandNode, arm: ArmConfig) -> None:
         self.arm = arm
         self._node, self._model, self._clock, self._peers = node, RobotModel.load(arm), RosClock(node), Peers(node)
+        self._mute = {""}
         self._tf = TfListener(node)
         self._camera = CameraClient(node, lambda frame: self._tf.lookup("world", frame, timeout=2.0))
         group = {"callback_group": node.reentrant}
@@ -274,19 +276,25 @@ class RosRobot:
     def _act(
         self, client: ActionClient, server: str, goal: Any, timeout: float, cancelled: Cancelled | None, feedback: Callable[[Any], None] | None = None
     ) -> Any:
-        """Send a goal and wait for its result; a cancel is passed on once, and the result (with its status) still waited for."""
+        """Send a goal and wait for its result, ``timeout`` seconds of the robot's time; a cancel is passed on once, then the result is still waited for."""
         name = client._action_name
         self._wait_ready(client.server_is_ready, name, server)
         handle = self._wait(client.send_goal_async(goal, feedback_callback=feedback), 10.0, name, server, client.server_is_ready)
         if not handle.accepted:
             raise DeskhandError("busy", f"{name} did not accept the goal.", retry=True)
-        return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async)
+        return self._wait(handle.get_result_async(), timeout, name, server, client.server_is_ready, cancelled, handle.cancel_goal_async, SLOWEST)
 
     def _wait_ready(self, ready: Callable[[], bool], name: str, server: str) -> None:
         end = time.monotonic() + READY
         while not ready() or self._peers.dead(server):
             if time.monotonic() > end or self._peers.dead(server):
                 raise DeskhandError("node_unavailable", f"nobody serves {name}.", hint="Its node has died or was not started.")
+            time.sleep(0.02)
+        # whoever was never heard could die unnoticed; the server of another package sends no heartbeat and is not waited for twice
+        end = time.monotonic() + 2 * HEARTBEAT_PERIOD
+        while server not in self._mute and not self._peers.heard(server):
+            if time.monotonic() > end:
+                self._mute.add(server)
             time.sleep(0.02)
 
     def _wait(
@@ -298,10 +306,13 @@ class RosRobot:
         ready: Callable[[], bool],
         cancelled: Cancelled | None = None,
         cancel: Callable[[], Any] | None = None,
+        slowest: float = 1.0,
     ) -> Any:
+        """The answer; ``slowest``: of a simulation that runs this many times slower than the clock on the wall, its own time counts."""
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
-        end = time.monotonic() + timeout
+        end, begun = time.monotonic() + timeout, self._clock.now()
+        last = end + (slowest - 1.0) * timeout
         while not done.wait(0.02):
             if self._peers.dead(server) or not ready():
                 # an answer may be on its way still
@@ -311,8 +322,9 @@ class RosRobot:
             if cancel is not None and cancelled is not None and cancelled():
                 cancel()
                 cancel = None
-                end = min(end, time.monotonic() + 10.0)
-            if time.monotonic() >= end:
+                end = last = min(end, time.monotonic() + 10.0)
+            now = time.monotonic()
+            if now >= last or (now >= end and self._clock.now() - begun >= timeout):
                 raise DeskhandError("timeout", f"{name} did not answer in time.", retry=True)
         return future.result()
 

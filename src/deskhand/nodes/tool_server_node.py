@@ -100,6 +100,7 @@ class ToolServerNode(DeskhandNode):
         registry, problems = load_tools(self.parameters.other_packages, self.parameters.baseline)
         for problem in problems:
             self.get_logger().error(problem)
+        registry.prepare()
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
         audit_file = _audit_file(self.parameters.episode)
         self._audit = AuditLog(audit_file).open()

@@ -110,6 +110,11 @@ class Watchdog:
         with self._lock:
             return sorted((self._watch or frozenset()) - set(self._peers))
 
+    def seen(self, name: str) -> bool:
+        """True when a heartbeat of this node was ever taken."""
+        with self._lock:
+            return name in self._peers
+
     def _open(self, peer: _Peer) -> None:
         try:
             peer.pidfd = os.pidfd_open(peer.pid)

@@ -99,11 +99,15 @@ def test_the_bridge_carries_clock_and_pictures_and_no_pose() -> None:
 
 
 @pytest.mark.parametrize("arm", list_arms())
-def test_fingers_neither_start_nor_end_at_the_limit_of_their_joint(arm: str) -> None:
+def test_fingers_stay_far_from_the_limits_of_their_joints_and_the_one_that_follows_is_the_stronger(arm: str) -> None:
     root = ElementTree.fromstring(robot_urdf(WorldSpec((), arm=arm)))
     gripper = load_arm(arm).gripper
+    limits = []
     for link in finger_links(load_arm(arm)):
         (limit,) = (joint.find("limit") for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
         assert limit is not None
         for position in (0.0, gripper.position_of(gripper.width_min), gripper.position_of(gripper.width_max)):
-            assert float(limit.attrib["lower"]) < position < float(limit.attrib["upper"])
+            assert float(limit.attrib["lower"]) + 0.01 < position < float(limit.attrib["upper"]) - 0.01
+        limits.append(limit)
+    driven, follower = limits
+    assert float(follower.attrib["effort"]) > 2 * float(driven.attrib["effort"])

@@ -17,8 +17,10 @@ from deskhand.sim.spec import CameraSpec, WorldSpec
 
 CAMERA_TOPIC = "deskhand/camera"
 CAMERA_RATE = 10  # [Hz] of simulated time
-FINGER_SLACK = 0.002
+FINGER_SLACK = 0.02
 """[m] that finger joints may go beyond their range in Gazebo: DART holds a joint fast that is driven while it stands at its limit, or beyond it."""
+COUPLED = 5.0
+"""Times as strong as the driven finger is the one that follows it, as if a gear coupled them: it stays where its fellow is, whatever pushes."""
 OPTICAL_T_GAZEBO = make_transform([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
 """A camera of Gazebo looks along x, with z up; an optical frame has z forward, x right (REP 103)."""
 
@@ -40,8 +42,8 @@ def robot_urdf(world: WorldSpec, namespace: str = "") -> str:
     for finger in finger_links(arm):
         _feeling(root, links[finger])
         _slackened(root, finger)
-    for limit in root.iterfind("joint[mimic]/limit"):  # Gazebo starts a joint that nobody commands at 0; from beyond its limits it would never move
-        limit.set("lower", repr(min(0.0, float(limit.attrib["lower"]))))
+    for limit in root.iterfind("joint[mimic]/limit"):
+        limit.set("effort", repr(COUPLED * float(limit.attrib["effort"])))
     _camera(root, world.camera, set(links))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
@@ -54,7 +56,10 @@ def finger_links(arm: ArmConfig) -> tuple[str, ...]:
 
 
 def _slackened(root: ElementTree.Element, link: str) -> None:
-    """The range of a finger's joint, wider by :data:`FINGER_SLACK` at both ends, and around 0, where Gazebo begins; commands stay within the true one."""
+    """The range of a finger's joint, wider by :data:`FINGER_SLACK` at both ends, and around 0, where Gazebo starts a joint that nobody commands.
+
+    Commands stay within the true one.
+    """
     joint = next(joint for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
     limit = joint.find("limit")
     assert limit is not None
