@@ -94,7 +94,7 @@ class Claims:
             self._holding = ""
 
     def _reappraise(self) -> None:
-        """Sub-goals of what has turned out to be a part of something else are none; those of a heap go over to the things in it that have none yet."""
+        """Sub-goals of what has turned out to be a part of something else are none; the things in a heap get those that the words give them, else its own."""
         self._reappraisal.looked(self._objects, self._handled)
         for name, instead in self._reappraisal.turned_out.items():
             goal = self._goals.pop(name, None)
@@ -102,8 +102,9 @@ class Claims:
                 continue
             self._turned_out[name] = instead
             if len(instead) > 1:
+                asked = self._expected.asked_of(instead, self._objects)
                 for other in instead:
-                    self._goals.setdefault(other, replace(goal, object_id=other))
+                    self._goals.setdefault(other, asked.get(other) or replace(goal, object_id=other))
 
     def told(self) -> None:
         """The user has said more: what the first instruction alone asks for is no measure any more."""

@@ -58,6 +58,10 @@ class Expectations:
         wanted = [self._asked[goal.object_id] for goal in goals if goal.object_id in self._asked]
         return [goal for goal in dict.fromkeys(wanted) if goal not in {replace(each, position=None) for each in goals}]
 
+    def asked_of(self, names: Collection[str], objects: Sequence[Seen]) -> dict[str, Goal]:
+        """What the instruction says of the things ``names``, as the desk is seen now."""
+        return {goal.object_id: goal for goal in make_goals(self._rules, objects).goals if goal.object_id in names}
+
     def overlooked(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
         """Goals that the instruction asks for and ``goals`` leaves out or has otherwise, as the desk is seen now; not what the hand holds.
 

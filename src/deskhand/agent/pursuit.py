@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
-from deskhand.agent.language.resolve import Seen, is_receptacle, kind, order_near
+from deskhand.agent.language.resolve import Seen, inside, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
 from deskhand.agent.reappraisal import Reappraisal
 from deskhand.errors import DeskhandError
@@ -67,7 +67,9 @@ class Work:
     renamed: dict[str, Goal] = field(default_factory=dict)
     """Lost id -> the goal of the thing under its new id."""
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Kind and colour that each thing had when its goal was made, of those that others lay on then: uncovered they may turn out to be something else."""
+    """Kind and colour that each thing had when its goal was made."""
+    covered: set[str] = field(default_factory=set)
+    """Things that others lay on then; uncovered they may turn out to be something else."""
 
 
 class Pursuit:
@@ -97,10 +99,8 @@ class Pursuit:
         """Take up a new group; what failed in the one before stays a problem."""
         self.problems += self.failures()
         self.work = Work({goal.object_id: goal for goal in goals}, free, dict(stages or {}))
-        covered = {str(item.get("support")) for item in self.objects if item.get("relation") in ("on", "leaning")}
-        self.work.taken_for = {
-            str(item["id"]): (kind(item), str(item.get("color"))) for item in self.objects if item["id"] in covered and item["id"] in self.work.goals
-        }
+        self.work.covered = {str(item.get("support")) for item in self.objects if item.get("relation") in ("on", "leaning")}
+        self._take_as_seen(self.work.goals)
 
     def is_new(self, goal: Goal) -> bool:
         """Whether nobody has had a goal for this thing yet, and it is not there already."""
@@ -109,6 +109,7 @@ class Pursuit:
     def take_in(self, new: Sequence[Goal]) -> None:
         """Take up ``new`` goals, and once more what failed for want of a grasp and is still seen."""
         self.work.goals |= {goal.object_id: goal for goal in new}
+        self._take_as_seen({goal.object_id for goal in new})
         seen = {str(item["id"]) for item in self.objects}
         again = [name for name, (code, _) in self.work.failed.items() if code in ("no_grasp", "grasp_failed") and name in seen and name in self.work.goals]
         for name in again:
@@ -171,18 +172,27 @@ class Pursuit:
             if not (yield from self.fulfil(goal)):
                 queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
 
+    def _take_as_seen(self, names: Collection[str]) -> None:
+        """Remember what these things were taken for when their goals were made."""
+        self.work.taken_for |= {str(item["id"]): _looks(item) for item in self.objects if item["id"] in names}
+
     def _reconsider(self, name: str) -> Script:
-        """Look once more at a thing that was covered when its goal was made; where it turns out to be of another kind or colour, its goal is made anew."""
-        before = self.work.taken_for.pop(name, None)
-        if before is None or not (yield from self.look(f"What lay on {name} is gone; what is it?")):
-            return
+        """Where a thing has turned out to be of another kind or colour, its goal is made anew; one that others lay on is looked at once more before."""
+        if name in self.work.covered & set(self.work.taken_for):
+            self.work.covered.discard(name)
+            if not (yield from self.look(f"What lay on {name} is gone; what is it?")):
+                return
         item = next((item for item in self.objects if item["id"] == name), None)
-        new = next((goal for goal in self.again() if goal.object_id == name), None)
-        if item is None or new is None or (kind(item), str(item.get("color"))) == before or new == self.work.goals.get(name):
+        before = self.work.taken_for.get(name)
+        if item is None or before is None or _looks(item) == before or inside(item, self.objects):
             return
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{name} is a {item.get('color')} {kind(item)}, not a {before[1]} {before[0]}.")
+        new = next((goal for goal in self.again() if goal.object_id == name), None)
+        if new is None or new == self.work.goals.get(name):
+            return
+        heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{name} is a {' '.join(_looks(item))}, not a {' '.join(before)}.")
         if heard.ok:
             self.work.goals[name] = new
+            self._take_as_seen({name})
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}
@@ -322,3 +332,8 @@ class Pursuit:
             self.problems += [("task_incomplete", f"{item['object_id']} is not {item['relation']} {item['target_id']}: {item['reason']}.") for item in unmet]
         elif (yield from self.look("The check says that something is missing.")):
             yield from self.run()
+
+
+def _looks(item: Seen) -> tuple[str, str]:
+    """Colour and kind."""
+    return str(item.get("color")), kind(item)

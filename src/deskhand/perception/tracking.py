@@ -14,13 +14,15 @@ from deskhand.types import SceneObject
 
 _STAYED = 0.03  # [m] a thing seen this near to where one was is that one, if it looks at all like it
 _NEVER = 1e6
+_GLIMPSE = 0.1  # weight of a look at a thing that is partly hidden or in a container, and was seen whole before
 
 
 @dataclass
 class Track:
     """What is remembered of one object.
 
-    ``votes`` sum up the confidence of each label, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known.
+    ``votes`` sum up the confidence of each label, ``sources`` say who gave it last; ``rgb`` is None while only the name of its colour is known;
+    ``free``: it was seen whole, and not in a container.
     """
 
     item: SceneObject
@@ -30,6 +32,7 @@ class Track:
     sources: dict[str, str] = field(default_factory=dict)
     missed: int = 0
     cut: bool = False
+    free: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Tracker:
         """Know ``items`` from an earlier run; new ids of a label go on after ``counts``."""
         for item in items:
             weight = max(0.05, item.confidence)
-            self.tracks.append(Track(item, None, {item.label: weight}, {item.color: weight}))
+            self.tracks.append(Track(item, None, {item.label: weight}, {item.color: weight}, free=True))
         self.counts.update(counts)
 
     def best(self, object_id: str) -> tuple[str, str]:
@@ -126,12 +129,18 @@ class Tracker:
         self.counts[label] = self.counts.get(label, 0) + 1
         item = replace(detection.item, id=f"{label}_{self.counts[label]}")
         weight = _weight(detection)
-        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, {label: item.label_source}, cut=detection.cut)
+        track = Track(item, detection.rgb, {label: weight}, {item.color: weight}, {label: item.label_source}, cut=detection.cut, free=_is_free(detection))
         self.tracks.append(track)
         return track
 
     def _remember(self, track: Track, detection: Detection) -> None:
         item, weight = detection.item, _weight(detection)
+        free = _is_free(detection)
+        if free and not track.free:
+            track.votes.clear()  # what it seemed to be while a part of it was hidden says nothing once all of it is seen
+        elif track.free and not free:
+            weight *= _GLIMPSE
+        track.free = track.free or free
         track.votes[item.label] = track.votes.get(item.label, 0.0) + weight
         track.sources[item.label] = item.label_source
         track.colors[item.color] = track.colors.get(item.color, 0.0) + weight
@@ -142,9 +151,13 @@ class Tracker:
             track.rgb, track.cut = detection.rgb, detection.cut
 
 
+def _is_free(detection: Detection) -> bool:
+    return not detection.cut and detection.item.relation != "in"
+
+
 def _weight(detection: Detection) -> float:
     """How much a look counts: half for things that are partly hidden; a bare ``object`` says little."""
-    weight = max(0.05, detection.item.confidence) * (0.35 if detection.cut or detection.item.relation == "in" else 1.0)
+    weight = max(0.05, detection.item.confidence) * (1.0 if _is_free(detection) else 0.35)
     return weight * (0.2 if detection.item.label == "object" else 1.0)
 
 

@@ -78,15 +78,16 @@ def test_a_desk_is_done_though_a_rim_was_taken_for_a_thing_and_the_report_says_s
     assert "object_1 turned out to be the orange can (can_1)" in outcome.summary
 
 
-def test_what_a_heap_turns_out_to_be_is_still_to_be_brought_where_the_heap_was_to_go() -> None:
+@pytest.mark.parametrize(("instruction", "wanted"), [("xyzzy", "bin_1"), ("put the pens in the tray and everything else in the bin", "tray_1")])
+def test_what_a_heap_turns_out_to_be_goes_where_the_words_say_else_where_the_heap_was_to_go(instruction: str, wanted: str) -> None:
     heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
-    bin_1 = thing("bin_1", position=(0.0, 0.28))
-    claims = Claims("xyzzy", lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}))
-    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [heap, bin_1]}), moves=False)
+    containers = [thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28))]
+    claims = Claims(instruction, lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}))
+    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [heap, *containers]}), moves=False)
     claims.submit([{"object_id": "can_3", "relation": "in", "target_id": "bin_1"}])
     pens = [{**thing(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
-    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [*pens, bin_1]}), moves=False)
+    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [*pens, *containers]}), moves=False)
     asked: list[Any] = []
     claims._call = lambda name, arguments: asked.append(arguments) or ToolResult("", "", {"unmet": [], "satisfied": True, "objects": []})  # type: ignore[func-returns-value]
     claims.judge("done", "", "")
-    assert {item["object_id"] for item in asked[0]["conditions"]} == {"pen_1", "pen_2"}
+    assert {(item["object_id"], item["target_id"]) for item in asked[0]["conditions"]} == {("pen_1", wanted), ("pen_2", wanted)}

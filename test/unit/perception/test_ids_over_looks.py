@@ -76,3 +76,18 @@ def test_a_held_thing_that_is_put_down_elsewhere_keeps_its_id(tracker):
     placed = tracker.update([seen("block", "green", 0.1, 0.1), seen("block", "red", -0.1, -0.2)])
     assert lifted == first
     assert placed == first[::-1]
+
+
+def test_what_is_seen_whole_is_called_what_it_then_is(tracker):
+    for _ in range(5):
+        name = tracker.update([seen("box", "red", 0.0, 0.0, cut=True)])[0]
+    assert tracker.best(name)[0] == "box"
+    assert tracker.update([seen("sponge", "red", 0.005, 0.0)]) == [name]
+    assert tracker.best(name)[0] == "sponge"
+
+
+def test_many_glimpses_do_not_rename_what_was_seen_whole(tracker):
+    name = tracker.update([seen("block", "red", 0.0, 0.0)])[0]
+    for _ in range(12):
+        tracker.update([seen("can", "red", 0.3, 0.0, relation="in", cut=True)])
+    assert tracker.best(name)[0] == "block"
