@@ -26,6 +26,7 @@ LOW_HOVER = 0.012  # [m] above where it is let go
 RISE = 0.09  # [m] after letting go
 LOST = 0.010  # [m] that the fingers may have closed since the pick
 LET_GO = 0.005  # [m] that they may have opened
+OPEN = 0.002  # [m] short of as wide as they go: nothing is between them
 MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
@@ -61,15 +62,20 @@ def settled(held: Held) -> Held:
 
 
 def check_held(ctx: SkillContext, held: Held) -> None:
-    """Raises ``object_lost`` when the fingers have closed since the pick, or have opened wider than the object is."""
-    width, least = ctx.width(), ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE
-    if width < least or not held.width - LOST <= width <= held.width + LET_GO:
+    """Raises ``object_lost`` when the fingers have closed since the pick, or are open.
+
+    What pushes them apart is held still: it has turned between them, so where it comes to lie is known less well.
+    """
+    gripper, width = ctx.robot.arm.gripper, ctx.width()
+    if width < max(held.width - LOST, gripper.width_min + MIN_WIDTH_ABOVE) or width > max(held.width + LET_GO, gripper.width_max - OPEN):
         ctx.belief.released(dropped=True)
         raise DeskhandError(
             "object_lost",
             f"{held.object.id} was lost: the fingers are {1000 * width:.1f} mm apart, {1000 * held.width:.1f} when it was picked.",
             hint="Look again for where it lies.",
         )
+    if width > held.width + LET_GO:
+        log.info("%s has turned between the fingers, which are %.1f mm apart, %.1f when it was picked", held.object.id, 1000 * width, 1000 * held.width)
 
 
 def lean_axis(ctx: SkillContext) -> Array | None:
@@ -157,8 +163,9 @@ def release(ctx: SkillContext, held: Held) -> None:
     """Open, tell the planner, rise."""
     ctx.step(0.65, f"let {held.object.id} go")
     ctx.belief.disturb()
-    report = ctx.grip(float(opening(held.width, ctx.robot.arm.gripper)))
-    if report.width < held.width + 0.002:
+    width = max(held.width, ctx.width())
+    report = ctx.grip(float(opening(width, ctx.robot.arm.gripper)))
+    if report.width < min(width, ctx.robot.arm.gripper.width_max - OPEN) + 0.002:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
     ctx.belief.released()
     ctx.detach()

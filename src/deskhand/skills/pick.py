@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_angle
 from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
+from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
-from deskhand.skills.second_look import same_object, seen_at_place, seen_lifted
-from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult
+from deskhand.skills.second_look import same_object, seen_at_place, seen_lifted, united
+from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 
 log = logging.getLogger(__name__)
 
@@ -126,11 +127,17 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         frame = ctx.robot.observe()
         at_place = seen_at_place(frame, item, support_height(scene, item))
         along = _came_along(frame, scene, item, lifted)
+        of_it = [other for other in along if other.id in parts]
+        fell = bool(of_it) and seen_lifted(frame, item, lifted) == "gone"
     if at_place == "there" or (gave and at_place != "gone"):
         what = "is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
         raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
+    if fell:
+        raise DeskhandError("grasp_failed", f"{', '.join(other.id for other in of_it)} came along, and {item.id} is not seen in the hand.")
     if wrong := _more_than(item, along, parts, closed.width - grasp.width, float(grasp.pose[2, 3] + gripper.finger_depth * grasp.pose[2, 2])):
         raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
+    if of_it:
+        item = _all_of_it(ctx, item, of_it, lifted)
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
     trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
@@ -216,13 +223,27 @@ def _came_along(frame: Frame, scene: Scene, item: SceneObject, lifted: float) ->
 def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wider: float, tips: float) -> list[str]:
     """Of what came ``along``, the ids that say that not ``item`` alone is between the fingers, which are ``wider`` [m] apart than expected.
 
-    What stands on it comes along, and what is a part of it: so is what it seems to stand on, when the finger ``tips`` (height [m]) were above that.
+    What stands on it comes along, and what is a part of it: so are ``parts``, and what it seems to stand on, when the finger ``tips`` (height [m]) were
+    above that.
     """
     return [
         other.id
         for other in along
-        if (other.id == item.support and other.id not in parts and (tips < other.top or abs(wider) > WIDER)) or (wider > WIDER and other.support != item.id)
+        if other.id not in parts and ((other.id == item.support and (tips < other.top or abs(wider) > WIDER)) or (wider > WIDER and other.support != item.id))
     ]
+
+
+def _all_of_it(ctx: SkillContext, item: SceneObject, parts: list[SceneObject], lifted: float) -> SceneObject:
+    """``item``, which hangs ``lifted`` [m] higher in the hand, with ``parts`` that came along: what moves as one is one thing. The planner is told so."""
+    whole = united(item, parts)
+    raised = whole.pose.copy()
+    raised[2, 3] += lifted
+    with ctx.timed("planning"):
+        gone = tuple(part.id for part in parts)
+        ctx.robot.update_scene(SceneUpdate(add=(obstacle_from_object(moved(whole, raised)),), remove=gone, detach=True, attach=item.id))
+    if (seen := ctx.belief.scene) is not None:
+        ctx.belief.scene = replace(seen, objects=tuple(other for other in seen.objects if other.id not in gone))
+    return whole
 
 
 def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:

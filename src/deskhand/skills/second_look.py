@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -15,6 +18,7 @@ FAR = 0.1  # [m] that nothing moves which is only pushed by what was put beside 
 BELOW_RIM = 0.004  # [m]
 ENOUGH = 12  # points that must be seen to say anything
 BEHIND = 0.012  # [m] that the camera sees further, at most, where a thing has gone: another may stand right behind it
+UNIT_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
 HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
 
 Seen = Literal["there", "gone", "hidden"]
@@ -83,6 +87,16 @@ def newcomer(after: Scene, before: Scene, at: Array, reach: float) -> SceneObjec
         and (item.id not in were or np.linalg.norm(item.position - were[item.id]) > FAR)
     ]
     return min(come, key=lambda item: float(np.linalg.norm(item.position - at)), default=None)
+
+
+def united(item: SceneObject, parts: Sequence[SceneObject]) -> SceneObject:
+    """``item`` with the ``parts`` of it that were taken for other things: the box around all of them along its own sides."""
+    corners = np.concatenate([transform_points(part.pose, UNIT_CORNERS * part.size) for part in (item, *parts)])
+    local = transform_points(inverse(item.pose), corners)
+    low, high = local.min(axis=0), local.max(axis=0)
+    pose = item.pose.copy()
+    pose[:3, 3] = transform_points(item.pose, (low + high) / 2)
+    return replace(item, shape="box", size=high - low, pose=pose, points=np.concatenate([part.points for part in (item, *parts)]))
 
 
 def disturbed(before: Scene, after: Scene, leave_out: tuple[str, ...] = ()) -> list[str]:

@@ -180,6 +180,28 @@ def test_what_is_lost_on_the_way_is_noticed_before_it_is_put_down():
     assert belief.held is None
 
 
+def test_what_turns_between_the_fingers_is_still_held():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "eraser_1").ok
+    width = robot.opened
+
+    def turn(robot):
+        if robot.held:
+            robot.opened = width + 0.009
+
+    robot.after_execute = turn
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.ok, result.message
+    assert robot.opened > width + 0.011
+
+
+def test_fingers_that_somebody_has_opened_hold_nothing():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "eraser_1").ok
+    robot.opened = robot.arm.gripper.width_max
+    assert place_in(context(robot, belief), "bin_1").code == "object_lost"
+
+
 def test_contents_that_the_walls_hide_are_counted_when_they_are_nowhere_else():
     robot, belief = DeskRobot(one_of_each()), Belief()
     assert pick(context(robot, belief), "eraser_1").ok
