@@ -172,7 +172,11 @@ def obstacle_points(scene: Scene, target: SceneObject, siblings: Sequence[SceneO
 
     Completed neighbours, containers, and the points of :func:`unnamed_points`.
     """
-    parts = [unnamed[np.linalg.norm(unnamed - target.position, axis=1) < radius]]
+    unnamed = unnamed[np.linalg.norm(unnamed - target.position, axis=1) < radius]
+    if len(unnamed):  # a handle is of the thing, though its box ends below
+        seen = np.vstack([np.asarray(part.points, dtype=float).reshape(-1, 3) for part in (target, *siblings)])
+        unnamed = unnamed[np.asarray(cKDTree(seen).query(unnamed)[0]) > EDGE] if len(seen) else unnamed
+    parts = [unnamed]
     own = {target.id, *(item.id for item in siblings)}
     for item in scene.objects:
         if item.id in own:
@@ -194,25 +198,33 @@ def _in_the_way(points: Array, target: SceneObject) -> Array:
 
 
 def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
-    """Things of the target's colour that touch it, or lie on each other: a look may take one thing of several parts for several."""
-    near = [
+    """Things of the target's colour that touch it or each other, or lie on each other: a look may take one thing of several parts for several."""
+    left = [
         item
         for item in scene.objects
-        if item.id != target.id
-        and item.color == target.color
-        and not (item.is_container or target.is_container)
-        and min(len(item.points), len(target.points)) > 0
-        and np.linalg.norm(item.position - target.position) < (np.linalg.norm(item.size) + np.linalg.norm(target.size)) / 2 + 2 * SIBLING
+        if item.id != target.id and item.color == target.color and not (item.is_container or target.is_container) and len(item.points)
     ]
+    found: list[SceneObject] = []
+    reached = [target] if len(target.points) else []
+    while reached and left:
+        one = reached.pop()
+        touching = _touching(one, left)
+        left = [item for item in left if not any(item is other for other in touching)]
+        found += touching
+        reached += touching
+    return found
+
+
+def _touching(one: SceneObject, others: Sequence[SceneObject]) -> list[SceneObject]:
+    near = [item for item in others if np.linalg.norm(item.position - one.position) < (np.linalg.norm(item.size) + np.linalg.norm(one.size)) / 2 + 2 * SIBLING]
     if not near:
         return []
-    tree = cKDTree(np.asarray(target.points, dtype=float))
+    tree = cKDTree(np.asarray(one.points, dtype=float))
+    return [item for item in near if one.support == item.id or item.support == one.id or _gap(tree, item) < SIBLING]
 
-    def touches(item: SceneObject) -> bool:
-        on_other = target.support == item.id or item.support == target.id
-        return on_other or float(np.min(tree.query(np.asarray(item.points, dtype=float))[0])) < SIBLING
 
-    return [item for item in near if touches(item)]
+def _gap(tree: cKDTree, item: SceneObject) -> float:
+    return float(np.min(tree.query(np.asarray(item.points, dtype=float))[0]))
 
 
 def unnamed_points(scene: Scene) -> Array:

@@ -45,7 +45,7 @@ def complete_surface(item: SceneObject, spacing: float = 0.005) -> Surface:
     if item.shape != "other" or len(seen) < MIN_SEEN:
         points, normals = _solid(item, spacing)
         surface = Surface(points, normals, points)
-        if len(seen) < MIN_SEEN or item.is_container or explains(item, surface, seen):
+        if len(seen) < MIN_SEEN or explains(item, surface, seen):
             return surface
     return column_surface(item)
 

@@ -25,6 +25,8 @@ _SORTING_ROUND = 0.09
 _ROUND_SHARE, _ROUND_SMALL = 0.87, 0.93  # share of its rectangle that the outline of a round rim fills at most; of a cup's
 _IN_A_ROW = 1.5  # times as long as wide
 _LOWER = 0.01  # [m]
+_ABOVE_RIM = 0.008  # [m] what is higher is a handle
+_BOWL = 0.6  # height of round things, as a share of their width, up to which their inside may curve
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
@@ -58,6 +60,15 @@ class Hollow:
         if self.round:
             return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
         return self.rim.inside(points[:, :2], margin)
+
+    def inside_at(self, points: Array) -> Array:
+        """Height [m] of what is seen of the inside of the empty thing, at most, at points (N, 3); that of a bowl curves."""
+        height = np.full(len(points), self.floor)
+        width = float(self.rim.size[0])
+        if self.round and self.height < _BOWL * width:
+            out = np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) / (width / 2)
+            height += (self.height - self.floor) * np.minimum(out, 1.0) ** 2
+        return height
 
 
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> tuple[list[Hollow], list[Segment]]:
@@ -287,11 +298,15 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
                 pixels = hollow.segment.pixels
                 rest.append(make_segment(view, pixels[carrier]))
                 hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
+            scraps = [item for item in rest if not (cut and _goes_lower(item, hollow)) and _is_scrap(hollow, item)]
+            rest = _without(rest, scraps)
+            handles = [item.pixels for item in scraps if quantile(item.points[:, 2], 0.5) > hollow.height + _ABOVE_RIM]
+            if handles:
+                hollow = replace(hollow, segment=make_segment(view, np.concatenate([hollow.segment.pixels, *handles])))
             result.append(hollow)
-            rest = [item for item in rest if (cut and _goes_lower(item, hollow)) or not _is_scrap(hollow, item)]
             continue
         points = hollow.segment.points
-        loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.floor + 0.009)
+        loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.inside_at(points) + 0.009)
         pixels = hollow.segment.pixels[loose]
         if len(pixels) >= settings.min_pixels:
             pieces = _pieces(view, pixels, settings)
@@ -335,5 +350,5 @@ def _is_scrap(hollow: Hollow, item: Segment) -> bool:
         return False
     if hollow.holds(item.points, -0.006).mean() < 0.9:
         return False
-    free = hollow.holds(item.points, hollow.wall + 0.010) & (item.points[:, 2] > hollow.floor + 0.008)
+    free = hollow.holds(item.points, hollow.wall + 0.010) & (item.points[:, 2] > hollow.inside_at(item.points) + 0.008)
     return bool(free.mean() < 0.4 or not hollow.for_sorting)

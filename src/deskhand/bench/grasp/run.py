@@ -69,7 +69,7 @@ def run_job(job: Job) -> dict[str, Any]:
 def single(desk: Bench) -> PickRecord:
     """Look, pick what can be grasped best, once."""
     scene = desk.context().look()
-    item, _ = best_of(desk, scene, {})
+    item, _ = best_of(desk, scene, {}, containers=True)
     return desk.pick(item) if item else desk.nothing("nothing was seen")
 
 
@@ -105,12 +105,15 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
     return picks, cleared, times
 
 
-def best_of(desk: Bench, scene: Scene, failures: dict[str, int]) -> tuple[SceneObject | None, float]:
-    """The thing whose best grasp is likeliest to succeed, and the CPU time [ms] of looking for all grasps; a thing that failed comes later."""
+def best_of(desk: Bench, scene: Scene, failures: dict[str, int], containers: bool = False) -> tuple[SceneObject | None, float]:
+    """The thing whose best grasp is likeliest to succeed, and the CPU time [ms] of looking for all grasps; a thing that failed comes later.
+
+    ``containers``: what things can be put in is a thing too, as when it stands alone.
+    """
     found: list[tuple[float, SceneObject]] = []
     began = time.thread_time()
     for item in scene.objects:
-        if item.is_container or failures.get(item.id, 0) >= TOO_OFTEN:
+        if (item.is_container and not containers) or failures.get(item.id, 0) >= TOO_OFTEN:
             continue
         try:
             best = desk.robot.generate_grasps(scene, item.id, 1)[0]

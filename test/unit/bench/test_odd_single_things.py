@@ -1,0 +1,38 @@
+"""Single things that no box or cylinder explains, picked in physics: curved insides, handles, parts that a look takes for several things."""
+
+import numpy as np
+import pytest
+
+from deskhand.bench.grasp.picks import bench
+from deskhand.bench.grasp.run import single, single_world
+
+
+@pytest.mark.parametrize(("subject", "seed"), [("bowl", 12), ("bowl", 30), ("basket", 43), ("dumbbell", 47), ("pyramid", 7), ("tri_prism", 6)])
+def test_it_is_picked_at_once(subject, seed):
+    with bench(single_world("wx250s", seed, subject)) as desk:
+        record = single(desk)
+        assert record.success and not record.code, record.message
+
+
+def test_the_inside_of_a_bowl_is_no_thing_and_its_handle_is_a_part_of_a_basket():
+    with bench(single_world("wx250s", 12, "bowl")) as desk:
+        (bowl,) = desk.context().look().objects
+        assert bowl.is_container
+    with bench(single_world("wx250s", 43, "basket")) as desk:
+        (basket,) = desk.context().look().objects
+        true = desk.simulation.truth().objects[0].size
+        assert basket.top < 0.6 * true[2] < np.max(basket.points[:, 2])
+
+
+def test_parts_that_come_along_are_held_as_one_thing():
+    with bench(single_world("wx250s", 7, "pyramid")) as desk:
+        scene = desk.context().look()
+        assert len(scene.objects) > 1
+        record = single(desk)
+        held = desk.belief.held
+        assert record.success and held is not None
+        names = {record.data["id"], *record.data["along"]}
+        assert {item.id for item in scene.objects} == names
+        assert held.object.bottom == pytest.approx(0.0, abs=0.003)
+        assert held.object.top == pytest.approx(desk.simulation.truth().objects[0].size[2], abs=0.005)
+        assert not desk.belief.scene.objects
