@@ -99,6 +99,7 @@ class Placing:
     def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
         """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
         tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
+        progress = False
         for _ in range(ROUNDS):
             if not self._pursuit.failures() or not any(isinstance(task, Place | Tidy) for task in tasks):
                 return
@@ -109,11 +110,12 @@ class Placing:
             made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]
             made.problems = []
             new = (yield from self._submit(made)) if made.goals else []
-            if not new:
+            if not (new or progress):
                 return
             self._pursuit.take_in(new)
             yield from self._pursuit.run()
-            if self._pursuit.done == before:
+            progress = self._pursuit.done > before
+            if not progress:
                 return
 
     def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:

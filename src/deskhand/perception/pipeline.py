@@ -23,6 +23,7 @@ from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
 from deskhand.perception.parts import merge_parts
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.recall import recall
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
@@ -62,6 +63,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.frame: Frame | None = None
+        self._containers: list[Hollow] = []
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """What is on the desk. With ``model`` and ``joints`` the robot's own points are left out and a held object is told.
@@ -82,7 +84,7 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        hollows, rest = find_hollows(view, segment(view, self.settings), self.settings)
+        hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segment(view, self.settings), self.settings))
         fits = SolidFits(view, self.classifier.usual)
         rest = merge_parts(view, fits, rest, self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
@@ -93,6 +95,7 @@ class Perception:
             more, parts = find_hollows(view, [item for item in cut if id(item) not in known], self.settings, cut=True)
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings, cut=True), tcp)
+        self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
         placed = complete(fits, placed)
         detections = [self._detection(view, item) for item in placed]
         if self.detectors:

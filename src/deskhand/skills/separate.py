@@ -70,11 +70,12 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
 
 
 def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[SceneObject]:
-    """Things so close beside ``item`` that no finger fits between."""
+    """Things, and walls of containers, so close beside ``item`` that no finger fits between."""
     need = ctx.robot.arm.gripper.finger_thickness + ROOM
+    containers = [other.id for other in scene.objects if other.is_container]
     found = []
     for other in scene.objects:
-        if other.id == item.id or other.relation == "held" or other.is_container:
+        if other.id == item.id or other.relation == "held" or (other.relation == "in" and other.support in containers):
             continue
         gaps = [abs(float((other.position - item.position) @ axis)) - reach_along(item, axis) - reach_along(other, axis) for axis in _axes(item)]
         if max(gaps) < need:

@@ -27,6 +27,7 @@ TABLE = "table"
 
 LEAST_OFFSET = 0.01  # [m]
 NEAR_GAP = 0.05  # [m]
+BELOW_RIM = 0.003  # [m] that what lies in a container on other things reaches below its rim at least
 CONTACT = 0.012  # [m] heights of a thing's bottom and its support's top may differ as much, as seen by the camera
 
 
@@ -121,7 +122,8 @@ def _is_in(scene: Scene, item: SceneObject, target: SceneObject) -> tuple[bool, 
     if item.relation == "held":
         return False, f"{where(item)}."
     if ("in", target.id) in carriers(scene, item):
-        return True, f"{where(item)}."
+        within = item.relation == "in" or item.bottom < target.top - BELOW_RIM
+        return within, f"{where(item)}." if within else f"{item.id} lies on what is in {target.id}, above its rim."
     if inside(item, target):
         return True, f"the centre of {item.id} is within the walls of {target.id} and below its rim."
     return False, f"{where(item)}, not in {target.id}."

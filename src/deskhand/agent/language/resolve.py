@@ -141,11 +141,14 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
 
 
 def container_of(item: Seen, objects: Sequence[Seen]) -> str:
-    """Id of the container in which it lies, itself or by what it lies on; empty for none."""
+    """Id of the container in which it lies, itself or, not above the rim, by what it lies on; empty for none."""
     by_id = {other["id"]: other for other in objects}
+    bottom = float(item["position"][2]) - min(item["size"]) / 2 if item.get("relation") != "in" else -1.0
     for _ in range(len(objects)):
         if item.get("relation") == "in":
-            return str(item.get("support", ""))
+            name = str(item.get("support", ""))
+            container = by_id.get(name)
+            return name if container is None or bottom < float(container["position"][2]) + float(container["size"][2]) / 2 else ""
         if (below := by_id.get(item.get("support"))) is None:
             return ""
         item = below

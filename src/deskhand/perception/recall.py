@@ -1,0 +1,103 @@
+"""Containers that an earlier look knew: what fills one may hide so much of its rim that a single look finds none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from deskhand.geometry import Array, inverse, transform_points
+from deskhand.perception.containers import Hollow
+from deskhand.perception.facets import part_of
+from deskhand.perception.segmentation import Segment, make_segment
+from deskhand.perception.view import Indices, Mask, View
+
+SAME = 0.05  # [m] between the middles of one container in two looks
+SPACING = 0.006  # [m] between the spots of a rim that are looked at
+NEAR = 0.008  # [m] of depth between a spot of the rim and what is seen there
+COLOR = 0.05  # difference of chromaticity that one colour may have
+ENOUGH = 0.15  # share of the spots that must be seen
+THERE = 0.7  # share of those seen or seen past that must be seen
+MARGIN = 0.006  # [m] about walls and floor
+SCRAP = 25  # [px]
+
+
+def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments: list[Segment]) -> tuple[list[Hollow], list[Segment], list[Hollow]]:
+    """What this look finds of the containers of earlier ones.
+
+    Returns:
+        ``hollows`` of this look with those of ``known`` that it has missed though their rims are still there; the segments that are left; and those of
+        ``known`` of which this look shows nothing, whether they are there or not.
+    """
+    found, left, unseen = list(hollows), list(segments), []
+    for old in known:
+        if any(np.linalg.norm(old.rim.centre - new.rim.centre) < SAME for new in found):
+            continue
+        state = look_for(view, old)
+        own, rest = _own(old, left) if state == "there" else ([], left)
+        if own:
+            left = rest
+            found.append(replace(old, segment=make_segment(view, np.concatenate([part.pixels for part in own]))))
+        elif state != "gone":
+            unseen.append(old)
+    return found, left, unseen
+
+
+def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:
+    """Whether a container's rim is seen where it was, as far as nothing stands before it."""
+    spots = _rim(old)
+    depth = view.whole.depth
+    pixels = np.round(view.whole.project(spots))
+    with np.errstate(invalid="ignore"):
+        inside = (pixels >= 1).all(axis=1) & (pixels[:, 0] < depth.shape[1] - 1) & (pixels[:, 1] < depth.shape[0] - 1)
+    u, v = pixels[inside].astype(int).T
+    expected = transform_points(inverse(view.whole.world_T_camera), spots[inside])[:, 2]
+    around = [(v + dv, u + du) for dv in (-1, 0, 1) for du in (-1, 0, 1)]
+    behind = np.stack([depth[at] - expected for at in around])
+    seen = (np.stack([_is_colored(view, old, *at) for at in around]) & (np.abs(behind) < NEAR)).any(axis=0)
+    past = ~seen & (behind > NEAR).all(axis=0)
+    if seen.sum() + past.sum() < ENOUGH * len(spots):
+        return "hidden"
+    return "there" if seen.sum() >= THERE * (seen.sum() + past.sum()) else "gone"
+
+
+def _is_colored(view: View, old: Hollow, v: Indices, u: Indices) -> Mask:
+    """Which pixels of the whole picture have the container's colour."""
+    height, width = view.valid.shape
+    row, column = v - view.origin[0], u - view.origin[1]
+    part = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+    chroma = view.chroma[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
+    return np.asarray(part & (np.linalg.norm(chroma - old.segment.chroma, axis=-1) < COLOR))
+
+
+def _rim(old: Hollow) -> Array:
+    """Spots (N, 3) along the middle of the rim."""
+    half = old.rim.size / 2 - old.wall / 2
+    if old.round:
+        angle = np.arange(0.0, 2 * np.pi, SPACING / half[0])
+        local = half[0] * np.column_stack([np.cos(angle), np.sin(angle)])
+    else:
+        x, y = (np.arange(-reach, reach, SPACING) for reach in half)
+        local = np.vstack(
+            [np.column_stack([x, np.full(len(x), sign * half[1])]) for sign in (-1, 1)]
+            + [np.column_stack([np.full(len(y), sign * half[0]), y]) for sign in (-1, 1)]
+        )
+    return np.column_stack([local @ old.rim.rotation.T + old.rim.centre, np.full(len(local), old.height)])
+
+
+def _own(old: Hollow, segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
+    """What of the segments is its walls and floor, and the rest."""
+    own, left = [], []
+    for item in segments:
+        if np.linalg.norm(item.chroma - old.segment.chroma) > COLOR:
+            left.append(item)
+            continue
+        shell = ~old.holds(item.points, old.wall + MARGIN) | (item.points[:, 2] < old.floor + MARGIN)
+        mine = old.holds(item.points, -MARGIN) & (item.points[:, 2] < old.height + MARGIN) & shell
+        if mine.sum() >= SCRAP:
+            own.append(part_of(item, mine))
+        if (~mine).sum() >= SCRAP:
+            left.append(part_of(item, ~mine) if mine.any() else item)
+    return own, left
