@@ -29,6 +29,7 @@ AT_HOME = 0.03  # [rad] that a joint may be off
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 FREE_TRIES = 3
+OUT = 0.08  # [m] up
 VIEWS = 3  # that a camera on the arm takes for a look
 PHASES = ("perception", "grasping", "planning", "motion")
 
@@ -118,9 +119,30 @@ class SkillContext:
     # ------------------------------------------------------------ motion
 
     def plan(self, goal: MotionGoal, options: PlanOptions | None = None) -> Plan:
-        """Robot.plan_motion, timed."""
+        """Robot.plan_motion, timed. Where what is held is taken to be deep in something, which no solid thing is, it is lifted out of that first."""
+        try:
+            with self.timed("planning"):
+                return self.robot.plan_motion(goal, options)
+        except DeskhandError as error:
+            if error.code != "start_in_collision" or (options is not None and options.start) or not self._lift_out():
+                raise
         with self.timed("planning"):
             return self.robot.plan_motion(goal, options)
+
+    def _lift_out(self) -> bool:
+        """Rise with what is held when nothing but that is in contact; False when it is not so."""
+        held = self.belief.attached
+        touched = self.touching(held) if held else set()
+        if not touched or any(held not in pair[:2] for pair in self.robot.check_state().collisions):
+            return False
+        log.info("%s is lifted out of %s", held, ", ".join(sorted(touched)))
+        self.rise(OUT, tuple((held, name) for name in touched), least=0.1)
+        return True
+
+    def touching(self, object_id: str) -> set[str]:
+        """What a thing in the hand touches now but the hand, by the planner's own word."""
+        contacts = self.robot.check_state().collisions
+        return {b if a == object_id else a for a, b, _ in contacts if object_id in (a, b)} - set(self.robot.arm.gripper.links)
 
     def plan_line(self, waypoints: tuple[Array, ...], options: PlanOptions | None = None) -> Plan:
         """Robot.plan_cartesian, timed."""

@@ -202,7 +202,7 @@ def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace)
     trace.closed_at = ctx.robot.tcp_pose().copy()
     ctx.attach(item.id)
     known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
-    touched = {"table", item.support, *parts} & known | _touching(ctx, item)
+    touched = {"table", item.support, *parts} & known | ctx.touching(item.id)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
     ctx.rise(LIFT, trace.lift_touch)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
@@ -244,12 +244,6 @@ def _all_of_it(ctx: SkillContext, item: SceneObject, parts: list[SceneObject], l
     if (seen := ctx.belief.scene) is not None:
         ctx.belief.scene = replace(seen, objects=tuple(other for other in seen.objects if other.id not in gone))
     return whole
-
-
-def _touching(ctx: SkillContext, item: SceneObject) -> set[str]:
-    """What may still touch the object as it leaves: whatever it touches now, by the planner's own word."""
-    contacts = ctx.robot.check_state().collisions
-    return {b if a == item.id else a for a, b, _ in contacts if item.id in (a, b)} - set(ctx.robot.arm.gripper.links)
 
 
 def _width_at_rest(ctx: SkillContext, before: float) -> tuple[float, bool]:

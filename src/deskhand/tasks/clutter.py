@@ -24,6 +24,7 @@ CARRIERS = ("block", "box", "sponge", "eraser", "can")
 ROUND = ("ball",)
 LYING = ("pen", "marker")
 MOST_LEVELS = 3  # of things on each other
+BASE = 0.07  # [m] half the side of the square on which an arm stands, at most
 _TOUCH = 0.0008  # [m] between things that are said to touch: what overlaps flies apart
 _TRIES = 100  # of a place for a thing
 _DESKS = 100
@@ -211,8 +212,10 @@ class _Desk:
         return _standing(item, x, y, yaw)
 
     def _reachable(self, spot: Footprint) -> bool:
-        radius = float(np.hypot(spot.x - self.config["base"][0], spot.y - self.config["base"][1]))
-        return bool(self.config["reach"][0] <= radius <= self.config["reach"][1])
+        x, y = self.config["base"]
+        radius = float(np.hypot(spot.x - x, spot.y - y))
+        near, far = self.config["reach"]
+        return bool(near <= radius <= far) and spot.apart(Footprint(x, y, BASE, BASE, 0.0), 0.005)
 
     def _add(self, item: ObjectSpec, spot: Footprint, level: int = 1) -> None:
         self.objects.append(item)
