@@ -48,7 +48,7 @@ class Expectations:
         before = {str(item["id"]): item for item in self._first}
         for item in objects:
             old = before.get(str(item["id"]))
-            if old is not None and not inside(item, objects) and (item["label"], item.get("color")) != (old["label"], old.get("color")):
+            if old is not None and (item["label"], item.get("color")) != (old["label"], old.get("color")):
                 self._asked.pop(str(item["id"]), None)
 
     def contradicted(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:

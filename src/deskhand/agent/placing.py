@@ -95,6 +95,8 @@ class Placing:
         self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
         yield from self._come_to_light(group, kept)
+        if len({goal.target_id for goal in goals}) > 1 and (yield from self._pursuit.look("Is everything what I took it for?")):
+            yield from self._pursuit.put_right()
 
     def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
         """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""

@@ -118,7 +118,8 @@ class Pursuit:
 
     def failures(self) -> list[tuple[str, str]]:
         """(code, text) of each sub-goal of the group that is given up."""
-        return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if self._is_open(name)]
+        there = {name for name in self.work.failed if name not in self._reappraisal.turned_out}  # of the others there never was such a thing
+        return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if name in there and self._is_open(name)]
 
     def look(self, thought: str = "") -> Yes:
         """A fresh look, tried twice, and from where more is seen when it may be incomplete; False when there was none."""
@@ -193,6 +194,25 @@ class Pursuit:
         if heard.ok:
             self.work.goals[name] = new
             self._take_as_seen({name})
+
+    def put_right(self) -> Script:
+        """Things that turned out to be of another kind once they were at their places, where by the words they do not belong: each goes on, once."""
+        said = {goal.object_id: goal for goal in self.again()}
+        seen = {str(item["id"]): item for item in self.objects}
+        changed = [name for name in self.work.done & set(seen) & set(self.work.taken_for) if kind(seen[name]) != self.work.taken_for[name][1]]
+        new = [said[name] for name in sorted(changed) if name in said and said[name] != self.work.goals.get(name)]
+        if not new:
+            return
+        told = ", ".join(f"{goal.object_id} is a {' '.join(_looks(seen[goal.object_id]))}" for goal in new)
+        heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in new]}, f"As it is seen now, {told}.")
+        if not heard.ok:
+            return
+        for goal in new:
+            self.work.goals[goal.object_id] = goal
+            self.work.done.discard(goal.object_id)
+            self.work.tries[goal.object_id] = 0
+        self._take_as_seen({goal.object_id for goal in new})
+        yield from self.run()
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}

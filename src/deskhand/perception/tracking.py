@@ -14,6 +14,8 @@ from deskhand.types import SceneObject
 
 _STAYED = 0.03  # [m] a thing seen this near to where one was is that one, if it looks at all like it
 _NEVER = 1e6
+_AWAY = 0.05  # [m]
+_EDGE = 0.004  # [m]
 _GLIMPSE = 0.1  # weight of a look at a thing that is partly hidden or in a container, and was seen whole before
 
 
@@ -58,6 +60,7 @@ class Tracker:
         self._assign(detections, matched, self._stayed)
         if not still:
             self._assign(detections, matched, self._moved)
+            self._uncovered(detections, matched)
         ids = []
         for number, detection in enumerate(detections):
             if number in matched:
@@ -124,6 +127,15 @@ class Tracker:
         distance = float(np.linalg.norm(track.item.position - detection.item.position))
         return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)
 
+    def _uncovered(self, detections: list[Detection], matched: Mapping[int, int]) -> None:
+        """What turns up where another thing stood that has been carried away was taken for a part of that: what that seemed to be says nothing then."""
+        new = [detection.item for number, detection in enumerate(detections) if number not in matched]
+        for number, index in matched.items():
+            track, item = self.tracks[index], detections[number].item
+            if np.linalg.norm(track.item.position - item.position) > _AWAY and any(_holds(track.item, other) for other in new):
+                track.votes.clear()
+                track.free, track.cut = False, True
+
     def _begin(self, detection: Detection) -> Track:
         label = detection.item.label
         self.counts[label] = self.counts.get(label, 0) + 1
@@ -149,6 +161,12 @@ class Tracker:
         track.item = replace(item, id=track.item.id, size=size)
         if whole or track.rgb is None:
             track.rgb, track.cut = detection.rgb, detection.cut
+
+
+def _holds(item: SceneObject, other: SceneObject) -> bool:
+    """Whether the middle of ``other`` is in the box of ``item``."""
+    local = np.abs((other.position - item.position) @ item.pose[:3, :3])
+    return bool((local < np.asarray(item.size) / 2 + _EDGE).all())
 
 
 def _is_free(detection: Detection) -> bool:

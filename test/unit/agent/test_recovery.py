@@ -216,6 +216,18 @@ def test_what_a_later_look_calls_by_another_name_goes_where_that_belongs() -> No
     assert robot.where() == DONE
 
 
+def test_what_turns_out_to_be_of_another_kind_at_its_place_goes_on_to_where_that_belongs() -> None:
+    def placed(robot: SymbolicDesk, name: str) -> None:
+        if robot.objects["block_1"]["support"] == "bin_1":
+            robot.objects["block_1"]["label"] = "block"
+
+    robot = desk(before=placed)
+    robot.objects["block_1"]["label"] = "box"
+    outcome = run(robot)
+    assert outcome.success, outcome.summary
+    assert robot.where() == DONE
+
+
 def test_a_look_that_may_be_incomplete_is_made_from_where_more_is_seen() -> None:
     robot = desk()
     robot.narrow = {"cup_1", "tray_1"}

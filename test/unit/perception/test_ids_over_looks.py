@@ -91,3 +91,13 @@ def test_many_glimpses_do_not_rename_what_was_seen_whole(tracker):
     for _ in range(12):
         tracker.update([seen("can", "red", 0.3, 0.0, relation="in", cut=True)])
     assert tracker.best(name)[0] == "block"
+
+
+def test_what_was_seen_as_one_with_the_thing_below_it_is_named_anew_once_that_turns_up():
+    both, bin_1 = seen("box", "blue", 0.0, 0.0, (0.036, 0.036, 0.048)), seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    inside = seen("block", "blue", 0.0, 0.3, (0.036, 0.036, 0.036), relation="in", cut=True)
+    for below, name in (((), "box"), ((seen("eraser", "green", 0.003, 0.0, (0.04, 0.03, 0.012)),), "block")):
+        tracker = Tracker(PerceptionSettings())
+        thing, _ = tracker.update([both, bin_1])
+        assert tracker.update([inside, bin_1, *below])[0] == thing
+        assert tracker.best(thing)[0] == name
