@@ -103,8 +103,9 @@ class Pursuit:
         self._take_as_seen(self.work.goals)
 
     def is_new(self, goal: Goal) -> bool:
-        """Whether nobody has had a goal for this thing yet, and it is not there already."""
-        return goal.object_id not in self.work.goals and not satisfied(goal, self.objects)
+        """Whether nobody has had a goal for this thing yet, and it lies free; what is half hidden by walls is often taken for something else."""
+        item = next((item for item in self.objects if item["id"] == goal.object_id), None)
+        return goal.object_id not in self.work.goals and not satisfied(goal, self.objects) and not (item is not None and inside(item, self.objects))
 
     def take_in(self, new: Sequence[Goal]) -> None:
         """Take up ``new`` goals, and once more what failed for want of a grasp and is still seen."""
