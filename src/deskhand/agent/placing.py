@@ -95,7 +95,7 @@ class Placing:
         self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
         yield from self._come_to_light(group, kept)
-        if len({goal.target_id for goal in goals}) > 1 and (yield from self._pursuit.look("Is everything what I took it for?")):
+        if len({goal.target_id for goal in goals}) > 1 and (yield from self._pursuit.see("Is everything what I took it for?")):
             yield from self._pursuit.put_right()
 
     def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
@@ -106,7 +106,7 @@ class Placing:
             if not self._pursuit.failures() or not any(isinstance(task, Place | Tidy) for task in tasks):
                 return
             before = self._pursuit.done
-            if not (yield from self._pursuit.look("Some things could not be moved; what do I see now?")):
+            if not (yield from self._pursuit.see("Some things could not be moved; what do I see now?")):
                 return
             made = make_goals(tasks, self._pursuit.objects, kept)
             made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]

@@ -85,6 +85,7 @@ class Pursuit:
         self._reappraisal = Reappraisal()
         self._handled: set[str] = set()
         self._known: dict[str, Seen] = {}
+        self._fresh = False
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
@@ -135,9 +136,14 @@ class Pursuit:
             self.objects = list(heard.data["objects"])
             self._known |= {str(item["id"]): item for item in self.objects}
             self._reappraisal.looked(self.objects, self._handled)
+            self._fresh = True
         else:
             self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
         return heard.ok
+
+    def see(self, thought: str) -> Yes:
+        """As :meth:`look`, unless nothing was touched since the last one."""
+        return self._fresh or (yield from self.look(thought))
 
     def take(self, free_hand: Callable[[], Script], name: str, why: str) -> One:
         """A thing into the hand, unless it is there; ``free_hand`` puts down what else is in it."""
@@ -226,6 +232,7 @@ class Pursuit:
 
     def fulfil(self, goal: Goal) -> Yes:
         """One thing to its place; False when it did not get there."""
+        self._fresh = False
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
         picked = Heard(True)
         if not held:
