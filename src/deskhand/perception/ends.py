@@ -111,7 +111,7 @@ def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool =
         return first
     begin += int(begins[0])
     goes_on = ~beyond
-    if one_color:
+    if one_color and begin + 1 < len(tip):
         color = np.median(tip[begin + 1 : begin + _MIXED], axis=0)[None]
         goes_on &= _difference(tip, color) < 1.0
     ends = np.flatnonzero(~goes_on[begin + 2 :])
