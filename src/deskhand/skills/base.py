@@ -205,6 +205,15 @@ class SkillContext:
                 self.robot.update_scene(SceneUpdate(detach=True))
             self.belief.attached = ""
 
+    def lost(self) -> None:
+        """What was held is not in the hand any more, and nobody knows where it fell: neither the belief nor the planner has it."""
+        name = self.belief.attached
+        self.belief.released(dropped=True)
+        self.detach()
+        if name:
+            with self.timed("planning"):
+                self.robot.update_scene(SceneUpdate(remove=(name,)))
+
     # ------------------------------------------------------------ hand
 
     def width(self) -> float:

@@ -68,7 +68,7 @@ def check_held(ctx: SkillContext, held: Held) -> None:
     """
     gripper, width = ctx.robot.arm.gripper, ctx.width()
     if width < max(held.width - LOST, gripper.width_min + MIN_WIDTH_ABOVE) or width > max(held.width + LET_GO, gripper.width_max - OPEN):
-        ctx.belief.released(dropped=True)
+        ctx.lost()
         raise DeskhandError(
             "object_lost",
             f"{held.object.id} was lost: the fingers are {1000 * width:.1f} mm apart, {1000 * held.width:.1f} when it was picked.",

@@ -162,6 +162,9 @@ class DeskRobot:
     def update_scene(self, update):
         if update.replace is not None:
             self.obstacles = {item.id for item in update.replace} - {self.attached}
+        self.obstacles |= {item.id for item in update.add}
+        assert set(update.remove) <= self.obstacles
+        self.obstacles -= set(update.remove)
         if update.detach:
             assert self.attached
             self.obstacles.add(self.attached)

@@ -178,6 +178,7 @@ def test_what_is_lost_on_the_way_is_noticed_before_it_is_put_down():
     result = place_in(context(robot, belief), "bin_1")
     assert result.code == "object_lost"
     assert belief.held is None
+    assert not robot.attached and "block_1" not in robot.obstacles, "the planner has nothing in the hand either"
 
 
 def test_what_turns_between_the_fingers_is_still_held():
