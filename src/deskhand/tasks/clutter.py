@@ -145,6 +145,7 @@ class _Desk:
         self.objects: list[ObjectSpec] = []
         self._spots: list[_Spot] = []
         self._walls: list[Footprint] = []
+        self._leant: list[Footprint] = []
 
     def fill(self, things: list[ObjectSpec], stacked: int, containers: int, filled: int) -> bool:
         """True when all found a place."""
@@ -269,7 +270,8 @@ class _Desk:
             foot = footprint_of(_standing(item, float(x + away[0] * length / 4), float(y + away[1] * length / 4), angle))
             others = [spot for spot in self._spots if spot is not below]
             free = all(flat.apart(spot.footprint, 0.004) for spot in others) and all(flat.apart(wall, 0.02) for wall in self._walls)
-            if free and self._reachable(foot):
+            if free and all(flat.apart(other, 0.004) for other in self._leant) and self._reachable(foot):
+                self._leant.append(flat)
                 return replace(item, pose=pose)
         return None
 
