@@ -26,6 +26,7 @@ LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is told by a sure second look only
 WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another thing between them
+LEFT = 0.2  # share of a thing still seen at its place above which the hand holds a part of what was taken for one thing
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
 SLIDES = 15  # times 0.2 s to wait for that
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
@@ -125,12 +126,12 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
         frame = ctx.robot.observe()
-        at_place = seen_at_place(frame, item, support_height(scene, item))
+        at_place = seen_at_place(frame, item, support_height(scene, item), LEFT)
         along = _came_along(frame, scene, item, lifted)
         of_it = [other for other in along if other.id in parts]
         fell = bool(of_it) and seen_lifted(frame, item, lifted) == "gone"
     if at_place == "there" or (gave and at_place != "gone"):
-        what = "is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
+        what = "or a part of it is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
         raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
     if fell:
         raise DeskhandError("grasp_failed", f"{', '.join(other.id for other in of_it)} came along, and {item.id} is not seen in the hand.")

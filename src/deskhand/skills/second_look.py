@@ -24,8 +24,8 @@ HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
 Seen = Literal["there", "gone", "hidden"]
 
 
-def seen_at_place(frame: Frame, item: SceneObject, support: float) -> Seen:
-    """Whether ``item`` is still seen where it was: its points against the depth picture.
+def seen_at_place(frame: Frame, item: SceneObject, support: float, most: float = 0.5) -> Seen:
+    """Whether more than the share ``most`` of ``item`` is still seen where it was: its points against the depth picture.
 
     A point is gone when the camera now sees further, towards the support at height ``support`` [m] or to what stands right
     behind the point; it is hidden when something stands in front of it.
@@ -34,7 +34,7 @@ def seen_at_place(frame: Frame, item: SceneObject, support: float) -> Seen:
     points = points[points[:, 2] > support + 0.4 * (item.top - support)] if len(points) else points
     depth = transform_points(inverse(frame.world_T_camera), points)[:, 2]
     gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, BEHIND)
-    return _seen(compare(frame, points)[0], gap)
+    return _seen(compare(frame, points)[0], gap, most)
 
 
 def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
@@ -43,13 +43,13 @@ def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
     return _seen(compare(frame, points)[0], np.full(len(points), BEHIND))
 
 
-def _seen(behind: Array, gap: Array) -> Seen:
-    """What most of the points say; ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone."""
+def _seen(behind: Array, gap: Array, most: float = 0.5) -> Seen:
+    """What the points say: there when more than the share ``most`` of those seen are; ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone."""
     share = behind / gap
     seen = np.isfinite(share) & (share > HIDDEN)
     if seen.sum() < max(ENOUGH, 0.15 * np.isfinite(share).sum()):
         return "hidden"
-    return "gone" if np.median(share[seen]) > 0.5 else "there"
+    return "gone" if np.quantile(share[seen], most) > 0.5 else "there"
 
 
 def alike(a: SceneObject, b: SceneObject) -> bool:
