@@ -12,6 +12,8 @@ from deskhand.sim.convex import volume_of
 from deskhand.sim.objectfile import COLORS, DENSITIES, DROP, SIZES, WALLS
 from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.sim.spec import ObjectSpec, WorldSpec
+from deskhand.tasks.clutter import BASE
+from deskhand.tasks.placement import Footprint, footprint_of
 
 Size = tuple[float, float, float]
 PRIMITIVES = ("block", "ball", "can", "pen", "marker", "box", "eraser", "sponge", "cup")
@@ -77,14 +79,19 @@ def hard_world(arm_name: str, seed: int, name: str = "") -> tuple[WorldSpec, Har
 
 
 def placed(subject: Subject, arm: ArmConfig, rng: np.random.Generator) -> ObjectSpec:
-    """The subject at rest somewhere within the arm's work radius."""
+    """The subject at rest somewhere within the arm's work radius, clear of the arm's base."""
     low, high = arm.work_radius
-    radius, angle = rng.uniform(low + 0.02, high - 0.02), rng.uniform(-TURN, TURN)
-    x, y = arm.world_T_base[:2, 3] + radius * np.array([np.cos(angle), np.sin(angle)])
-    rotation = rotation_rpy(0.0, 0.0, rng.uniform(-np.pi, np.pi))
-    if subject.lying:
-        rotation = rotation @ rotation_rpy(0.0, np.pi / 2, 0.0)
-    return spec_of(subject, make_transform(rotation, (x, y, _rest(rotation, subject.size))), "thing", rng)
+    base_x, base_y = (float(value) for value in arm.world_T_base[:2, 3])
+    base = Footprint(base_x, base_y, BASE, BASE, 0.0)
+    while True:
+        radius, angle = rng.uniform(low + 0.02, high - 0.02), rng.uniform(-TURN, TURN)
+        x, y = arm.world_T_base[:2, 3] + radius * np.array([np.cos(angle), np.sin(angle)])
+        rotation = rotation_rpy(0.0, 0.0, rng.uniform(-np.pi, np.pi))
+        if subject.lying:
+            rotation = rotation @ rotation_rpy(0.0, np.pi / 2, 0.0)
+        thing = spec_of(subject, make_transform(rotation, (x, y, _rest(rotation, subject.size))), "thing", rng)
+        if footprint_of(thing).apart(base, 0.005):
+            return thing
 
 
 def spec_of(subject: Subject, pose: Array, name: str, rng: np.random.Generator) -> ObjectSpec:
