@@ -206,7 +206,8 @@ class Pursuit:
         """Things that turned out to be of another kind once they were at their places, where by the words they do not belong: each goes on, once."""
         said = {goal.object_id: goal for goal in self.again()}
         seen = {str(item["id"]): item for item in self.objects}
-        changed = [name for name in self.work.done & set(seen) & set(self.work.taken_for) if kind(seen[name]) != self.work.taken_for[name][1]]
+        there = {name for name, goal in self.work.goals.items() if name in seen and (name in self.work.done or satisfied(goal, self.objects))}
+        changed = [name for name in there & set(self.work.taken_for) if kind(seen[name]) != self.work.taken_for[name][1]]
         new = [said[name] for name in sorted(changed) if name in said and said[name] != self.work.goals.get(name)]
         if not new:
             return
