@@ -9,6 +9,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.facets import part_of
+from deskhand.perception.footprint import fit_circle, hull
 from deskhand.perception.probes import FREE, HIDDEN, free_share, states
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.segmentation import Segment
@@ -23,6 +25,9 @@ _ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
 _WIDEST = 0.10  # [m] of another
 _ONE = 0.0015  # [m] rms of one solid through two pieces
+_OFF = 0.004  # [m] that the points of a can's side may lie off it
+_SMALLEST = 0.012  # [m] radius of a lid
+_SIDES = 50  # [px]
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
@@ -35,6 +40,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
     beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
     trees: dict[int, cKDTree] = {}
     owner = list(range(len(pieces)))
+    lids: dict[int, list[int]] = {}
     joined: dict[tuple[int, int], Segment] = {}
     for i in range(len(pieces) - 1, -1, -1):
         for j in map(int, np.flatnonzero(beside[i])):
@@ -50,6 +56,9 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
             if (lid and _is_lid(joined[i, j], view, fits)) or (part and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
                 owner[i] = j
                 break
+            if lid:
+                lids.setdefault(j, []).append(i)
+    closed = _closed_each(view, fits, pieces, owner, lids)
     _join_cut_through(pieces, owner)
     if not cut:
         _join_behind(view, fits, pieces, owner)
@@ -57,11 +66,43 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
             continue
+        if j in closed:
+            result += closed[j]
+            continue
         parts = [i for i in range(len(pieces)) if i != j and _root(owner, i) == j]
         # The same segment again, so that its fit is known.
         known = joined.get((parts[0], j)) if len(parts) == 1 else None
         result.append(known or _union(main_piece, [pieces[i] for i in parts]))
     return [item for item in result if len(item) >= settings.min_pixels]
+
+
+def _closed_each(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int], lids: dict[int, list[int]]) -> dict[int, list[Segment]]:
+    """Cans of one colour that touch, whose sides are one piece and each of whose lids is another: the things that they are, by the number of the sides."""
+    result: dict[int, list[Segment]] = {}
+    for j, few in lids.items():
+        tops = [i for i in few if owner[i] == i]
+        discs = [disc for i in tops if (disc := _disc(pieces[i])) is not None]
+        if owner[j] != j or len(discs) != len(tops) or not tops:
+            continue
+        off = np.stack([np.abs(np.linalg.norm(pieces[j].points[:, :2] - centre, axis=1) - radius) for centre, radius in discs])
+        nearest = np.where(off.min(axis=0) < (_OFF if len(tops) == 1 else np.inf), off.argmin(axis=0), len(tops))
+        sides = [part_of(pieces[j], nearest == number) for number in range(len(tops))]
+        if min(map(len, sides)) < _SIDES:
+            continue
+        cans = [_union(side, [pieces[i]]) for side, i in zip(sides, tops, strict=True)]
+        if not all(fits.of(can).shape == "cylinder" and _is_lid(can, view, fits) for can in cans):
+            continue
+        rest = part_of(pieces[j], nearest == len(tops))
+        result[j] = [*cans, *([rest] if len(rest) >= _SIDES else [])]
+        for i in tops:
+            owner[i] = j
+    return result
+
+
+def _disc(item: Segment) -> tuple[Array, float] | None:
+    """Centre (2,) and radius [m] of a level piece that is round, None of others."""
+    centre, radius, error = fit_circle(hull(item.points[:, :2]))
+    return (centre, radius) if error < _OFF / 2 and _SMALLEST < radius < _WIDEST / 2 else None
 
 
 def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
