@@ -110,6 +110,7 @@ def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool =
     if not len(begins):
         return first
     begin += int(begins[0])
+    beyond[1:-1] &= beyond[:-2] | beyond[2:]  # a glint where the tip begins is a step wide
     goes_on = ~beyond
     if one_color and begin + 1 < len(tip):
         color = np.median(tip[begin + 1 : begin + _MIXED], axis=0)[None]

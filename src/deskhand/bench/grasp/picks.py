@@ -157,9 +157,8 @@ class Bench:
             simulation.data.qvel[dof : dof + 6] = 0.0
         context = self.context()
         context.grip(self.robot.arm.gripper.width_max)
-        self.belief.released()
         self.belief.disturb()
-        context.detach()
+        context.lost()
 
     def save(self) -> tuple[Any, Scene | None]:
         """The state of the world and of the belief, for :meth:`restore`."""
