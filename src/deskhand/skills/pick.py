@@ -322,6 +322,7 @@ def _recover(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
     if ctx.width() < open_width - 0.004:
         ctx.grip(open_width)
     ctx.detach()
+    trace.closing = None
     if ctx.at_home():
         return
     try:
