@@ -117,7 +117,7 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
 def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
     """Two round things that stand side by side: a box through them fits badly, and each half of it is round and as wide as its share."""
     length, width, height = solid.size
-    if solid.shape != "box" or solid.lying or solid.error < _NO_BOX or not (_MIN_BREADTH < width and 1.6 * width < length < 2.6 * width and height > width):
+    if solid.shape != "box" or solid.lying or solid.error < _NO_BOX or not (width > _MIN_BREADTH and 1.6 * width < length < 2.6 * width and height > width):
         return []
     support = max(0.0, float(solid.pose[2, 3] - height / 2))
     along = (item.points - solid.pose[:3, 3]) @ solid.pose[:3, 0]

@@ -44,7 +44,10 @@ def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
 
 
 def _seen(behind: Array, gap: Array, most: float = 0.5) -> Seen:
-    """What the points say: there when more than the share ``most`` of those seen are; ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone."""
+    """What the points say: there when more than the share ``most`` of those seen are.
+
+    ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone.
+    """
     share = behind / gap
     seen = np.isfinite(share) & (share > HIDDEN)
     if seen.sum() < max(ENOUGH, 0.15 * np.isfinite(share).sum()):

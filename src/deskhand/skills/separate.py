@@ -70,15 +70,16 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
 
 
 def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[SceneObject]:
-    """Things, and walls of containers, so close beside ``item`` that no finger fits between."""
-    need = ctx.robot.arm.gripper.finger_thickness + ROOM
+    """Things, and walls of containers, so close beside ``item`` that no finger fits between, or the palm where they are higher than fingers are long."""
+    gripper = ctx.robot.arm.gripper
     containers = [other.id for other in scene.objects if other.is_container]
     found = []
     for other in scene.objects:
         if other.id == item.id or other.relation == "held" or (other.relation == "in" and other.support in containers):
             continue
         gaps = [abs(float((other.position - item.position) @ axis)) - reach_along(item, axis) - reach_along(other, axis) for axis in _axes(item)]
-        if max(gaps) < need:
+        above = other.top > item.bottom + gripper.finger_length
+        if max(gaps) < (max(gripper.palm[:2]) / 2 if above else gripper.finger_thickness + ROOM):
             found.append(other)
     return found
 

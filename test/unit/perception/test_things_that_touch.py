@@ -24,8 +24,13 @@ def check(one, scene):
         [thing("block", "red", CUBE, 0.05, 0.0, name="a"), thing("block", "red", CUBE, 0.05, 0.042, 0.5, name="b")],
         [thing("block", "red", CUBE, 0.05, 0.0), thing("ball", "red", (0.04,) * 3, 0.05, 0.039)],
         [thing("can", "red", (0.04, 0.04, 0.08), 0.05, 0.0), thing("block", "red", CUBE, 0.05, 0.039)],
+        [
+            thing("can", "green", (0.0391, 0.0391, 0.0749), -0.024, 0.275, name="a"),
+            thing("can", "green", (0.0361, 0.0361, 0.0676), 0.006, 0.3, name="b"),
+        ],
+        [thing("can", "yellow", (0.0395, 0.0395, 0.0712), -0.109, -0.285, name="a"), thing("can", "green", (0.0366, 0.0366, 0.0736), -0.069, -0.283, name="b")],
     ],
-    ids=["colours", "one colour, turned", "one colour, round and square", "one colour, high and low"],
+    ids=["colours", "one colour, turned", "one colour, round and square", "one colour, high and low", "cans of one colour", "cans whose lids touch"],
 )
 def test_neighbours_are_told_apart(neighbours):
     one = look(*neighbours)

@@ -16,6 +16,7 @@ from deskhand.local_robot import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import WorldSpec
+from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
@@ -68,3 +69,20 @@ def test_where_nothing_lies_beside_or_everything_around_it_nothing_moves() -> No
         assert separate(ctx, middle).code == "no_free_space"
         for item in simulation.truth().objects:
             np.testing.assert_allclose(item.pose, before.get(item.name).pose, atol=1e-3)
+
+
+@pytest.mark.parametrize(("x", "gap"), [(0.02, 0.030), (0.0, 0.006)])
+def test_what_lies_along_the_wall_of_a_container_is_pushed_out_beyond_it_and_picked(x: float, gap: float) -> None:
+    wall = -0.26 + 0.08
+    box = {"kind": "box_open", "name": "box_open", "pose": {"x": 0.0, "y": -0.26, "yaw": 0.0}}
+    pen = {"kind": "pen", "name": "pen", "color": "orange", "pose": {"x": x, "y": wall + gap + 0.005, "yaw": 0.05}}
+    with desk(world_from_dict({"objects": [box, pen]})) as (simulation, ctx):
+        name = of_colour(ctx, "orange")
+        assert pick(ctx, name, attempts=1).code == "no_grasp", "else there is nothing to do"
+        before = simulation.truth().get("box_open").pose[:3, 3]
+        result = separate(ctx, name)
+        assert result.ok, result.message
+        picked = pick(ctx, name)
+        assert picked.ok, picked.message
+        assert simulation.truth().in_hand == ("pen",)
+        assert np.linalg.norm(simulation.truth().get("box_open").pose[:3, 3] - before) < 0.01

@@ -1,0 +1,53 @@
+"""Containers that are heaped full are still known by a look that knew them before; those that are gone are gone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deskhand.perception.pipeline import Perception
+from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.simulation import Simulation
+from deskhand.sim.spec import CONTAINER_KINDS
+from deskhand.tasks.clutter import cluttered_desk
+
+
+def look(perception, world, settle=0.0):
+    simulation = Simulation(world)
+    simulation.step(settle)
+    with RgbdRenderer(simulation) as renderer:
+        scene = perception.detect(renderer.render(), simulation.built.robot, simulation.joint_state())
+    return [item for item in scene.objects if item.is_container], scene
+
+
+def desk(seed):
+    """Thirteen things heaped in one container, and the same container alone."""
+    full = cluttered_desk("wx250s", seed, 13, containers=1, filled=1.0)
+    return full, replace(full, objects=tuple(item for item in full.objects if item.kind in CONTAINER_KINDS))
+
+
+@pytest.mark.parametrize("seed", [0, 19, 23])
+def test_a_heap_hides_no_container_that_was_seen_before(seed):
+    full, empty = desk(seed)
+    assert not look(Perception(), full, 1.0)[0], "a look alone finds no rim: else this shows nothing"
+    perception = Perception()
+    (before,), _ = look(perception, empty)
+    (after,), scene = look(perception, full, 1.0)
+    assert after.id == before.id
+    assert np.linalg.norm(after.position - before.position) < 0.002 and np.allclose(after.size, before.size, atol=0.002)
+    inside = [item for item in scene.objects if item.support == after.id and item.relation == "in"]
+    assert len(inside) >= 4
+
+
+def test_a_container_that_was_taken_away_or_moved_is_not_seen_where_it_was():
+    full, empty = desk(19)
+    perception = Perception()
+    look(perception, empty)
+    thing = next(item for item in full.objects if item.kind not in CONTAINER_KINDS)
+    alone = replace(thing, pose=thing.pose + np.array([[0, 0, 0, 0.05], [0, 0, 0, -0.2 - thing.pose[1, 3]], [0, 0, 0, 0], [0, 0, 0, 0]]))
+    assert not look(perception, replace(full, objects=(alone,)), 0.5)[0]
+    look(perception, empty)
+    pose = empty.objects[0].pose.copy()
+    pose[0, 3] += 0.09
+    (moved,), _ = look(perception, replace(empty, objects=(replace(empty.objects[0], pose=pose),)))
+    assert moved.position[0] == pytest.approx(pose[0, 3], abs=0.005)
