@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array
+from deskhand.geometry import Array, inverse, transform_points
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, lean_axis, ready, release
 from deskhand.skills.room import room_in
-from deskhand.skills.second_look import disturbed, inside_container, newcomer, same_object
+from deskhand.skills.second_look import BELOW_RIM, disturbed, inside_container, newcomer, same_object
 from deskhand.skills.spots import Spot, spots_in
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 
 FULL = 0.05  # share of a container's room that must be free
+NEW = 0.008  # [m] that the surface at a place has risen by when something has come there
+INNER = 0.7  # share of its sides
 NEAR = 0.05  # [m] beyond its own length that a thing which was let go may roll or tip
 
 
@@ -83,7 +85,26 @@ def _verify_in(ctx: SkillContext, held: Held, before: Scene, container: SceneObj
         if not spot.inside:
             raise SkillError("place_failed", f"{name} did not fit between the walls of {container.id} and is not seen in it.", data)
         ctx.belief.hide(replace(moved(held.object, rest), support=now.id, relation="in"))
+    if (found is None or found.id != name) and (over := _above_rim(before, after, now, moved(held.object, rest))) > 0:
+        raise SkillError("place_failed", f"{name} is not in {container.id}: it lies on what is there, {1000 * over:.0f} mm too high.", data)
     room = room_in(ctx.belief.everything(), now)
     data.update(free_volume=round(room.volume, 7), free_share=round(room.share, 3))
     seen = "seen there" if found else f"let go at {np.round(spot.position, 3).tolist()}, hidden by the walls or the contents, and seen nowhere else"
     return SkillResult("", f"{name} is in {container.id}: {seen}; {100 * room.share:.0f} % of {container.id} is free", data)
+
+
+def _above_rim(before: Scene, after: Scene, container: SceneObject, item: SceneObject) -> float:
+    """How far [m] the underside of ``item`` is above where it would be in ``container``, by the height of what has newly come to its place; 0 for nothing."""
+    then, now = (_top_at(scene, item) for scene in (before, after))
+    if now - then < NEW:
+        return 0.0
+    return max(0.0, now - (item.top - item.bottom) - (container.top - BELOW_RIM))
+
+
+def _top_at(scene: Scene, item: SceneObject) -> float:
+    """Height [m] of what is seen over the inner part of where ``item`` lies."""
+    local = transform_points(inverse(item.pose), np.asarray(scene.cloud, dtype=float))
+    reach = np.asarray(item.size, dtype=float) / 2 * INNER
+    level = np.abs(item.pose[2, :3]) < 0.7
+    heights = np.asarray(scene.cloud, dtype=float)[(np.abs(local) < reach)[:, level].all(axis=1), 2]
+    return float(np.quantile(heights, 0.8)) if len(heights) else 0.0
