@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
-from deskhand.skills.second_look import same_object, seen_at_place, seen_lifted, united
+from deskhand.skills.second_look import same_object, seen_at_place, seen_lifted, united, way_apart
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 
 log = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was c
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is told by a sure second look only
 WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another thing between them
 LEFT = 0.2  # share of a thing still seen at its place above which the hand holds a part of what was taken for one thing
+APART = 0.03  # [m]
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
 SLIDES = 15  # times 0.2 s to wait for that
 UNPLANNED = frozenset({"no_grasp", "planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution"})
@@ -44,6 +45,7 @@ class _Trace:
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
         lift_touch: what may touch on the way up from there, and down again.
+        apart: [m] by which what is in the hand is put down beside where it was, away from the rest of what was taken for one thing.
     """
 
     data: dict[str, Any]
@@ -54,6 +56,7 @@ class _Trace:
     closed: float | None = None
     closed_at: Array | None = None
     lift_touch: tuple[tuple[str, str], ...] = ()
+    apart: Array = field(default_factory=lambda: np.zeros(3))
 
 
 @skill
@@ -130,6 +133,8 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         along = _came_along(frame, scene, item, lifted)
         of_it = [other for other in along if other.id in parts]
         fell = bool(of_it) and seen_lifted(frame, item, lifted) == "gone"
+    if at_place == "there":
+        trace.apart = APART * way_apart(frame, item, support_height(scene, item))
     if at_place == "there" or (gave and at_place != "gone"):
         what = "or a part of it is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
         raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
@@ -298,16 +303,21 @@ def _find_again(scene: Scene, item: SceneObject, trace: _Trace) -> SceneObject:
 
 
 def _put_back(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
-    """What hangs between the fingers after the lift goes down again to where it came from, rather than fall."""
+    """What hangs between the fingers after the lift goes down again to where it came from, rather than fall, or a little apart from the rest of it."""
     closed_at, trace.closed_at = trace.closed_at, None
     if closed_at is None or ctx.width() < ctx.robot.arm.gripper.width_min + MIN_WIDTH_ABOVE:
         return
-    try:
-        ctx.execute(ctx.plan_line((closed_at,), PlanOptions(allow=trace.lift_touch, speed_scale=0.6, min_fraction=0.3)))
-    except DeskhandError as error:
-        if error.code not in AGAIN:
-            raise
-        log.info("%s cannot be put back all the way: %s: %s", item.id, error.code, error)
+    apart, trace.apart = trace.apart, np.zeros(3)
+    for shift in (apart, np.zeros(3)) if apart.any() else (apart,):
+        goal = closed_at.copy()
+        goal[:3, 3] += shift
+        try:
+            ctx.execute(ctx.plan_line((goal,), PlanOptions(allow=trace.lift_touch, speed_scale=0.6, min_fraction=0.9 if shift.any() else 0.3)))
+            return
+        except DeskhandError as error:
+            if error.code not in AGAIN:
+                raise
+            log.info("%s cannot be put back all the way: %s: %s", item.id, error.code, error)
 
 
 def _recover(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:

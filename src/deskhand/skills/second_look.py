@@ -30,11 +30,29 @@ def seen_at_place(frame: Frame, item: SceneObject, support: float, most: float =
     A point is gone when the camera now sees further, towards the support at height ``support`` [m] or to what stands right
     behind the point; it is hidden when something stands in front of it.
     """
+    points, gap = _upper(frame, item, support)
+    return _seen(compare(frame, points)[0], gap, most)
+
+
+def way_apart(frame: Frame, item: SceneObject, support: float) -> Array:
+    """Horizontal direction (3,) from what is left of ``item`` at its place to what has gone from there; zero where that cannot be told."""
+    points, gap = _upper(frame, item, support)
+    share = compare(frame, points)[0] / gap
+    seen = np.isfinite(share) & (share > HIDDEN)
+    gone, left = points[seen & (share > 0.5)], points[seen & (share <= 0.5)]
+    if min(len(gone), len(left)) < ENOUGH:
+        return np.zeros(3)
+    away = (gone.mean(axis=0) - left.mean(axis=0)) * [1.0, 1.0, 0.0]
+    return np.asarray(away / max(float(np.linalg.norm(away)), 1e-9))
+
+
+def _upper(frame: Frame, item: SceneObject, support: float) -> tuple[Array, Array]:
+    """The upper points (N, 3) of ``item``, and how much further (N,) [m] the camera sees where each has gone."""
     points = np.asarray(item.points, dtype=float)
     points = points[points[:, 2] > support + 0.4 * (item.top - support)] if len(points) else points
     depth = transform_points(inverse(frame.world_T_camera), points)[:, 2]
     gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, BEHIND)
-    return _seen(compare(frame, points)[0], gap, most)
+    return points, gap
 
 
 def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
