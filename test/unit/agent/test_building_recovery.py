@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import pytest
+
 from deskhand.agent.building import Building
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.language.intents import Build
@@ -75,3 +77,26 @@ def test_the_block_in_the_way_may_be_one_that_the_structure_needs():
     desk = FlatDesk(block_1=(0.2, 0.0), block_2=(0.005, 0.0))
     assert not build(desk).failures()
     assert desk.places == {"block_1": (0.0, 0.0), "block_2": (0.0, 0.06)}
+
+
+@pytest.mark.parametrize(
+    ("first", "plans"),
+    [
+        (Heard(False, None, "impossible", "I see one block"), 2),
+        (Heard(True, {"steps": [], "substitutes": ["block_1"]}), 2),
+        (Heard(False, None, "invalid_input", "no such plan"), 1),
+    ],
+)
+def test_a_block_that_seems_to_be_missing_is_looked_for_once_more(first, plans):
+    asked = []
+
+    class Overlooked(FlatDesk):
+        def answer(self, tool: str, arguments: dict[str, Any]) -> Heard:
+            asked.append(tool)
+            return first if tool == "plan_structure" and asked.count(tool) == 1 else super().answer(tool, arguments)
+
+    desk = Overlooked(block_1=(0.2, 0.0), block_2=(0.2, 0.1))
+    building = build(desk)
+    assert asked.count("plan_structure") == plans
+    done = desk.places == {"block_1": (0.0, 0.0), "block_2": (0.0, 0.06)}
+    assert done == (plans == 2) and not building.failures()

@@ -36,6 +36,7 @@ class BuildPlan(TypedDict):
 
     steps: list[BuildStep]
     note: Annotated[str, Field(description="what was assumed, else empty")]
+    substitutes: Annotated[list[str], Field(description="ids of blocks that only come nearest to the colour that was asked for")]
 
 
 @tool(
@@ -80,8 +81,12 @@ def plan_structure(
     for slot, item in zip(slots, items, strict=True):
         x, y, yaw = site.place(slot)
         steps.append(BuildStep(object_id=item.id, color=item.color, x=round(x, 4), y=round(y, 4), yaw=round(yaw, 4), on=[items[below].id for below in slot.on]))
-    odd = [f"{item.id} is {item.color}, the nearest to {slot.color}" for slot, item in zip(slots, items, strict=True) if slot.color not in ("", item.color)]
-    return BuildPlan(steps=steps, note="; ".join(filter(None, [note, *odd])))
+    odd = {
+        item.id: f"{item.id} is {item.color}, the nearest to {slot.color}"
+        for slot, item in zip(slots, items, strict=True)
+        if slot.color not in ("", item.color)
+    }
+    return BuildPlan(steps=steps, note="; ".join(filter(None, [note, *odd.values()])), substitutes=list(odd))
 
 
 def _slots(ctx: ToolContext, sizes: Blocks, name: str, count: int, colors: list[str], plan: dict[str, Any] | None, file: str) -> tuple[tuple[Slot, ...], str]:
