@@ -22,6 +22,7 @@ from deskhand.environment import workstation_defaults
 from deskhand.episode.reader import read_episode
 from deskhand.geometry import make_transform
 from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_to_msg, transform_to_msg
+from deskhand.nodes.node import EVENTS
 from deskhand.types import CameraIntrinsics, Scene, SceneObject, Table
 from deskhand.types import JointState as State
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
@@ -39,9 +40,9 @@ class Robot:
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.publishers = {
             "joints": self.node.create_publisher(JointState, "joint_states", 10),
-            "events": self.node.create_publisher(String, "tools/events", 50),
-            "picture": self.node.create_publisher(Image, "perception/annotated", 5),
-            "scene": self.node.create_publisher(SceneObjects, "perception/scene", 5),
+            "events": self.node.create_publisher(String, "tools/events", EVENTS),
+            "picture": self.node.create_publisher(Image, "perception/annotated", EVENTS),
+            "scene": self.node.create_publisher(SceneObjects, "perception/scene", EVENTS),
             "safety": self.node.create_publisher(SafetyStatus, "safety/status", 5),
             "info": self.node.create_publisher(CameraInfo, "camera/color/camera_info", 5),
             "tf": self.node.create_publisher(TFMessage, "/tf_static", latched),

@@ -16,7 +16,7 @@ from tf2_msgs.msg import TFMessage
 from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.thinning import Thinner
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
@@ -52,10 +52,10 @@ class RecorderNode(DeskhandNode):
         self._info: CameraInfo | None = None
         if self._settings.episode:
             self._open(Path(self._settings.episode))
-        reliable = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
-        self.create_subscription(String, "tools/events", self._on_event, reliable)
-        self.create_subscription(Image, "perception/annotated", self._on_picture, QoSProfile(depth=5))
-        self.create_subscription(SceneObjects, "perception/scene", self._on_scene, QoSProfile(depth=5))
+        # what was told before this node was discovered is recorded too
+        self.create_subscription(String, "tools/events", self._on_event, EVENTS)
+        self.create_subscription(Image, "perception/annotated", self._on_picture, LATCHED)
+        self.create_subscription(SceneObjects, "perception/scene", self._on_scene, LATCHED)
         self.create_subscription(JointState, "joint_states", self._on_joints, QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT))
         self.create_subscription(SafetyStatus, "safety/status", self._on_safety, QoSProfile(depth=10))
         self.create_subscription(TFMessage, "/tf_static", self._on_tf, LATCHED)

@@ -37,7 +37,7 @@ from deskhand.etp.wire import error_number, result_to_text
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
@@ -105,7 +105,7 @@ class ToolServerNode(DeskhandNode):
         audit_file = _audit_file(self.parameters.episode)
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
-        self._events = self.create_publisher(String, "tools/events", QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE))
+        self._events = self.create_publisher(String, "tools/events", EVENTS)
         self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce, self._answered)
         self.session = make_session(
             robot or self._ros_robot,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import logging
 import os
 import threading
@@ -76,7 +77,8 @@ class McpConnection:
     def close(self) -> None:
         """Hang up; a server that was started is ended."""
         if self._thread.is_alive() and self._stop is not None:
-            self._loop.call_soon_threadsafe(self._stop.set)
+            with contextlib.suppress(RuntimeError):  # its loop has closed by itself meanwhile
+                self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(10)
 
     def tools(self) -> list[types.Tool]:
