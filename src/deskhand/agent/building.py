@@ -57,7 +57,8 @@ class Building:
             if not (yield from self._pursuit.look()):
                 return
             heard = yield Call("plan_structure", named or other, "Once more, with the hand empty.")
-        if heard.data.get("substitutes") if heard.ok else heard.code == "impossible":
+        overlooked = bool(heard.data.get("substitutes")) if heard.ok else heard.code == "impossible"
+        if overlooked:
             if not (yield from self._pursuit.look("A block that is asked for may have been overlooked.")):
                 return
             heard = yield Call("plan_structure", named or other, "Once more, with what I see now.")

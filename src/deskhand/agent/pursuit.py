@@ -119,9 +119,9 @@ class Pursuit:
             self.work.tries[name] = ATTEMPTS - 1
 
     def failures(self) -> list[tuple[str, str]]:
-        """(code, text) of each sub-goal of the group that is given up."""
-        there = {name for name in self.work.failed if name not in self._reappraisal.turned_out}  # of the others there never was such a thing
-        return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if name in there and self._is_open(name)]
+        """(code, text) of each sub-goal of the group that is given up; not of what never was such a thing."""
+        nothing = self._reappraisal.turned_out
+        return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if name not in nothing and self._is_open(name)]
 
     def look(self, thought: str = "") -> Yes:
         """A fresh look, tried twice, and from where more is seen when it may be incomplete; False when there was none."""

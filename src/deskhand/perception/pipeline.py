@@ -21,9 +21,9 @@ from deskhand.perception.containers import Hollow, find_hollows
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
+from deskhand.perception.known_containers import recall
 from deskhand.perception.parts import merge_parts
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.recall import recall
 from deskhand.perception.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings

@@ -18,6 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
+from deskhand.skills.second_look import BELOW_RIM
 from deskhand.types import Scene, SceneObject
 
 Relation = Literal["on", "in", "left_of", "right_of", "in_front_of", "behind", "near"]
@@ -27,7 +28,6 @@ TABLE = "table"
 
 LEAST_OFFSET = 0.01  # [m]
 NEAR_GAP = 0.05  # [m]
-BELOW_RIM = 0.003  # [m] that what lies in a container on other things reaches below its rim at least
 CONTACT = 0.012  # [m] heights of a thing's bottom and its support's top may differ as much, as seen by the camera
 
 

@@ -204,24 +204,15 @@ def test_what_turns_out_to_be_of_another_kind_once_uncovered_goes_where_that_bel
     assert robot.where() == DONE
 
 
-def test_what_a_later_look_calls_by_another_name_goes_where_that_belongs() -> None:
-    def moved(robot: SymbolicDesk, name: str) -> None:
-        if robot.objects["cup_1"]["support"] == "bin_1":
+@pytest.mark.parametrize(
+    ("thing_in_bin", "faults"), [("cup_1", {"pick:block_1": fail("grasp_failed")}), ("block_1", {})], ids=["before it is picked", "at its place"]
+)
+def test_what_turns_out_to_be_of_another_kind_goes_where_that_belongs(thing_in_bin: str, faults: dict[str, list[ToolResult]]) -> None:
+    def seen_better(robot: SymbolicDesk, name: str) -> None:
+        if robot.objects[thing_in_bin]["support"] == "bin_1":
             robot.objects["block_1"]["label"] = "block"
 
-    robot = desk(before=moved, faults={"pick:block_1": fail("grasp_failed")})
-    robot.objects["block_1"]["label"] = "box"
-    outcome = run(robot)
-    assert outcome.success, outcome.summary
-    assert robot.where() == DONE
-
-
-def test_what_turns_out_to_be_of_another_kind_at_its_place_goes_on_to_where_that_belongs() -> None:
-    def placed(robot: SymbolicDesk, name: str) -> None:
-        if robot.objects["block_1"]["support"] == "bin_1":
-            robot.objects["block_1"]["label"] = "block"
-
-    robot = desk(before=placed)
+    robot = desk(before=seen_better, faults=faults)
     robot.objects["block_1"]["label"] = "box"
     outcome = run(robot)
     assert outcome.success, outcome.summary
