@@ -22,6 +22,7 @@ from deskhand.errors import DeskhandError
 MOVING = 0.25  # [rad/s] of the fastest joint: the arm is on its way
 STILL = 0.03  # [rad/s]
 WATCH = 1.0  # [s] of simulated time that the arm is watched after a kill
+PACE = 0.5  # simulated seconds a second: half a second of the arm's time is not what a busy machine takes to hand on a message
 ARM_JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
 
 
@@ -84,8 +85,8 @@ class Run:
 
 
 @contextlib.contextmanager
-def stack_with_watcher(options, folder):
-    with running_stack(options, folder) as stack:
+def stack_with_watcher(options, folder, pace=None):
+    with running_stack(options, folder, pace) as stack:
         watcher = JointWatcher(stack.environment["ROS_DOMAIN_ID"])
         try:
             yield stack, watcher
@@ -97,7 +98,7 @@ def kill_during_motion(node, folder, seed):
     """Bring a stack up, give it its task, kill -9 ``node`` while the arm moves, wait for the trial's own end."""
     options = TrialOptions(seed=seed, timeout=120.0)
     run = Run()
-    with stack_with_watcher(options, folder) as (stack, watcher):
+    with stack_with_watcher(options, folder, PACE) as (stack, watcher):
         task = threading.Thread(target=run_task, args=(stack, "Put everything into the tray.", options, lambda _: None, run.attempt))
         task.start()
         watcher.wait_until_moving(60.0)

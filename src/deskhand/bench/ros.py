@@ -80,15 +80,19 @@ def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> lis
 
 
 @contextlib.contextmanager
-def running_stack(options: TrialOptions, folder: Path) -> Iterator[Stack]:
-    """All nodes, ready, in a ROS domain of their own; stopped when the block ends, however it ends.
+def running_stack(options: TrialOptions, folder: Path, pace: float | None = None) -> Iterator[Stack]:
+    """All nodes, ready, in a ROS domain of their own; stopped when the block ends, however it ends. ``pace``: simulated seconds in one of the clock on
+    the wall, at most; None: as config/nodes.yaml says.
 
     Raises:
         DeskhandError: ``node_unavailable`` when a node died on the way, ``timeout`` when one is not ready in time.
     """
     with free_domain() as domain, TruthChannel() as truth:
         truth_fd = truth.fd
-        with _supervised(trial_nodes(options, folder, truth_fd), folder, domain, READY_TIMEOUT, truth.started) as (supervisor, environment):
+        nodes = trial_nodes(options, folder, truth_fd)
+        if pace is not None:
+            nodes = [replace(node, parameters={**node.parameters, "realtime_factor": pace}) if node.name == "sim" else node for node in nodes]
+        with _supervised(nodes, folder, domain, READY_TIMEOUT, truth.started) as (supervisor, environment):
             yield Stack(supervisor, truth, truth_fd, environment)
 
 
