@@ -66,7 +66,11 @@ class Claims:
         """A tool was called."""
         if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "look", "find_objects", "describe_scene"} and "objects" in result.data:
             self._looked = True
-            if name != "find_objects":
+            if name == "find_objects":  # a part of them, as the skills' own looks have shown them since
+                newest = {str(item["id"]): item for item in result.data["objects"]}
+                self._objects = [newest.get(str(item["id"]), item) for item in self._objects] if arguments else list(newest.values())
+                self._expected.seen_again(newest.values())
+            else:
                 self._objects = list(result.data["objects"])
                 self._expected.looked(self._objects)
                 self._reappraise()
@@ -80,7 +84,7 @@ class Claims:
             self._checked = False
             self._acts[name] = result
         if name == "pick" and result.ok:
-            self._holding = str(arguments.get("object_id", ""))
+            self._holding = str((result.data or {}).get("object_id") or arguments.get("object_id", ""))
             self._handled.add(self._holding)
             self._placed.pop(self._holding, None)
         elif name in _PLACES and result.ok and self._holding:

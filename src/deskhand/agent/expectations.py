@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,8 +44,12 @@ class Expectations:
         if self._first is None:
             self._first = list(objects)
             self._asked = self._plainly_asked(self._first) if self._rules else {}
-            return
-        before = {str(item["id"]): item for item in self._first}
+        else:
+            self.seen_again(objects)
+
+    def seen_again(self, objects: Iterable[Seen]) -> None:
+        """Some of the things, as they are known by now."""
+        before = {str(item["id"]): item for item in self._first or ()}
         for item in objects:
             old = before.get(str(item["id"]))
             if old is not None and (item["label"], item.get("color")) != (old["label"], old.get("color")):

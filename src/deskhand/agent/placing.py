@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from deskhand.agent.asking import Asking
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.goals import Goal, Goals, make_goals
+from deskhand.agent.goals import Goal, Goals, Task, make_goals
 from deskhand.agent.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
 from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
 from deskhand.agent.planner import plan
@@ -94,19 +94,20 @@ class Placing:
         self._pursuit.begin(goals, made.free, made.stages)
         self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
-        yield from self._come_to_light(group, kept)
-        if len({goal.target_id for goal in goals}) > 1 and (yield from self._pursuit.see("Is everything what I took it for?")):
+        several = len({goal.target_id for goal in goals}) > 1
+        if several or self._pursuit.failures():
+            yield from self._come_to_light(tasks, kept)
+        if several and (yield from self._pursuit.see("Is everything what I took it for?")):
             yield from self._pursuit.put_right()
 
-    def _come_to_light(self, group: Sequence[Intent], kept: frozenset[str]) -> Script:
+    def _come_to_light(self, tasks: Sequence[Task], kept: frozenset[str]) -> Script:
         """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
-        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
         progress = False
         for _ in range(ROUNDS):
-            if not self._pursuit.failures() or not any(isinstance(task, Place | Tidy) for task in tasks):
+            if not any(isinstance(task, Place | Tidy) for task in tasks):
                 return
             before = self._pursuit.done
-            if not (yield from self._pursuit.see("Some things could not be moved; what do I see now?")):
+            if not (yield from self._pursuit.see("What do I see now?")):
                 return
             made = make_goals(tasks, self._pursuit.objects, kept)
             made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]

@@ -71,6 +71,7 @@ CAPABILITIES = (
     "open or close the gripper",
     "stop all motion",
     "answer a question about the past",
+    "find remembered objects of the last look",
 )
 """What a task at a desk may need, as it is searched for."""
 

@@ -145,6 +145,14 @@ class Pursuit:
         """As :meth:`look`, unless nothing was touched since the last one."""
         return self._fresh or (yield from self.look(thought))
 
+    def _recall(self) -> Script:
+        """What the looks of the last pick and place have shown: things that were half hidden by what is gone by now."""
+        if self._fresh or "find_objects" not in self._tools:
+            return
+        heard = yield Call("find_objects", {})
+        if heard.ok:
+            self.objects = list(heard.data["objects"])
+
     def take(self, free_hand: Callable[[], Script], name: str, why: str) -> One:
         """A thing into the hand, unless it is there; ``free_hand`` puts down what else is in it."""
         picked = yield Call("pick", {"object_id": name}, why)
@@ -172,6 +180,7 @@ class Pursuit:
                 continue
             if work.tries[goal.object_id] and not (yield from self.look(f"I look again before I retry {goal.object_id}.")):
                 return
+            yield from self._recall()
             yield from self._reconsider(goal.object_id)
             goal = work.goals.get(goal.object_id, goal)
             if goal.object_id in work.done or satisfied(goal, self.objects):
@@ -253,15 +262,33 @@ class Pursuit:
             self._may_retry(goal)
             return False
         self.work.failed.pop(goal.object_id, None)
-        self._handled.add(goal.object_id)
-        placed = yield from self._put(goal)
+        mine = goal if held else (yield from self._in_hand(goal, picked))
+        self._handled.add(mine.object_id)
+        placed = yield from self._put(mine)
         if placed.ok:
-            self._arrived(goal)
-            return True
-        self.work.failed[goal.object_id] = placed.code, placed.message
-        yield from self._rescue(goal, placed)
-        self._may_retry(goal)
-        return goal.object_id in self.work.done
+            self._arrived(mine)
+        else:
+            self.work.failed[mine.object_id] = placed.code, placed.message
+            yield from self._rescue(mine, placed)
+            self._may_retry(mine)
+        return mine.object_id in self.work.done and (mine is goal or goal.object_id not in self.work.goals)
+
+    def _in_hand(self, goal: Goal, picked: Heard) -> Generator[Call, Heard, Goal]:
+        """The goal of what a pick holds: one that had to look again may have taken the thing under another id, or another thing."""
+        name = str((picked.data or {}).get("object_id") or goal.object_id)
+        if name == goal.object_id:
+            return goal
+        yield from self._recall()
+        if name in self.work.goals:
+            return self.work.goals[name]
+        new = next((each for each in self.again() if each.object_id == name), replace(goal, object_id=name))
+        yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"What I hold is {name}; I took it for {goal.object_id}.")
+        self.work.goals[name] = new
+        self._take_as_seen({name})
+        if all(item["id"] != goal.object_id for item in self.objects):
+            del self.work.goals[goal.object_id]
+            self.work.renamed[goal.object_id] = new
+        return new
 
     def _arrived(self, goal: Goal) -> None:
         self.done += 1

@@ -63,7 +63,8 @@ class _Trace:
 def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillResult:
     """Grasp and lift ``object_id``. Success means that it is held, verified by the finger width before and after the lift and by a second look.
 
-    ``data``: ``width`` [m] between the fingers, ``lifted`` [m], ``attempts``, ``failures`` (codes of the attempts that failed), ``times``.
+    ``data``: ``object_id`` of what is held (another than was asked for when a second attempt's look knew it under another), ``width`` [m] between the fingers,
+    ``lifted`` [m], ``attempts``, ``failures`` (codes of the attempts that failed), ``times``.
     Codes: ``already_holding``, ``unknown_object``, ``no_grasp``, ``grasp_failed``, ``object_lost`` and those of motion and safety.
     """
     if ctx.belief.held is not None:
@@ -145,7 +146,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
     ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
-    trace.data.update(width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
+    trace.data.update(object_id=item.id, width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
 
 

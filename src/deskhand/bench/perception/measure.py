@@ -55,6 +55,7 @@ def _row(real: SeenTruth, found: SceneObject | None, scene: Scene, truth: list[S
         "id": found.id,
         "position_error": float(np.linalg.norm(found.position - real.item.pose[:3, 3])),
         "size_error": size_error(real, found),
+        "guessed": bool(found.guessed),
         "angle_error": angle_error(real, found),
         "label_right": found.label == real.item.kind,
         "color_right": found.color in real.colors,

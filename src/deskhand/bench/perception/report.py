@@ -9,8 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-_SHARES = {"recall": "recall", "prec.": "precision", "label": "label", "colour": "color", "support": "support", "ids": "ids_kept"}
-_PAIRS = {"position mm": "position_mm", "size mm": "size_mm", "angle deg": "angle_deg", "CPU ms": "cpu_ms"}
+_SHARES = {"recall": "recall", "prec.": "precision", "label": "label", "colour": "color", "support": "support", "ids": "ids_kept", "guessed": "guessed"}
+_PAIRS = {"position mm": "position_mm", "size mm": "size_mm", "size seen mm": "size_seen_mm", "angle deg": "angle_deg", "CPU ms": "cpu_ms"}
 
 
 def show(result: dict[str, Any], console: Console) -> None:

@@ -168,6 +168,8 @@ def summary(looks: list[dict[str, Any]]) -> dict[str, Any]:
         "precision": share(len(found), len(found) + false),
         "position_mm": quantiles([row["position_error"] for row in found], 1000),
         "size_mm": quantiles([row["size_error"] for row in found], 1000),
+        "size_seen_mm": quantiles([row["size_error"] for row in found if not row["guessed"]], 1000),
+        "guessed": share(sum(row["guessed"] for row in found), len(found)),
         "angle_deg": quantiles([row["angle_error"] for row in found], 180 / np.pi),
         "label": share(sum(row["label_right"] for row in found), len(found)),
         "color": share(sum(row["color_right"] for row in found), len(found)),

@@ -25,7 +25,7 @@ class Picked(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
     message: str
-    object_id: str
+    object_id: Annotated[str, Field(description="what is held: the object of the call, or the id under which it is known since a second attempt")]
     width: Annotated[float, Field(description="of the fingers on the object [m]")]
     lifted: Annotated[float, Field(description="[m]")]
     attempts: NotRequired[int]
@@ -68,8 +68,9 @@ def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
     if item is not None and item.is_container:
         raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
     data = outcome(picking.pick(skill_context(ctx), object_id))
-    ctx.placed.pop(object_id, None)
-    return {"object_id": object_id, **data}  # type: ignore[typeddict-item]
+    for name in (object_id, data["object_id"]):
+        ctx.placed.pop(name, None)
+    return data  # type: ignore[return-value]
 
 
 @tool(
