@@ -94,7 +94,7 @@ class Placing:
         self._pursuit.begin(goals, made.free, made.stages)
         self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
-        several = len({goal.target_id for goal in goals}) > 1
+        several = len({goal.target_id for goal in goals}) > 1 or sum(isinstance(task, Place | Tidy) for task in tasks) > 1
         if several or self._pursuit.failures():
             yield from self._come_to_light(tasks, kept)
         if several and (yield from self._pursuit.see("Is everything what I took it for?")):

@@ -16,6 +16,7 @@ _STAYED = 0.03  # [m] a thing seen this near to where one was is that one, if it
 _NEVER = 1e6
 _AWAY = 0.05  # [m]
 _EDGE = 0.004  # [m]
+_RESIZED = 1.5
 _GLIMPSE = 0.1  # weight of a look at a thing that is partly hidden or in a container, and was seen whole before
 
 
@@ -148,8 +149,8 @@ class Tracker:
     def _remember(self, track: Track, detection: Detection) -> None:
         item, weight = detection.item, _weight(detection)
         free = _is_free(detection)
-        if free and not track.free:
-            track.votes.clear()  # what it seemed to be while a part of it was hidden says nothing once all of it is seen
+        if free and (not track.free or _another_size(track.item, item)):
+            track.votes.clear()  # what it seemed to be while a part of it was hidden, or more was taken for it, says nothing once it alone is seen
         elif track.free and not free:
             weight *= _GLIMPSE
         track.free = track.free or free
@@ -167,6 +168,12 @@ def _holds(item: SceneObject, other: SceneObject) -> bool:
     """Whether the middle of ``other`` is in the box of ``item``."""
     local = np.abs((other.position - item.position) @ item.pose[:3, :3])
     return bool((local < np.asarray(item.size) / 2 + _EDGE).all())
+
+
+def _another_size(before: SceneObject, now: SceneObject) -> bool:
+    """Whether an extent differs so much that not the same was measured."""
+    ratio = np.sort(np.maximum(now.size, 0.004)) / np.sort(np.maximum(before.size, 0.004))
+    return bool(np.abs(np.log(ratio)).max() > np.log(_RESIZED))
 
 
 def _is_free(detection: Detection) -> bool:

@@ -91,3 +91,66 @@ def test_what_a_heap_turns_out_to_be_goes_where_the_words_say_else_where_the_hea
     claims._call = lambda name, arguments: asked.append(arguments) or ToolResult("", "", {"unmet": [], "satisfied": True, "objects": []})  # type: ignore[func-returns-value]
     claims.judge("done", "", "")
     assert {(item["object_id"], item["target_id"]) for item in asked[0]["conditions"]} == {("pen_1", wanted), ("pen_2", wanted)}
+
+
+TIDY = "Put the cups in the tray and the boxes and blocks in the bin."
+
+
+def test_what_came_clear_once_others_were_gone_goes_where_its_kind_belongs_at_once() -> None:
+    def clear(desk: SymbolicDesk, tool: str) -> None:
+        if tool == "place_in":
+            desk.objects["box_1"]["label"] = "cup"
+
+    things = thing("block_1", "blue", position=(0.0, 0.15)), thing("box_1", "purple", position=(0.1, 0.0))
+    robot = SymbolicDesk(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)), before=clear)
+    outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"block_1": "bin_1", "box_1": "tray_1"}
+    assert [arguments for name, arguments in robot.calls if name == "pick"] == [{"object_id": "block_1"}, {"object_id": "box_1"}]
+
+
+def test_what_came_clear_in_the_wrong_container_goes_on_to_the_right_one() -> None:
+    def clear(desk: SymbolicDesk, tool: str) -> None:
+        if tool == "place_in":
+            desk.objects["box_1"]["label"] = "cup"
+
+    robot = SymbolicDesk(thing("box_1", "purple"), thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)), before=clear)
+    outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"box_1": "tray_1"}
+
+
+class TwoInOne(SymbolicDesk):
+    """A cup on a block is taken for one cup; the pick notices, and holds the cup under another id."""
+
+    def _pick(self, object_id: str) -> ToolResult:
+        if object_id != "cup_1":
+            return super()._pick(object_id)
+        tall = self.objects.pop("cup_1")
+        self.objects["block_2"] = {**thing("block_2", "purple"), "position": [*tall["position"][:2], 0.015]}
+        self.objects["cup_2"] = {**thing("cup_2", "purple"), "position": tall["position"]}
+        picked = super()._pick("cup_2")
+        return ToolResult("", "", {**picked.data, "object_id": "cup_2"})
+
+
+def test_what_a_pick_holds_under_another_id_is_put_where_it_belongs_and_so_is_what_stood_below() -> None:
+    things = thing("block_1", "blue", position=(0.1, 0.0)), thing("cup_1", "purple", position=(0.0, 0.1))
+    robot = TwoInOne(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+    outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"block_1": "bin_1", "cup_2": "tray_1", "block_2": "bin_1"}
+    assert "cup_1" not in outcome.summary
+
+
+def test_a_pick_that_took_another_known_thing_puts_that_where_it_belongs_and_goes_on() -> None:
+    class Grabs(SymbolicDesk):
+        def _pick(self, object_id: str) -> ToolResult:
+            other = "block_1" if object_id == "cup_1" and self.objects["block_1"]["support"] == "table" else object_id
+            picked = super()._pick(other)
+            return ToolResult("", "", {**picked.data, "object_id": other})
+
+    things = thing("cup_1", "purple", position=(0.1, -0.2)), thing("block_1", "blue", position=(-0.1, 0.1))
+    robot = Grabs(*things, thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+    outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"block_1": "bin_1", "cup_1": "tray_1"}

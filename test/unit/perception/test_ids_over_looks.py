@@ -101,3 +101,10 @@ def test_what_was_seen_as_one_with_the_thing_below_it_is_named_anew_once_that_tu
         thing, _ = tracker.update([both, bin_1])
         assert tracker.update([inside, bin_1, *below])[0] == thing
         assert tracker.best(thing)[0] == name
+
+
+def test_two_things_that_were_taken_for_one_are_no_measure_for_the_one_that_is_left(tracker):
+    for _ in range(6):
+        name = tracker.update([seen("box", "red", 0.0, 0.0, (0.035, 0.059, 0.037))])[0]
+    assert tracker.update([seen("block", "red", 0.014, 0.0, (0.031, 0.03, 0.031))]) == [name]
+    assert tracker.best(name)[0] == "block"
