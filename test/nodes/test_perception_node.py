@@ -26,6 +26,7 @@ from deskhand.errors import error_from_number
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.perception_node import PerceptionNode
+from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import JointState as Joints
 from deskhand_interfaces.msg import SceneObjects
 from deskhand_interfaces.srv import DetectObjects
@@ -43,6 +44,7 @@ class Robot(DeskhandNode):
         self.one, self.encoding = one, encoding
         self.with_pictures = self.with_joints = True
         self.late = 0.0
+        self.lost, self.exposed, self.pause, self.next = 0.0, 0, 0.0, 0.0
         self.color, self.depth = (self.create_publisher(Image, topic, 2) for topic in (COLOR, DEPTH))
         self.info = self.create_publisher(CameraInfo, INFO, 2)
         self.joints = self.create_publisher(JointState, "joint_states", 5)
@@ -59,8 +61,13 @@ class Robot(DeskhandNode):
     def _expose(self):
         if not self.with_pictures or not self.color.get_subscription_count():
             return
+        if time.monotonic() < self.next:
+            return
+        self.next = time.monotonic() + self.pause
         stamp, frame = self.seconds() - self.late, self.one.frame
+        self.exposed += 1
         depth = frame.depth if self.encoding == "32FC1" else np.nan_to_num(np.round(frame.depth * 1000)).astype(np.uint16)
+        depth = np.where(np.random.default_rng(self.exposed).random(depth.shape) < self.lost, np.zeros_like(depth), depth)
         self.info.publish(conversions.camera_info_to_msg(frame.intrinsics, stamp))
         self.color.publish(conversions.image_to_msg(frame.color, stamp, frame.intrinsics.frame_id))
         self.depth.publish(conversions.image_to_msg(depth, stamp, frame.intrinsics.frame_id))
@@ -175,6 +182,28 @@ def test_scene_and_picture_are_there_for_late_listeners(graph):
     picture = conversions.image_from_msg(came["perception/annotated"])
     assert picture.shape == graph.robot.one.frame.color.shape
     assert (picture != graph.robot.one.frame.color).any()
+
+
+def test_a_look_is_made_of_several_pictures_so_that_each_may_have_many_holes(graph, one):
+    whole, before = graph.look(), graph.robot.exposed
+    graph.robot.lost = 0.4
+    try:
+        holed = graph.look()
+    finally:
+        graph.robot.lost = 0.0
+    assert graph.robot.exposed - before >= PerceptionSettings().frames
+    for item in one.world.objects:
+        np.testing.assert_allclose(found_at(holed, item).size, found_at(whole, item).size, atol=0.004)
+
+
+def test_a_slow_camera_is_not_waited_for_more_than_one_picture(graph, one):
+    graph.robot.pause = 0.8
+    try:
+        begun = graph.robot.exposed
+        assert len(graph.look().objects) == len(one.world.objects)
+        assert graph.robot.exposed - begun <= 2
+    finally:
+        graph.robot.pause = graph.robot.next = 0.0
 
 
 def test_the_camera_is_left_alone_between_looks(graph):

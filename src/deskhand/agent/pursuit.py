@@ -18,6 +18,8 @@ ATTEMPTS = 3
 """How often one thing is tried."""
 HAND_FULL = frozenset({"already_holding", "precondition_failed"})
 """Codes of calls that need an empty hand."""
+UNKNOWN = "object"
+"""The label of what no kind was seen of: nothing to act upon."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ class Pursuit:
             if any(other.object_id == goal.target_id for other in queue):  # a tower grows from the bottom, also after a failure
                 queue.append(goal)
                 continue
-            if work.tries[goal.object_id] and not (yield from self.look(f"I look again before I retry {goal.object_id}.")):
+            if work.tries[goal.object_id] and not (yield from self.see(f"I look again before I retry {goal.object_id}.")):
                 return
             yield from self._recall()
             yield from self._reconsider(goal.object_id)
@@ -201,7 +203,7 @@ class Pursuit:
                 return
         item = next((item for item in self.objects if item["id"] == name), None)
         before = self.work.taken_for.get(name)
-        if item is None or before is None or _looks(item) == before or inside(item, self.objects):
+        if item is None or before is None or _looks(item) == before or kind(item) == UNKNOWN or inside(item, self.objects):
             return
         new = next((goal for goal in self.again() if goal.object_id == name), None)
         if new is None or new == self.work.goals.get(name):
@@ -216,7 +218,7 @@ class Pursuit:
         said = {goal.object_id: goal for goal in self.again()}
         seen = {str(item["id"]): item for item in self.objects}
         there = {name for name, goal in self.work.goals.items() if name in seen and (name in self.work.done or satisfied(goal, self.objects))}
-        changed = [name for name in there & set(self.work.taken_for) if kind(seen[name]) != self.work.taken_for[name][1]]
+        changed = [name for name in there & set(self.work.taken_for) if kind(seen[name]) not in (self.work.taken_for[name][1], UNKNOWN)]
         new = [said[name] for name in sorted(changed) if name in said and said[name] != self.work.goals.get(name)]
         if not new:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,6 +17,8 @@ from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode
 from deskhand.recording.frames import COLOR, DEPTH, INFO, TOGETHER
 from deskhand.types import Frame
+
+PATIENCE = 0.4  # [s] of wall time that a burst waits for more pictures than one
 
 
 class CameraClient:
@@ -39,6 +42,14 @@ class CameraClient:
         Raises:
             DeskhandError: ``no_frame`` when none came in time, naming the topics that are silent.
         """
+        return self.burst(newer_than, 1)[0]
+
+    def burst(self, newer_than: float, count: int) -> list[Frame]:
+        """As :meth:`capture`, and those after it: ``count`` at most, fewer when a slow camera gives no more in a while.
+
+        Raises:
+            DeskhandError: ``no_frame`` when none came in time, naming the topics that are silent.
+        """
         quality = QoSProfile(depth=2, reliability=ReliabilityPolicy.BEST_EFFORT)
         with self._busy:
             self._latest = {}
@@ -47,18 +58,24 @@ class CameraClient:
                 for topic, kind in ((COLOR, Image), (DEPTH, Image), (INFO, CameraInfo))
             ]
             try:
-                color, depth, info = self._await(newer_than)
+                pictures = [self._await(newer_than, self._timeout)]
+                end = time.monotonic() + PATIENCE
+                while len(pictures) < count:
+                    try:
+                        pictures.append(self._await(conversions.time_from_msg(pictures[-1][0].header.stamp), end - time.monotonic()))
+                    except DeskhandError:
+                        break
             finally:
                 for subscription in subscriptions:
                     self._node.destroy_subscription(subscription)
-        return conversions.frame_from_msg(color, depth, info, self._extrinsics(info.header.frame_id))
+        return [conversions.frame_from_msg(color, depth, info, self._extrinsics(info.header.frame_id)) for color, depth, info in pictures]
 
     def _on(self, topic: str, message: Any) -> None:
         with self._news:
             self._latest[topic] = message
             self._news.notify_all()
 
-    def _await(self, newer_than: float) -> tuple[Image, Image, CameraInfo]:
+    def _await(self, newer_than: float, timeout: float) -> tuple[Image, Image, CameraInfo]:
         def complete() -> bool:
             if not {COLOR, DEPTH, INFO} <= self._latest.keys():
                 return False
@@ -66,8 +83,8 @@ class CameraClient:
             return color > newer_than and abs(color - depth) <= TOGETHER
 
         with self._news:
-            if not self._news.wait_for(complete, self._timeout):
+            if not self._news.wait_for(complete, timeout):
                 silent = [topic for topic in (COLOR, DEPTH, INFO) if topic not in self._latest]
                 why = f"nothing came on {', '.join(silent)}" if silent else "colour and depth did not come together, or only old ones"
-                raise DeskhandError("no_frame", f"no picture within {self._timeout:g} s: {why}.", retry=True, hint="Is the camera running?")
+                raise DeskhandError("no_frame", f"no picture within {timeout:g} s: {why}.", retry=True, hint="Is the camera running?")
             return self._latest[COLOR], self._latest[DEPTH], self._latest[INFO]

@@ -106,14 +106,14 @@ class PerceptionNode(DeskhandNode):
         return response
 
     def _look(self, asked: float, add: bool) -> Scene:
-        """A picture exposed after ``asked`` [s], and what is on it, or on it and those before."""
+        """Pictures exposed after ``asked`` [s], and what is on them, or on them and those of the looks before."""
         if self._model is None:
-            scene = self._timed(self._camera.capture(asked), None, add)
+            frames, joints = self._camera.burst(asked, self.parameters.frames), None
         else:
             with self._joints:
-                frame = self._camera.capture(asked)
-                joints = self._joints.at(frame.stamp)
-            scene = self._timed(frame, joints, add)
+                frames = self._camera.burst(asked, self.parameters.frames)
+                joints = self._joints.at(frames[-1].stamp)
+        scene = self._timed(frames, joints, add)
         self._scene.publish(conversions.scene_to_msg(scene))
         self._annotated.publish(conversions.image_to_msg(self._perception.annotated(scene), scene.stamp, "camera_color_optical_frame"))
         return scene
@@ -126,10 +126,12 @@ class PerceptionNode(DeskhandNode):
             require_still(frame, self._mount, self.parameters.max_camera_shift, self.parameters.max_camera_turn)
             self._camera_checked = frame.stamp
 
-    def _timed(self, frame: Frame, joints: Joints | None, add: bool) -> Scene:
-        self.check_camera(frame)
+    def _timed(self, frames: list[Frame], joints: Joints | None, add: bool) -> Scene:
+        self.check_camera(frames[-1])
         begun = time.perf_counter()
-        scene = self._views.look(frame, joints, add)
+        for frame in frames[:-1]:
+            self._perception.watch(frame)
+        scene = self._views.look(frames[-1], joints, add)
         self.get_logger().info(f"{len(scene.objects)} objects in {1000 * (time.perf_counter() - begun):.0f} ms: {', '.join(o.id for o in scene.objects)}")
         return scene
 

@@ -15,6 +15,7 @@ from deskhand.perception.segmentation import Segment, make_segment
 from deskhand.perception.view import Indices, Mask, View
 
 SAME = 0.05  # [m] between the middles of one container in two looks
+SHIFT = 0.006  # [m] in which two measurements of one container may differ
 SPACING = 0.006  # [m] between the spots of a rim that are looked at
 NEAR = 0.008  # [m] of depth between a spot of the rim and what is seen there
 COLOR = 0.05  # difference of chromaticity that one colour may have
@@ -28,14 +29,19 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
     """What this look finds of the containers of earlier ones.
 
     Returns:
-        ``hollows`` of this look with those of ``known`` that it has missed though their rims are still there; the segments that are left; and those of
-        ``known`` of which this look shows nothing, whether they are there or not.
+        ``hollows`` of this look with those of ``known`` that it has missed, or measured otherwise, though their rims are still there; the segments that are
+        left; and those of ``known`` of which this look shows nothing, whether they are there or not.
     """
     found, left, unseen = list(hollows), list(segments), []
     for old in known:
-        if any(np.linalg.norm(old.rim.centre - new.rim.centre) < SAME for new in found):
+        near = next((number for number, new in enumerate(found) if np.linalg.norm(old.rim.centre - new.rim.centre) < SAME), None)
+        if near is not None and _agree(old, found[near]):
             continue
         state = look_for(view, old)
+        if near is not None:
+            if state == "there":
+                found[near] = replace(old, segment=found[near].segment)
+            continue
         own, rest = _own(old, left) if state == "there" else ([], left)
         if own:
             left = rest
@@ -43,6 +49,12 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
         elif state != "gone":
             unseen.append(old)
     return found, left, unseen
+
+
+def _agree(old: Hollow, new: Hollow) -> bool:
+    """Whether two looks have measured the same."""
+    sides = np.abs(np.sort(old.rim.size) - np.sort(new.rim.size)).max()
+    return bool(np.linalg.norm(old.rim.centre - new.rim.centre) < SHIFT and sides < SHIFT)
 
 
 def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:

@@ -10,6 +10,7 @@ class PerceptionSettings:
     """Defaults suit a depth camera with 1 to 3 mm noise at 0.5 to 1.2 m.
 
     Attributes:
+        frames: pictures that a look is made of: more take longer and have less noise.
         max_table_offset: how far the found table may be from world z = 0 before it is an error [m].
         max_table_tilt: how far its normal may be from world z [rad].
         min_height: lowest height above the table that counts as a thing [m].
@@ -25,6 +26,7 @@ class PerceptionSettings:
         memory: looks an object that is not seen keeps its id for.
     """
 
+    frames: int = 3
     max_table_offset: float = 0.03
     max_table_tilt: float = 0.06
     min_height: float = 0.005

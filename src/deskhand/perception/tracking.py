@@ -181,9 +181,9 @@ def _is_free(detection: Detection) -> bool:
 
 
 def _weight(detection: Detection) -> float:
-    """How much a look counts: half for things that are partly hidden; a bare ``object`` says little."""
+    """How much a look counts: less for things that are partly hidden; a bare ``object`` says next to nothing."""
     weight = max(0.05, detection.item.confidence) * (1.0 if _is_free(detection) else 0.35)
-    return weight * (0.2 if detection.item.label == "object" else 1.0)
+    return weight * (0.02 if detection.item.label == "object" else 1.0)
 
 
 def _unlike(track: Track, detection: Detection) -> float:

@@ -60,7 +60,7 @@ def test_of_two_pens_side_by_side_one_is_pushed_out_and_picked() -> None:
 
 
 def test_where_nothing_lies_beside_or_everything_around_it_nothing_moves() -> None:
-    walls = [block(f"block_{number}", x, y, BLUE, edge=0.04) for number, (x, y) in enumerate([(0.0, 0.041), (0.0, -0.041), (0.041, 0.0), (-0.041, 0.0)])]
+    walls = [block(f"block_{number}", x, y, BLUE, edge=0.04) for number, (x, y) in enumerate([(0.0, 0.043), (0.0, -0.043), (0.043, 0.0), (-0.043, 0.0)])]
     world = WorldSpec((block("middle", 0.0, 0.0, RED, edge=0.04), *walls, block("alone", 0.1, 0.2, YELLOW)))
     with desk(world) as (simulation, ctx):
         before = simulation.truth()

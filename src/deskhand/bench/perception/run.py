@@ -19,7 +19,7 @@ from deskhand.perception.pipeline import Perception
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
-from deskhand.sim.spec import CONTAINER_KINDS, WorldSpec
+from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, WorldSpec
 from deskhand.types import Scene
 
 WAYS = (*CLUTTER, "built")
@@ -93,12 +93,14 @@ def _looks(way: str, options: Options, number: int, level: Level, count: int) ->
         moved = turn > 0 and turn == count - 1
         simulation = Simulation(_with_one_moved(world, options.seed + number) if moved else world)
         with RgbdRenderer(simulation, level.sensor) as renderer:
-            for _ in range(turn):
+            for _ in range(turn * perception.settings.frames):
                 renderer.render()  # other noise in each look
-            frame = renderer.render()
+            *before, frame = (renderer.render() for _ in range(perception.settings.frames))
             truth = seen_truth(simulation, renderer, frame)
         joints = simulation.joint_state()
         begun = time.process_time()
+        for picture in before:
+            perception.watch(picture)
         scene = perception.detect(frame, simulation.built.robot, joints)
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
@@ -131,11 +133,16 @@ def _with_one_moved(world: WorldSpec, seed: int) -> WorldSpec:
             pose = item.pose.copy()
             pose[:2, 3] += far * np.array([np.cos(angle), np.sin(angle)])
             others = [other for other in world.objects if other is not item]
-            away = [np.linalg.norm(other.pose[:2, 3] - pose[:2, 3]) - (max(other.size) + max(item.size)) / 2 for other in others]
+            away = [np.linalg.norm(other.pose[:2, 3] - pose[:2, 3]) - _reach(other) - _reach(item) for other in others]
             near = [np.linalg.norm(other.pose[:2, 3] - item.pose[:2, 3]) < 0.02 for other in others]
             if min(away, default=1.0) > 0.002 and not any(near):
                 return replace(world, objects=tuple(replace(one, pose=pose) if one is item else one for one in world.objects))
     return world
+
+
+def _reach(item: ObjectSpec) -> float:
+    """How far [m] a thing may reach from its middle, whichever of its sides is down."""
+    return float(np.linalg.norm(sorted(item.size)[1:]) / 2)
 
 
 def _keep_picture(folder: Path, look: dict[str, Any], perception: Perception, scene: Scene) -> None:
