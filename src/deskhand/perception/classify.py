@@ -15,6 +15,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.resources import resource_path
 
+CONTAINERS = frozenset({"bin", "tray", "box_open"})
+"""Kinds that things are put into; only geometry can say whether there is room for them."""
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
@@ -40,13 +42,16 @@ class Form:
 
 @dataclass(frozen=True)
 class Appearance:
-    """What is known of a thing; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these."""
+    """What is known of a thing; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these; ``roomy``: hollow, and wide
+    enough for things to be put in.
+    """
 
     shape: str
     size: Array
     color: str
     hollow: bool = False
     cut: bool = False
+    roomy: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ class Classifier:
 
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
+            return 0.0
+        if form.kind in CONTAINERS and not seen.roomy and (seen.hollow or seen.size.max() < form.sides[0][0]):
             return 0.0
         fit = 1.0 if form.hollow == seen.hollow else 0.3
         if seen.shape not in form.shapes:

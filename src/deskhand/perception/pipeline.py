@@ -147,7 +147,8 @@ class Perception:
         cut_share = occluded_share(view, pixels)
         cut = cut_share > _CUT or item.relation == "held"
         color = name_color(rgb)
-        label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut))
+        roomy = item.hollow is not None and item.hollow.for_sorting
+        label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         thing = SceneObject(
@@ -159,7 +160,7 @@ class Perception:
             pose=item.solid.pose,
             points=thin(item.segment.points, self.settings.object_voxel, self.settings.max_points),
             confidence=float(np.clip(confidence * (1 - 0.5 * min(1.0, cut_share)), 0.05, 1.0)),
-            is_container=item.hollow is not None and item.hollow.for_sorting,
+            is_container=roomy,
             wall=item.hollow.wall if item.hollow is not None and item.hollow.for_sorting else 0.0,
             relation=item.relation,
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),

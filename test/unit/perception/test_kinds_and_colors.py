@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from deskhand.errors import DeskhandError
-from deskhand.perception.classify import Appearance, load_classifier
+from deskhand.perception.classify import CONTAINERS, Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
 from deskhand.resources import resource_path
 
@@ -19,9 +19,9 @@ THINGS = {
     "box": Appearance("box", np.array([0.06, 0.04, 0.025]), "brown"),
     "eraser": Appearance("box", np.array([0.05, 0.02, 0.012]), "white"),
     "sponge": Appearance("box", np.array([0.08, 0.04, 0.025]), "yellow"),
-    "bin": Appearance("box", np.array([0.18, 0.14, 0.10]), "grey", hollow=True),
-    "tray": Appearance("box", np.array([0.22, 0.16, 0.03]), "white", hollow=True),
-    "box_open": Appearance("box", np.array([0.18, 0.14, 0.06]), "brown", hollow=True),
+    "bin": Appearance("box", np.array([0.18, 0.14, 0.10]), "grey", hollow=True, roomy=True),
+    "tray": Appearance("box", np.array([0.22, 0.16, 0.03]), "white", hollow=True, roomy=True),
+    "box_open": Appearance("box", np.array([0.18, 0.14, 0.06]), "brown", hollow=True, roomy=True),
 }
 
 
@@ -34,6 +34,13 @@ def test_usual_things_get_their_names(kind):
 
 def test_a_lying_can_is_a_can():
     assert load_classifier().label(Appearance("cylinder", np.array([0.08, 0.04, 0.04]), "red"))[0] == "can"
+
+
+@pytest.mark.parametrize("hollow", [True, False])
+@pytest.mark.parametrize("size", [(0.04, 0.04, 0.118), (0.036, 0.026, 0.055)])
+def test_what_has_no_room_for_things_is_no_container_however_little_is_seen_of_it(size, hollow):
+    for shape in ("cylinder", "box"):
+        assert load_classifier().label(Appearance(shape, np.array(size), "red", hollow=hollow, cut=True))[0] not in CONTAINERS
 
 
 def test_what_fits_nothing_is_an_object():

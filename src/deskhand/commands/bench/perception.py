@@ -13,7 +13,7 @@ def perception(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for.")] = "wx250s",
     scenes: Annotated[int, typer.Option(min=4, help="Cluttered desks: spread, touching, stacked, in containers, a quarter each.")] = 200,
     noise_scenes: Annotated[int, typer.Option(min=0, help="Desks at each level of noise and of holes in the depth.")] = 24,
-    looks: Annotated[int, typer.Option(min=1, help="Pictures of each desk; before the last of several one thing is moved.")] = 3,
+    looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one thing is moved.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the first desk.")] = 0,
     failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/perception.md.")] = None,

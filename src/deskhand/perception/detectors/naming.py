@@ -11,13 +11,12 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from deskhand.errors import DeskhandError
+from deskhand.perception.classify import CONTAINERS
 from deskhand.perception.detectors.base import Detection, Detector, Mask, overlap
 from deskhand.types import Frame, SceneObject
 
 log = logging.getLogger(__name__)
 
-CONTAINERS = frozenset({"bin", "tray", "box_open"})
-"""Labels of things that others are put into; only geometry can say so, because it measured that they are open at the top."""
 LEAST_OVERLAP = 0.35  # intersection over union, of masks or of boxes
 LEAST_INSIDE = 0.6  # share of a thing's pixels that must lie in a detector's box
 GEOMETRY = 0.9  # how much the word of geometry counts
