@@ -18,6 +18,8 @@ ATTEMPTS = 3
 """How often one thing is tried."""
 HAND_FULL = frozenset({"already_holding", "precondition_failed"})
 """Codes of calls that need an empty hand."""
+FELT = 0.006
+"""[m] between the width that the fingers measured and the side of a thing that it is."""
 UNKNOWN = "object"
 """The label of what no kind was seen of: nothing to act upon."""
 
@@ -86,6 +88,7 @@ class Pursuit:
         self.work = Work()
         self._reappraisal = Reappraisal()
         self._handled: set[str] = set()
+        self._felt: dict[str, float] = {}
         self._known: dict[str, Seen] = {}
         self._fresh = False
         self.again: Callable[[], list[Goal]] = list
@@ -218,7 +221,8 @@ class Pursuit:
         said = {goal.object_id: goal for goal in self.again()}
         seen = {str(item["id"]): item for item in self.objects}
         there = {name for name, goal in self.work.goals.items() if name in seen and (name in self.work.done or satisfied(goal, self.objects))}
-        changed = [name for name in there & set(self.work.taken_for) if kind(seen[name]) not in (self.work.taken_for[name][1], UNKNOWN)]
+        known = {name for name in there & set(self.work.taken_for) if self._may_be(seen[name])}
+        changed = [name for name in known if kind(seen[name]) not in (self.work.taken_for[name][1], UNKNOWN)]
         new = [said[name] for name in sorted(changed) if name in said and said[name] != self.work.goals.get(name)]
         if not new:
             return
@@ -232,6 +236,11 @@ class Pursuit:
             self.work.tries[goal.object_id] = 0
         self._take_as_seen({goal.object_id for goal in new})
         yield from self.run()
+
+    def _may_be(self, item: Seen) -> bool:
+        """Whether what is seen of a thing agrees with what the fingers measured when they held it."""
+        felt = self._felt.get(str(item["id"]))
+        return felt is None or min(abs(float(side) - felt) for side in item["size"]) < FELT
 
     def _open(self) -> list[Goal]:
         finished = {*self.work.failed, *self.work.done}
@@ -265,6 +274,8 @@ class Pursuit:
             return False
         self.work.failed.pop(goal.object_id, None)
         mine = goal if held else (yield from self._in_hand(goal, picked))
+        if "width" in (picked.data or {}):
+            self._felt[mine.object_id] = float(picked.data["width"])
         self._handled.add(mine.object_id)
         placed = yield from self._put(mine)
         if placed.ok:

@@ -109,15 +109,15 @@ def test_what_came_clear_once_others_were_gone_goes_where_its_kind_belongs_at_on
     assert [arguments for name, arguments in robot.calls if name == "pick"] == [{"object_id": "block_1"}, {"object_id": "box_1"}]
 
 
-def test_what_came_clear_in_the_wrong_container_goes_on_to_the_right_one() -> None:
+@pytest.mark.parametrize(("seen_as", "where"), [([0.032, 0.032, 0.05], "tray_1"), ([0.045, 0.045, 0.05], "bin_1")])
+def test_what_came_clear_in_the_wrong_container_goes_on_to_the_right_one_unless_the_fingers_have_felt_another_width(seen_as: list[float], where: str) -> None:
     def clear(desk: SymbolicDesk, tool: str) -> None:
         if tool == "place_in":
-            desk.objects["box_1"]["label"] = "cup"
+            desk.objects["box_1"] |= {"label": "cup", "size": seen_as}
 
     robot = SymbolicDesk(thing("box_1", "purple"), thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)), before=clear)
-    outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
-    assert outcome.success, outcome.summary
-    assert robot.where() == {"box_1": "tray_1"}
+    AgentLoop(OfflineModel(), robot).run(TIDY)  # the symbolic fingers are 30 mm apart
+    assert robot.where() == {"box_1": where}
 
 
 class TwoInOne(SymbolicDesk):
