@@ -171,7 +171,7 @@ def test_a_task_is_done_told_and_recorded(graph):
     assert (result.success, result.error_code, result.error_message) == (True, 0, "")
     assert graph.tools.desk.where() == {"block_1": "tray_1", "cup_1": "bin_1"}
     assert result.summary.startswith("Done (checked by a look)")
-    assert (result.tool_calls, list(result.errors), result.episode) == (8, [], str(graph.folder))
+    assert (result.tool_calls, list(result.errors), result.episode) == (9, [], str(graph.folder))
     assert (1, "detect_objects") in told and any(tool == "place_in" for _, tool in told)
     steps = json.loads((graph.folder / "agent.json").read_text())["steps"]
     assert [step["tool"] for step in steps] == ["detect_objects", "submit_plan", "pick", "place_in", "pick", "place_in", "detect_objects", "finish"]

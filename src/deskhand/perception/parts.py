@@ -26,6 +26,7 @@ _SURFACE = 0.0035  # [m]
 _WIDEST = 0.10  # [m] of another
 _ONE = 0.0015  # [m] rms of one solid through two pieces
 _OFF = 0.004  # [m] that the points of a can's side may lie off it
+_END = 0.010  # [m] between the end of a round side that is seen and that of the can
 _SMALLEST = 0.012  # [m] radius of a lid
 _SIDES = 50  # [px]
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
@@ -55,6 +56,10 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
                 joined[i, j] = _union(pieces[j], [pieces[i]])
             if (lid and _is_lid(joined[i, j], view, fits)) or (part and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
                 owner[i] = j
+                break
+            if part and _is_end(pieces[i], fits.of(pieces[j], 0.0)):
+                owner[i] = j
+                pieces[i] = replace(pieces[i], measured=np.zeros(len(pieces[i]), bool))  # it tells how far the can goes, not how it is curved
                 break
             if lid:
                 lids.setdefault(j, []).append(i)
@@ -241,6 +246,15 @@ def _alone(fits: SolidFits, item: Segment) -> Solid:
     """The solid of a piece that goes no lower than what is seen of it: what is below may be another thing."""
     low = quantile(item.points[:, 2], 0.03)
     return fits.of(item, low if low > _ABOVE else 0.0)
+
+
+def _is_end(part: Segment, solid: Solid) -> bool:
+    """Whether a piece is the flat end of a can that lies: nothing of its round side, which alone tells where it lies."""
+    if solid.shape != "cylinder" or not solid.lying or solid.size[1] < 2 * _SMALLEST or solid.error > _ONE:
+        return False
+    along, *across = ((part.points - solid.pose[:3, 3]) @ solid.pose[:3, :3]).T
+    at_end = (np.abs(np.abs(along) - solid.size[0] / 2) < _END) & (np.sign(along) == np.sign(np.median(along)))
+    return bool((at_end & (np.hypot(*across) < solid.size[1] / 2 + _OFF)).mean() > 0.9)
 
 
 def _may_be_part(part: Segment, main: Segment) -> bool:

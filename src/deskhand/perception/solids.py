@@ -26,7 +26,8 @@ _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
 _LEVEL = 0.65  # share of the footprint from which a top is no ball's
 _BALL_SEEN = 2.5  # times as wide as deep at most: half of a ball is seen
-_LONG = 1.6  # times as long as wide from which it may be a cylinder that lies
+_LONG = 1.4  # times as long as wide from which it may be a cylinder that lies
+_ROD_LONG = 3.2  # times as long as wide from which it is one when it fits as such
 _POOR_TOP = 0.0012  # [m]
 _BROAD = 0.022  # [m] wider than rods are
 _WHOLE_TOP = 0.8
@@ -147,7 +148,7 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
     if not carries and outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
         rod = lying(points, whole, support, view.eye)
         # Seen from its end a rod could be a narrow box, which things are not.
-        is_rod = rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > 2 * _LONG * outline.size[1]
+        is_rod = rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > _ROD_LONG * outline.size[1]
         if rod is not None and is_rod and outline.size[1] <= _BROAD:
             return rod
     standing = from_top(points, plateau, height, support, view.eye)
