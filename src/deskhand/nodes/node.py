@@ -34,6 +34,7 @@ from deskhand.nodes.listener import WORKERS, Listener
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
 EVENTS = QoSProfile(depth=200, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+"""Kept for who is discovered late: the recorder has the first events too."""
 HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 """Latched: whoever comes later knows at once which process every node is."""
 REQUESTS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
