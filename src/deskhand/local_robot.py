@@ -24,6 +24,7 @@ from deskhand.motion.executor import Executor
 from deskhand.motion.service import MotionService
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.steady import steady
 from deskhand.robot import Cancelled, Progress
 from deskhand.safety.settings import SafetySettings
 from deskhand.safety.stop import SafetyStop
@@ -66,7 +67,7 @@ class LocalRobot:
     def __init__(self, model: RobotModel, devices: Devices, perception: Perception, motion: MotionService, executor: Executor, stop: SafetyStop) -> None:
         self.arm = model.arm
         self._model, self._devices, self._motion, self._executor, self._stop = model, devices, motion, executor, stop
-        self._perception, self._views = perception, Views(perception, model)
+        self._frames, self._views = perception.settings.frames, Views(perception, model)
         self._grasps = GraspGenerator(self.arm, reach_by_ik(self._solve, start_of(model)))
         # Cameras and renderers may belong to the thread that opened them.
         self._eyes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="camera")
@@ -111,9 +112,8 @@ class LocalRobot:
 
     def detect_objects(self, add: bool = False) -> Scene:
         """See Robot."""
-        for _ in range(self._perception.settings.frames - 1):
-            self._perception.watch(self.observe())
-        return self._views.look(self.observe(), self.joint_state(), add)
+        frame = steady([self.observe() for _ in range(self._frames)])
+        return self._views.look(frame, self.joint_state(), add)
 
     def camera_mount(self) -> CameraMount | None:
         """See Robot."""

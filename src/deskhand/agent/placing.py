@@ -94,8 +94,9 @@ class Placing:
         self._pursuit.begin(goals, made.free, made.stages)
         self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
         yield from self._pursuit.run()
-        several = len({goal.target_id for goal in goals}) > 1 or sum(isinstance(task, Place | Tidy) for task in tasks) > 1
-        if several or self._pursuit.failures():
+        rules = [task for task in tasks if isinstance(task, Place | Tidy)]
+        several = len(rules) > 1 or len({goal.target_id for goal in goals}) > 1
+        if rules and (several or self._pursuit.failures()):
             yield from self._come_to_light(tasks, kept)
         if several and (yield from self._pursuit.see("Is everything what I took it for?")):
             yield from self._pursuit.put_right()
@@ -104,8 +105,6 @@ class Placing:
         """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
         progress = False
         for _ in range(ROUNDS):
-            if not any(isinstance(task, Place | Tidy) for task in tasks):
-                return
             before = self._pursuit.done
             if not (yield from self._pursuit.see("What do I see now?")):
                 return

@@ -295,7 +295,10 @@ class Pursuit:
         if name in self.work.goals:
             return self.work.goals[name]
         new = next((each for each in self.again() if each.object_id == name), replace(goal, object_id=name))
-        yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"What I hold is {name}; I took it for {goal.object_id}.")
+        heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"What I hold is {name}; I took it for {goal.object_id}.")
+        if not heard.ok:
+            self.problems.append((heard.code, heard.message))
+            return Goal(name, "on", TABLE)
         self.work.goals[name] = new
         self._take_as_seen({name})
         if all(item["id"] != goal.object_id for item in self.objects):

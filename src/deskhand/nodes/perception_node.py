@@ -31,6 +31,7 @@ from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.steady import steady
 from deskhand.types import Frame, Scene
 from deskhand.types import JointState as Joints
 from deskhand_interfaces.msg import SceneObjects
@@ -129,9 +130,7 @@ class PerceptionNode(DeskhandNode):
     def _timed(self, frames: list[Frame], joints: Joints | None, add: bool) -> Scene:
         self.check_camera(frames[-1])
         begun = time.perf_counter()
-        for frame in frames[:-1]:
-            self._perception.watch(frame)
-        scene = self._views.look(frames[-1], joints, add)
+        scene = self._views.look(steady(frames), joints, add)
         self.get_logger().info(f"{len(scene.objects)} objects in {1000 * (time.perf_counter() - begun):.0f} ms: {', '.join(o.id for o in scene.objects)}")
         return scene
 

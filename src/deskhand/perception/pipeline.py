@@ -29,7 +29,6 @@ from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.split import split_touching
-from deskhand.perception.steady import SteadyView
 from deskhand.perception.support import Placed, complete, find_supports, is_in
 from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
@@ -65,22 +64,14 @@ class Perception:
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.frame: Frame | None = None
         self._containers: list[Hollow] = []
-        self._steady = SteadyView()
-
-    def watch(self, frame: Frame) -> None:
-        """One more picture of what the next look shows: it takes noise out of that, and closes holes."""
-        self._steady.add(frame)
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
-        """What is on the desk, as ``frame`` shows it, and what was watched before it since the look before.
-
-        With ``model`` and ``joints`` the robot's own points are left out and a held object is told.
+        """What is on the desk. With ``model`` and ``joints`` the robot's own points are left out and a held object is told.
         ``still``: another view of a desk on which nothing has moved since the look before; what is new in it is another thing.
 
         Raises:
             DeskhandError: ``no_table`` when no table is where it should be.
         """
-        frame, self._steady = self._steady.add(frame), SteadyView()
         fit = fit_table(frame, self.settings)
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))

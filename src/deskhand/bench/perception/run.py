@@ -16,6 +16,7 @@ from deskhand.bench.perception.scenes import CLUTTER, make_scene
 from deskhand.bench.perception.truth import SeenTruth, seen_truth
 from deskhand.errors import DeskhandError
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.steady import steady
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
@@ -95,13 +96,11 @@ def _looks(way: str, options: Options, number: int, level: Level, count: int) ->
         with RgbdRenderer(simulation, level.sensor) as renderer:
             for _ in range(turn * perception.settings.frames):
                 renderer.render()  # other noise in each look
-            *before, frame = (renderer.render() for _ in range(perception.settings.frames))
-            truth = seen_truth(simulation, renderer, frame)
+            frames = [renderer.render() for _ in range(perception.settings.frames)]
+            truth = seen_truth(simulation, renderer, frames[-1])
         joints = simulation.joint_state()
         begun = time.process_time()
-        for picture in before:
-            perception.watch(picture)
-        scene = perception.detect(frame, simulation.built.robot, joints)
+        scene = perception.detect(steady(frames), simulation.built.robot, joints)
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
         kept, asked = _kept(known, scene, truth)
