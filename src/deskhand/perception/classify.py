@@ -17,12 +17,16 @@ from deskhand.resources import resource_path
 
 CONTAINERS = frozenset({"bin", "tray", "box_open"})
 """Kinds that things are put into; only geometry can say whether there is room for them."""
+UNKNOWN = "object"
+"""The label of what no kind fits."""
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
+_TOUCH = 0.0015  # [m] that fingers measure wrongly: pads give way, gears have play
 _UNUSUAL = 0.4  # how likely sides are that a thing may have but mostly has not
+_SOFT, _EQUAL = 0.15, 0.02  # added to the logarithm of a range, and of a usual ratio: sides that are equal are so by no chance
 _SIDES = ("long", "middle", "short")
-_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "colors", "unusual_color", *(f"usual_{side}" for side in _SIDES)}
+_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,13 @@ class Form:
     colors: tuple[str, ...]
     unusual_color: float
     usual: tuple[Range, Range, Range] | None
+    usual_ratio: Range | None
 
 
 @dataclass(frozen=True)
 class Appearance:
     """What is known of a thing; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these; ``roomy``: hollow, and wide
-    enough for things to be put in.
+    enough for things to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it.
     """
 
     shape: str
@@ -52,6 +57,7 @@ class Appearance:
     hollow: bool = False
     cut: bool = False
     roomy: bool = False
+    felt: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,11 @@ class Classifier:
     smallest_fit: float
 
     @cached_property
-    def _closed(self) -> dict[str, tuple[Array, Array, Array]]:
-        return {shape: _spans(self.forms, shape) for shape in SHAPES}
+    def _closed(self) -> dict[tuple[str, bool], tuple[Array, Array, Array]]:
+        return {(shape, hidden): _spans(self.forms, shape, hidden) for shape in SHAPES for hidden in (False, True)}
 
     def label(self, seen: Appearance) -> tuple[str, float]:
-        """Kind and confidence 0..1; ``object`` when no form fits."""
+        """Kind and confidence 0..1; ``UNKNOWN`` when no form fits."""
         scores: dict[str, float] = {}
         fits: dict[str, float] = {}
         for form in self.forms:
@@ -77,15 +83,23 @@ class Classifier:
                 scores[form.kind] = max(scores.get(form.kind, 0.0), fit / _vagueness(form))
                 fits[form.kind] = max(fits.get(form.kind, 0.0), fit)
         if not scores or max(fits.values()) < self.smallest_fit:
-            return "object", 0.3
+            return UNKNOWN, 0.3
         best = max(scores, key=lambda kind: scores[kind])
         if fits[best] < self.smallest_fit:
             best = max(fits, key=lambda kind: fits[kind])
         return best, float(min(1.0, fits[best]) * scores[best] / sum(scores.values()))
 
-    def usual(self, shape: str, sizes: Array) -> Array:
-        """How well closed things of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other."""
-        low, high, share = self._closed[shape]
+    def may_be(self, kind: str, width: float) -> bool:
+        """Whether things of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
+        forms = [form for form in self.forms if form.kind == kind]
+        return not forms or any(_feels(form, width) for form in forms)
+
+    def usual(self, shape: str, sizes: Array, hidden: bool = False) -> Array:
+        """How well closed things of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other.
+
+        ``hidden``: one of the sides is not seen, so that it says something that the others are equal.
+        """
+        low, high, share = self._closed[shape, hidden]
         if not len(share):
             return np.zeros(len(sizes))
         values = np.empty((len(sizes), 1, 4))
@@ -98,6 +112,8 @@ class Classifier:
 
     def _fit(self, form: Form, seen: Appearance) -> float:
         if form.hollow != seen.hollow and not (seen.cut and form.hollow and not seen.hollow):
+            return 0.0
+        if seen.felt and not _feels(form, seen.felt):
             return 0.0
         if form.kind in CONTAINERS and not seen.roomy and (seen.hollow or seen.size.max() < form.sides[0][0]):
             return 0.0
@@ -127,32 +143,39 @@ class Classifier:
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
 
 
-def _spans(forms: tuple[Form, ...], shape: str) -> tuple[Array, Array, Array]:
+def _feels(form: Form, width: float) -> bool:
+    """Whether a side is ``width`` [m]; of something hollow that may be its wall."""
+    return form.hollow or any(low - _TOUCH < width < high + _TOUCH for low, high in form.sides)
+
+
+def _spans(forms: tuple[Form, ...], shape: str, hidden: bool) -> tuple[Array, Array, Array]:
     """Of the closed forms of a shape low and high (F, 4) of the sides and their ratio, as they may be and as they usually are, and how much each says (F,)."""
     low, high, share = [], [], []
     for form in forms:
         if form.hollow or shape not in form.shapes:
             continue
-        ratio = form.ratio or (0.0, np.inf)
-        for spans, weight in ((form.sides, _UNUSUAL if form.usual else 1.0), (form.usual, 1.0)):
-            if spans is not None:
-                low.append([span[0] for span in (*spans, ratio)])
-                high.append([span[1] for span in (*spans, ratio)])
-                share.append(weight / _vagueness(replace(form, sides=spans)))
+        ways = [(form.sides, form.ratio, _UNUSUAL if form.usual else 1.0, _SOFT)]
+        ways += [(form.usual, form.ratio, 1.0, _SOFT)] if form.usual else []
+        ways += [(form.usual or form.sides, form.usual_ratio, 1.0, _EQUAL)] if hidden and form.usual_ratio else []
+        for sides, ratio, weight, soft in ways:
+            spans = (*sides, ratio or (0.0, np.inf))
+            low.append([span[0] for span in spans])
+            high.append([span[1] for span in spans])
+            share.append(weight / _vagueness(replace(form, sides=sides, ratio=ratio), soft))
     return np.array(low), np.array(high), np.array(share)
 
 
 @lru_cache(maxsize=256)
-def _vagueness(form: Form) -> float:
-    """How much a form allows: the product of its ranges' widths on a log scale."""
+def _vagueness(form: Form, soft: float = _SOFT) -> float:
+    """How much a form allows: the product of its ranges' widths on a log scale; ``soft`` is added to that of its ratio."""
     spans = [*form.sides]
     width = 1.0
     for low, high in spans:
-        width *= log(high / low) + 0.15
+        width *= log(high / low) + _SOFT
     if form.height is not None:
-        width *= (log(form.height[1] / form.height[0]) + 0.15) / (log(_ANY[1] / _ANY[0]))
+        width *= (log(form.height[1] / form.height[0]) + _SOFT) / (log(_ANY[1] / _ANY[0]))
     if form.ratio is not None:
-        width *= min(1.0, (log(form.ratio[1] / form.ratio[0]) + 0.15) / 1.5)
+        width *= min(1.0, (log(form.ratio[1] / form.ratio[0]) + soft) / 1.5)
     return float(width**0.5)
 
 
@@ -191,6 +214,7 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
         tuple(entry.get("colors", ())),
         float(entry.get("unusual_color", unusual_color)),
         (usual[0], usual[1], usual[2]) if usual != sides else None,
+        _range(kind, entry, "usual_ratio"),
     )
 
 

@@ -16,6 +16,8 @@ _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
 _BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of a thing, and of its thinner tip, is seen
 _MIXED = 4  # steps
+_SLICES, _FINE = 15, 0.00025  # across a leaning thing; [m] between the points that are looked at in each
+_EDGES = 0.5  # [px] of a thing at its two edges whose colour is more that of what is beside it
 _WINDOW = 16  # [px]
 _ON_GROUND = 0.004  # [m]
 _ENOUGH = 60  # [px]
@@ -28,17 +30,22 @@ _SUNK = 0.0015  # [m]
 _HIDDEN_STEP = 0.004
 _NEARER = 0.003  # [m] something nearer by this stands before it
 _TOUCHES = 0.005  # [m] in depth between the end of a thing and what it touches
+_REAPPEARS = 0.06  # [m] beyond what hides it that is looked at
 _SOON = 3  # steps after which what hides it must begin
 
 
 def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     """A lying or leaning cylinder with its ends moved to where the picture, or what is known of such things, puts them."""
+    solid = _as_thick(view, solid) if abs(solid.pose[2, 0]) > _LEANS else solid
     axis = solid.pose[:3, 0]
     low, high = -solid.size[0] / 2, solid.size[0] / 2
     ends, hidden = [], []
     for sign, end in ((-1.0, low), (1.0, high)):
         seen = _colored(view, solid, axis * sign, abs(end), taken)
-        hidden.append(_hidden(view, solid, axis * sign, abs(end), taken) if seen is None else 0.0)
+        behind = _hidden(view, solid, axis * sign, abs(end), taken) if seen is None else 0.0
+        if behind > 0:
+            seen = _beyond(view, solid, axis * sign, abs(end), behind, taken)
+        hidden.append(behind if seen is None else 0.0)
         ends.append(_above_table(solid, sign, abs(end) if seen is None else seen))
     guessed: tuple[int, ...] = ()
     room = np.array(hidden)
@@ -53,6 +60,39 @@ def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
     pose: Array = solid.pose.copy()
     pose[:3, 3] += axis * (ends[1] - ends[0]) / 2
     return replace(solid, pose=pose, size=np.array([sum(ends), solid.size[1], solid.size[2]]), guessed=guessed)
+
+
+def _as_thick(view: View, solid: Solid) -> Solid:
+    """A leaning cylinder as thick as the picture shows it where what is beside it looks otherwise: of its surface too little is seen to tell."""
+    axis, radius = solid.pose[:3, 0], float(solid.size[1]) / 2
+    toward = view.eye - solid.pose[:3, 3]
+    side = np.cross(axis, toward)
+    if np.linalg.norm(side) < 0.3 * np.linalg.norm(toward):
+        return solid
+    side /= np.linalg.norm(side)
+    toward = np.cross(side, axis)
+    places, across = solid.size[0] * np.linspace(-0.35, 0.35, _SLICES), np.arange(-2.0 * radius, 2.0 * radius, _FINE)
+    line = solid.pose[:3, 3] + places[:, None, None] * axis + across[:, None] * side
+    looks = _look(view, line.reshape(-1, 3))
+    if looks is None:
+        return solid
+    rows = looks.reshape(_SLICES, len(across), 4)
+    own = np.median(rows[:, np.abs(across) < 0.4 * radius].reshape(-1, 4), axis=0)[None]
+    widths = []
+    for row in rows:
+        other = np.flatnonzero(_difference(row, own) > 1.0)
+        low, high = other[across[other] < 0], other[across[other] > 0]
+        if len(low) and len(high):
+            widths.append((across[high[0]] - across[low[-1]], (across[high[0]] + across[low[-1]]) / 2))
+    if len(widths) < _SLICES // 3:
+        return solid
+    width, shift = np.median(widths, axis=0)
+    width += _EDGES * float(np.linalg.norm(view.eye - solid.pose[:3, 3])) / view.frame.intrinsics.fx
+    if not 0.6 * radius < width / 2 < 1.5 * radius:
+        return solid
+    pose: Array = solid.pose.copy()
+    pose[:3, 3] += shift * side + (radius - width / 2) * toward
+    return replace(solid, pose=pose, size=np.array([solid.size[0], width, width]))
 
 
 def _above_table(solid: Solid, sign: float, end: float) -> float:
@@ -117,6 +157,38 @@ def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool =
         goes_on &= _difference(tip, color) < 1.0
     ends = np.flatnonzero(~goes_on[begin + 2 :])
     return min(len(tip), begin + 2 + int(ends[0])) if len(ends) else len(tip)
+
+
+def _beyond(view: View, solid: Solid, away: Array, end: float, room: float, taken: Taken) -> float | None:
+    """Distance [m] from the middle to where a thing ends that is hidden for ``room`` [m] and comes to light again; None when it does not.
+
+    What comes to light is unlike the ground until that is seen again, and as long as a tip at least, or of the thing's own colour.
+    """
+    begin = end + room - _HIDDEN_STEP
+    reach = np.arange(begin, min(begin + _REAPPEARS, _LONGEST - solid.size[0] / 2), _STEP)
+    if len(reach) < 2 * _MIXED or np.hypot(*away[:2]) < 0.3:
+        return None
+    line = solid.pose[:3, 3] + reach[:, None] * away
+    rise = np.array([0.0, 0.0, solid.size[2] / 2])
+    high, low = line + _BODY_EDGE * rise, line + _TIP_EDGE * rise
+    ground, own = _ground(view, solid, line[len(line) // 2]), _look(view, solid.pose[:3, 3] + (end - np.arange(0.004, _BACK, _STEP))[:, None] * away)
+    body, tip = _look(view, high), _look(view, low)
+    if ground is None or own is None or body is None or tip is None:
+        return None
+    above, beside = states(view, high, _NEARER), states(view, low, _NEARER)
+    shows = np.zeros(len(line), bool)
+    for look, there in ((body, above), (tip, beside)):
+        shows |= (there != HIDDEN) & (there != FREE) & (_difference(look, ground) > 1.0)
+    is_ground = (_difference(tip, ground) < 1.0) | (beside == FREE)
+    others = np.flatnonzero(taken(line))
+    stop = int(others[0]) if len(others) else len(line)
+    first = int(np.argmax(shows)) if shows.any() else stop
+    last = first + int(np.argmax(is_ground[first:])) if is_ground[first:].any() else stop
+    beyond = slice(last, last + _MIXED)
+    if last + _MIXED > stop or not is_ground[beyond].all() or (beside[beyond] == HIDDEN).any():
+        return None
+    is_own = bool((_difference(body[first:last], np.median(own, axis=0)[None]) < 1.0).any())
+    return float(reach[last - 1] + _STEP / 2) if last - first >= (2 if is_own else 3) else None
 
 
 def _ground(view: View, solid: Solid, point: Array) -> Array | None:

@@ -6,8 +6,8 @@ by where the camera sees through, and estimated between the bounds from what is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -20,8 +20,14 @@ from deskhand.perception.solid import Solid
 from deskhand.perception.standing import upright
 from deskhand.perception.view import View
 
-Prior = Callable[[str, Array], Array]
-"""Shape and sizes (N, 3) [m] to how usual each is (N,)."""
+
+class Prior(Protocol):
+    """How usual things are."""
+
+    def __call__(self, shape: str, sizes: Array, hidden: bool = False) -> Array:
+        """Of ``sizes`` (N, 3) [m] how usual each is (N,); ``hidden``: one side is not seen, and the others are compared."""
+        ...
+
 
 _EDGE = 0.0015  # [m] closer than this is on the edge
 _LARGEST = 0.12  # [m] that a hidden side is taken to be
@@ -141,7 +147,7 @@ def _usual(size: Array, room: list[float], prior: Prior) -> Array:
     """The size (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual things are near to."""
     steps = [np.arange(size[axis], size[axis] + room[axis] + 0.003, _GRAIN) for axis in (0, 1)]
     grid = np.stack(np.meshgrid(*steps, [size[2]], indexing="ij"), axis=-1)
-    weights = prior("box", grid.reshape(-1, 3)).reshape(len(steps[0]), len(steps[1]))
+    weights = prior("box", grid.reshape(-1, 3), hidden=True).reshape(len(steps[0]), len(steps[1]))
     near = cv2.blur(weights, (_NEAR, _NEAR), borderType=cv2.BORDER_CONSTANT)
     best = np.argwhere(near >= 0.97 * near.max())
     middle = best[np.argmin(np.abs(best - best.mean(axis=0)).sum(axis=1))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from deskhand.perception.segmentation import Segment
 from deskhand.perception.sides import Prior, completed, from_sides
 from deskhand.perception.solid import Solid, surface_distance
 from deskhand.perception.standing import from_top, top_height
+from deskhand.perception.tilted import tilted
 from deskhand.perception.view import View
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
@@ -34,6 +36,7 @@ _WHOLE_TOP = 0.8
 _GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
+_POOR, _TILTED_GAIN = 0.0018, 0.6  # [m] rms from which a box that is tilted is tried, which it must come below, and how much better it must be
 _EXPLAINED = 0.2  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
 _UNEXPLAINED = 0.25  # share of a thing's pixels that its solid may leave unexplained
 _RARE = 0.2
@@ -59,7 +62,7 @@ class SolidFits:
         key = (id(item), round(support, 5), round(top or 0.0, 5))
         if key not in self._known:
             # The segment is kept with its fit, so that its id stays its own.
-            self._known[key] = item, fit_solid(self._view, item, support, top)
+            self._known[key] = item, fit_solid(self._view, self.prior, item, support, top)
         return self._known[key][1]
 
     def whole(self, solid: Solid, taken: Taken = nowhere) -> Solid:
@@ -86,7 +89,8 @@ class SolidFits:
         pixels = self._pixels(item)
         if not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < _EXPLAINED * len(item):
             return whole
-        best, cost = refined(self._view, pixels, whole, self.prior, free)
+        prior: Prior = partial(self.prior, hidden=True) if whole.guessed else self.prior
+        best, cost = refined(self._view, pixels, whole, prior, free)
         if cost > _UNEXPLAINED * len(item) or float(self.prior(best.shape, best.size[None])[0]) < _RARE:
             support, top = solid.pose[2, 3] - solid.size[2] / 2, solid.pose[2, 3] + solid.size[2] / 2
             for other in self._others(item, best.shape, support, top):
@@ -127,7 +131,7 @@ class SolidFits:
         return [solid for solid in found if solid is not None and solid.shape != shape]
 
 
-def fit_solid(view: View, item: Segment, support: float, top: float | None) -> Solid:
+def fit_solid(view: View, prior: Prior, item: Segment, support: float, top: float | None) -> Solid:
     """The solid on a plane at height ``support`` [m] that explains the segment best.
 
     Points that are not measured tell where the outline is, but not how the surface is curved.
@@ -175,9 +179,14 @@ def fit_solid(view: View, item: Segment, support: float, top: float | None) -> S
         found.append(standing)
     best = min(found, key=doubts.of) if len(found) > 1 else found[0]
     if not carries and outline.size[0] > 2.5 * outline.size[1]:
-        tilted = leaning(points, whole, view.eye)
-        if tilted is not None and tilted.error < _LEANING_GAIN * doubts.of(best):
-            return tilted
+        rod = leaning(points, whole, view.eye)
+        if rod is not None and rod.error < _LEANING_GAIN * doubts.of(best):
+            return rod
+    poor = max(_POOR, 2.0 * view.noise)
+    if not carries and best is not ball and doubts.of(best) > poor:
+        turned = tilted(points, item.points, view.eye, prior)
+        if turned is not None and turned.error < min(poor, _TILTED_GAIN * doubts.of(best)) and float(prior("box", turned.size[None])[0]) > _SELDOM:
+            return turned
     return best
 
 

@@ -21,6 +21,7 @@ _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below me
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
 _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
+_WORSE = 0.003  # [m] of error that a thing's solid may gain when it is made high enough to carry another
 _GOES_ON = 0.13  # [m] that a thing may go on behind another
 _WITHIN = 0.002  # [m]
 _CONTACT = 0.009  # [m] in depth between the faces of two things on each other
@@ -171,7 +172,10 @@ def _carriers(
             continue
         if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
             continue
-        below = other.solid if other.hollow is not None else fits.whole(fits.of(other.segment, floors[j], low))
+        below = other.solid if other.hollow is not None else fits.of(other.segment, floors[j], low)
+        if highest < low - _FIT and below.error > other.solid.error + _WORSE:
+            continue  # what is seen of it is no part of anything so high
+        below = below if other.hollow is not None else fits.whole(below)
         share = _share(item.solid, below)
         if share > _OVERLAP:
             found.append((share, j))

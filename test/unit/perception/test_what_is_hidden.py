@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from looked_at import found_at, look, thing
+from looked_at import COLORS, found_at, look, thing
 
-from deskhand.geometry import look_at
+from deskhand.geometry import look_at, make_transform, rotation_about
 from deskhand.perception.classify import load_classifier
 from deskhand.perception.coverage import Space
+from deskhand.sim.spec import ObjectSpec
 from deskhand.types import CameraIntrinsics, Frame
 
 CUBE = (0.035,) * 3
@@ -30,6 +31,39 @@ def test_a_sponge_under_a_box_is_guessed_as_long_as_sponges_are():
     found = found_at(one.detect(), one.world.objects[0], 0.03)
     assert found is not None and found.label == "sponge"
     assert np.abs(sizes(found) - [0.075, 0.04, 0.025]).max() < 0.008
+
+
+@pytest.mark.parametrize("shift", [-0.015, -0.006, 0.002])
+def test_a_pen_that_comes_to_light_behind_a_can_is_as_long_as_it_is(shift):
+    pen, can = thing("pen", "green", (0.010, 0.010, 0.134), 0.0, 0.0, np.pi / 2 + 0.25), thing("can", "blue", (0.038, 0.038, 0.065), 0.045, 0.035 + shift)
+    one = look(pen, can)
+    found = found_at(one.detect(), one.world.objects[0], 0.02)
+    assert found is not None and found.label == "pen" and found.guessed == ()
+    assert sizes(found)[0] == pytest.approx(0.134, abs=0.005)
+
+
+def test_of_a_block_that_is_half_hidden_the_sides_that_are_equal_tell_the_third():
+    one = look(thing("block", "blue", (0.036,) * 3, 0.05, 0.0, 0.4), thing("box", "yellow", (0.066, 0.038, 0.042), 0.03, 0.0, 1.5, z=0.0365))
+    found = found_at(one.detect(), one.world.objects[0], 0.03)
+    assert found is not None and found.label == "block"
+    assert np.abs(sizes(found) - 0.036).max() < 0.006
+
+
+@pytest.mark.parametrize(("kind", "size"), [("pen", (0.0105, 0.0105, 0.130)), ("marker", (0.017, 0.017, 0.118))])
+@pytest.mark.parametrize("yaw", [0.4, 1.9, -2.2])
+def test_what_leans_is_as_thick_as_it_is(kind, size, yaw):
+    """One end on a box of another colour, the other on the table."""
+    slope = float(np.arcsin(0.042 / (0.7 * size[2])))
+    rotation = rotation_about((0, 0, 1), yaw) @ rotation_about((0, 1, 0), np.pi / 2 - slope)
+    low = 0.5 * size[2] * np.sin(slope) + 0.5 * size[0] * np.cos(slope)
+    leaning = ObjectSpec(kind, kind, size, COLORS["orange"], 0.01, make_transform(rotation[:3, :3], (0.0, 0.0, low)))
+    along = (0.24 * size[2] * np.cos(slope) + 0.0185) * np.array([np.cos(yaw), np.sin(yaw)])
+    box = thing("box", "blue", (0.062, 0.037, 0.042), *along, yaw + np.pi / 2)
+    one = look(leaning, box, settle=0.0)
+    found = found_at(one.detect(), one.world.objects[0], 0.03)
+    assert found is not None and found.label == kind
+    assert sizes(found)[1] == pytest.approx(size[0], abs=0.0015)
+    assert sizes(found)[0] == pytest.approx(size[2], abs=0.008)
 
 
 def test_a_can_on_a_block_of_its_colour_is_two_things():
