@@ -9,6 +9,7 @@ from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
+from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.resolve import Seen, inside, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
 from deskhand.agent.reappraisal import Reappraisal
@@ -287,10 +288,16 @@ class Pursuit:
         return mine.object_id in self.work.done and (mine is goal or goal.object_id not in self.work.goals)
 
     def _in_hand(self, goal: Goal, picked: Heard) -> Generator[Call, Heard, Goal]:
-        """The goal of what a pick holds: one that had to look again may have taken the thing under another id, or another thing."""
-        name = str((picked.data or {}).get("object_id") or goal.object_id)
+        """The goal of what a pick holds: the fingers may feel that it is another kind of thing, and one that had to look again may have taken the thing under
+        another id, or another thing.
+        """
+        data = picked.data or {}
+        name, label = str(data.get("object_id") or goal.object_id), str(data.get("label") or "")
         if name == goal.object_id:
-            return goal
+            if label and name in self.work.taken_for and lex.kind_of_label(label) != self.work.taken_for[name][1]:
+                yield from self._recall()
+                yield from self._reconsider(name)
+            return self.work.goals.get(name, goal)
         yield from self._recall()
         if name in self.work.goals:
             return self.work.goals[name]

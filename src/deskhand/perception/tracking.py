@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from deskhand.geometry import Array
+from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import SceneObject
 
@@ -122,7 +123,7 @@ class Tracker:
             return _NEVER
         unlike = _unlike(track, detection)
         names = {max(track.votes, key=lambda k: track.votes[k]), detection.item.label}
-        other_kind = len(names) > 1 and "object" not in names and not (detection.cut or detection.item.relation == "in")
+        other_kind = len(names) > 1 and UNKNOWN not in names and not (detection.cut or detection.item.relation == "in")
         if unlike > 0.95 or other_kind:
             return _NEVER
         distance = float(np.linalg.norm(track.item.position - detection.item.position))
@@ -183,7 +184,7 @@ def _is_free(detection: Detection) -> bool:
 def _weight(detection: Detection) -> float:
     """How much a look counts: less for things that are partly hidden; a bare ``object`` says next to nothing."""
     weight = max(0.05, detection.item.confidence) * (1.0 if _is_free(detection) else 0.35)
-    return weight * (0.02 if detection.item.label == "object" else 1.0)
+    return weight * (0.02 if detection.item.label == UNKNOWN else 1.0)
 
 
 def _unlike(track: Track, detection: Detection) -> float:
@@ -193,7 +194,7 @@ def _unlike(track: Track, detection: Detection) -> float:
     cut = detection.cut or track.cut or item.relation == "in"  # what lies in a container is tilted and half hidden
     cost = 0.0
     if label != item.label:
-        cost += 0.35 if cut or "object" in (label, item.label) else 0.7
+        cost += 0.35 if cut or UNKNOWN in (label, item.label) else 0.7
     if track.rgb is None:
         cost += 0.0 if track.item.color == item.color else 0.6
     else:

@@ -10,11 +10,14 @@ import numpy as np
 from deskhand.geometry import Array, inverse
 from deskhand.memory.evidence import evidence_of
 from deskhand.memory.recorder import Memory
+from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.robot import Robot
 from deskhand.skills.known import with_known, with_unshown
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 
 NEAR = 0.03  # [m]
+TOUCH = "touch"
+"""The source of a label that comes from how wide a thing was between the fingers."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +48,20 @@ class Belief:
         hidden: things that were put where walls or other things hide them, with the pose that they should have.
         memory: is told what is seen, taken and put down.
         known: things that the robot put down, verified, with the pose that they have; the next look proves or drops them.
+        felt: how wide [m] things were between the fingers; a look that says otherwise is overruled.
     """
 
-    def __init__(self, memory: Memory | None = None) -> None:
+    def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
+        """``classifier``: the kinds of things there are, default: those of config/objects.yaml."""
         self.memory = memory
+        self._classifier = classifier or load_classifier()
         self.scene: Scene | None = None
         self.held: Held | None = None
         self.fresh = False
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
         self.known: dict[str, SceneObject] = {}
+        self.felt: dict[str, float] = {}
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
@@ -78,6 +85,7 @@ class Belief:
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
+        scene = replace(scene, objects=tuple(self._as_felt(item) for item in scene.objects))
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
         self.scene, self.fresh = scene, True
         if self.memory is not None:
@@ -99,24 +107,42 @@ class Belief:
         """Something is about to be touched: the last look may no longer hold."""
         self.fresh = False
 
-    def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array) -> None:
-        """The hand has closed on ``item`` and it left its place."""
+    def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array) -> SceneObject:
+        """The hand has closed on ``item`` and it left its place. Answers what it is, now that its width is felt."""
+        self.felt[item.id] = width
+        item = self._as_felt(item)
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
         self.known.pop(item.id, None)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
         if self.memory is not None:
             self.memory.held(item)
+        return item
 
     def stands(self, item: SceneObject) -> None:
         """``item`` was put down and seen where it says."""
         self.known[item.id] = item
+
+    def renamed(self, object_id: str, other_id: str) -> None:
+        """What was known as ``object_id`` is seen under another id."""
+        if object_id in self.felt:
+            self.felt[other_id] = self.felt.pop(object_id)
+        if self.memory is not None:
+            self.memory.renamed(object_id, other_id)
 
     def released(self, dropped: bool = False) -> None:
         """The hand is empty: it let go of what it held, or lost it (``dropped``)."""
         if self.held is not None and self.memory is not None:
             self.memory.released(self.held.object.id, dropped)
         self.held = None
+
+    def _as_felt(self, item: SceneObject) -> SceneObject:
+        """``item`` as another kind, where no thing of its kind is as wide as the fingers measured and one of another kind, that looks like this, is."""
+        width = self.felt.get(item.id, 0.0)
+        if not width or item.is_container or self._classifier.may_be(item.label, width):
+            return item
+        label, confidence = self._classifier.label(Appearance(item.shape, item.size, item.color, felt=width))
+        return item if label == UNKNOWN else replace(item, label=label, label_source=TOUCH, confidence=confidence)
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

@@ -63,8 +63,9 @@ class _Trace:
 def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillResult:
     """Grasp and lift ``object_id``. Success means that it is held, verified by the finger width before and after the lift and by a second look.
 
-    ``data``: ``object_id`` of what is held (another than was asked for when a second attempt's look knew it under another), ``width`` [m] between the fingers,
-    ``lifted`` [m], ``attempts``, ``failures`` (codes of the attempts that failed), ``times``.
+    ``data``: ``object_id`` of what is held (another than was asked for when a second attempt's look knew it under another), ``label`` of it (as it was seen,
+    unless it is too thin or too wide for that), ``width`` [m] between the fingers, ``lifted`` [m], ``attempts``, ``failures`` (codes of the attempts that
+    failed), ``times``.
     Codes: ``already_holding``, ``unknown_object``, ``no_grasp``, ``grasp_failed``, ``object_lost`` and those of motion and safety.
     """
     if ctx.belief.held is not None:
@@ -145,9 +146,10 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
-    ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
-    trace.data.update(object_id=item.id, width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[other.id for other in along])
-    return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide, lifted by {1000 * lifted:.0f} mm", trace.data)
+    held = ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
+    trace.data.update(object_id=item.id, label=held.label, width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[o.id for o in along])
+    other_kind = f", so it is a {held.label}, not a {item.label}" if held.label != item.label else ""
+    return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, lifted by {1000 * lifted:.0f} mm", trace.data)
 
 
 def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> tuple[Grasp, Plan, Plan]:

@@ -25,6 +25,6 @@ def outcome(result: SkillResult) -> dict[str, Any]:
 def remember_placed(ctx: ToolContext, object_id: str, height: float, relation: str, target_id: str, data: dict[str, Any]) -> None:
     """Keep where an object was put, for looks that cannot see it."""
     seen_as = str(data.get("seen_as", object_id))
-    if seen_as != object_id and ctx.belief.memory is not None:
-        ctx.belief.memory.renamed(object_id, seen_as)
+    if seen_as != object_id:
+        ctx.belief.renamed(object_id, seen_as)
     ctx.placed[object_id] = Placement(relation, target_id, height, ctx.robot.now(), seen_as, bool(data.get("seen", False)))

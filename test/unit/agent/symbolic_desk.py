@@ -164,7 +164,7 @@ class SymbolicDesk:
             return ToolResult("no_grasp", f"something lies on {object_id}, or close beside it.")
         self.holding = object_id
         self.objects[object_id] |= {"support": "gripper", "relation": "held"}
-        return ToolResult("", "", {"width": 0.03, "lifted": 0.1})
+        return ToolResult("", "", {"object_id": object_id, "label": self.objects[object_id]["label"], "width": 0.03, "lifted": 0.1})
 
     def _separate(self, object_id: str) -> ToolResult:
         if object_id not in self.tight:

@@ -109,6 +109,22 @@ def test_what_came_clear_once_others_were_gone_goes_where_its_kind_belongs_at_on
     assert [arguments for name, arguments in robot.calls if name == "pick"] == [{"object_id": "block_1"}, {"object_id": "box_1"}]
 
 
+class Feeling(SymbolicDesk):
+    """What looks like a box is a cup by the width between the fingers."""
+
+    def _pick(self, object_id: str) -> ToolResult:
+        self.objects[object_id]["label"] = "cup"
+        return super()._pick(object_id)
+
+
+def test_what_the_fingers_feel_to_be_of_another_kind_goes_where_that_belongs_at_once() -> None:
+    robot = Feeling(thing("box_1", "purple", position=(0.1, 0.0)), thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28)))
+    outcome = AgentLoop(OfflineModel(), robot).run(TIDY)
+    assert outcome.success, outcome.summary
+    assert robot.where() == {"box_1": "tray_1"}
+    assert [name for name, _ in robot.calls if name in ("pick", "place_in")] == ["pick", "place_in"]
+
+
 @pytest.mark.parametrize(("seen_as", "where"), [([0.032, 0.032, 0.05], "tray_1"), ([0.045, 0.045, 0.05], "bin_1")])
 def test_what_came_clear_in_the_wrong_container_goes_on_to_the_right_one_unless_the_fingers_have_felt_another_width(seen_as: list[float], where: str) -> None:
     def clear(desk: SymbolicDesk, tool: str) -> None:

@@ -170,10 +170,10 @@ class LightDesk:
             raise DeskhandError("no_grasp", f"something stands on {object_id}.")
         self._reachable(thing.place)
         self.holding, thing.support, thing.relation = object_id, "gripper", "held"
-        grasp = Grasp(object_id, seen.pose, 0.03, 0.9, np.zeros((2, 3)))
-        self.belief.grasped(seen, grasp, 0.03, seen.pose)
+        width = float(min(thing.size))
+        held = self.belief.grasped(seen, Grasp(object_id, seen.pose, width, 0.9, np.zeros((2, 3))), width, seen.pose)
         ctx.placed.pop(object_id, None)
-        return {"message": f"holds {object_id}", "object_id": object_id, "width": 0.03, "lifted": 0.1}
+        return {"message": f"holds {object_id}", "object_id": object_id, "label": held.label, "width": width, "lifted": 0.1}
 
     def _place_in(self, ctx: ToolContext, container_id: str) -> dict[str, Any]:
         other = self._there(container_id)

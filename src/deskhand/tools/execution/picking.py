@@ -27,6 +27,7 @@ class Picked(TypedDict):
     message: str
     object_id: Annotated[str, Field(description="what is held: the object of the call, or the id under which it is known since a second attempt")]
     width: Annotated[float, Field(description="of the fingers on the object [m]")]
+    label: Annotated[str, Field(description="what it is; the width may show that it is no such thing as was seen")]
     lifted: Annotated[float, Field(description="[m]")]
     attempts: NotRequired[int]
 

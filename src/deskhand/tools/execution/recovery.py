@@ -143,8 +143,8 @@ def find_again(ctx: ToolContext, object_id: ObjectId) -> Found:
         key=lambda one: -one["likeness"],
     )
     sure = bool(likely) and likely[0]["likeness"] >= SURE and (len(likely) == 1 or likely[1]["likeness"] <= likely[0]["likeness"] - APART)
-    if sure and ctx.belief.memory is not None:
-        ctx.belief.memory.renamed(object_id, likely[0]["object_id"])
+    if sure:
+        ctx.belief.renamed(object_id, likely[0]["object_id"])
     return Found(found=sure, object_id=likely[0]["object_id"] if sure else "", renamed=sure, candidates=likely[:5], last_known=where, note=note)
 
 

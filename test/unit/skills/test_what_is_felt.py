@@ -1,0 +1,89 @@
+"""How wide a thing is between the fingers tells what it cannot be, whatever the looks say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deskhand.memory.recorder import Memory
+from deskhand.perception.classify import load_classifier
+from deskhand.skills.belief import TOUCH, Belief
+from deskhand.types import Grasp, Scene, SceneObject, Table
+
+POSE = np.eye(4)
+
+
+def seen(object_id: str, label: str, shape: str, size: tuple[float, float, float]) -> SceneObject:
+    return SceneObject(object_id, label, "blue", shape, np.array(size), POSE.copy(), np.zeros((0, 3)), 0.8)
+
+
+def scene(*items: SceneObject) -> Scene:
+    return Scene(items, Table(np.eye(4), np.array([1.0, 1.0])), 0.0, np.zeros((0, 3)))
+
+
+def take(belief: Belief, item: SceneObject, width: float) -> SceneObject:
+    return belief.grasped(item, Grasp(item.id, POSE, width, 0.9, np.zeros((2, 3))), width, POSE)
+
+
+@pytest.fixture
+def belief() -> Belief:
+    with Memory(clock=lambda: 1.0) as memory:
+        yield Belief(memory)
+
+
+PEN_LIKE_A_MARKER = seen("marker_1", "marker", "cylinder", (0.131, 0.0128, 0.0128))
+
+
+@pytest.mark.parametrize(
+    ("kind", "width", "may"),
+    [
+        ("pen", 0.009, True),
+        ("pen", 0.016, False),
+        ("marker", 0.0096, False),
+        ("marker", 0.016, True),
+        ("can", 0.008, False),
+        ("can", 0.038, True),
+        ("eraser", 0.022, True),
+        ("eraser", 0.046, True),  # along it
+        ("block", 0.012, False),
+        ("cup", 0.003, True),  # by its rim
+        ("gadget", 0.3, True),  # of which nothing is known
+    ],
+)
+def test_a_width_says_which_kinds_a_thing_may_be(kind, width, may):
+    assert load_classifier().may_be(kind, width) is may
+
+
+def test_a_thing_that_is_too_thin_for_what_it_was_taken_for_is_something_else(belief):
+    belief.see(scene(PEN_LIKE_A_MARKER))
+    held = take(belief, PEN_LIKE_A_MARKER, 0.0096)
+    assert (held.label, held.label_source) == ("pen", TOUCH)
+    assert belief.held is not None and belief.held.object.label == "pen"
+    assert belief.memory is not None and belief.memory.state("marker_1").object.label == "pen"
+
+
+def test_later_looks_do_not_change_that_also_not_under_another_id(belief):
+    take(belief, PEN_LIKE_A_MARKER, 0.0096)
+    belief.released()
+    belief.see(scene(PEN_LIKE_A_MARKER))
+    assert belief.scene is not None and belief.scene.get("marker_1").label == "pen"
+    belief.renamed("marker_1", "marker_7")
+    belief.see(scene(replace(PEN_LIKE_A_MARKER, id="marker_7"), PEN_LIKE_A_MARKER))
+    assert (belief.scene.get("marker_7").label, belief.scene.get("marker_1").label) == ("pen", "marker")
+
+
+def test_a_width_that_fits_says_nothing(belief):
+    item = seen("marker_2", "marker", "cylinder", (0.12, 0.017, 0.017))
+    assert take(belief, item, 0.0162) is item
+
+
+@pytest.mark.parametrize(
+    ("item", "width"),
+    [
+        (seen("pen_1", "pen", "cylinder", (0.131, 0.0093, 0.0093)), 0.040),  # the id has gone to another thing
+        (seen("box_1", "box", "box", (0.0466, 0.0286, 0.0219)), 0.009),  # nothing that looks like this is so thin
+        (seen("cup_1", "cup", "cylinder", (0.042, 0.042, 0.05)), 0.003),
+    ],
+)
+def test_where_no_kind_agrees_with_both_the_look_stands(belief, item, width):
+    assert take(belief, item, width) is item
