@@ -18,13 +18,14 @@ from deskhand.perception.view import Floats, Mask, View
 
 _AROUND = 8  # [px] beside a thing that are compared
 _INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the thing
-_PIXELS = 350  # at most, evenly left out
+_PIXELS = 1000  # at most, evenly left out
 _WORST = 0.006  # [m] that a pixel counts as at most
 _BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
 _STEPS = (0.004, 0.002, 0.001)  # [m] by which a side is moved
 _ROUGH = 2  # of the steps
 _TURN = 12.0  # [rad/m] by how much a box is turned with a step
 _ROUNDS = 10
+_FAR = np.array([0.5, 1.0, 2.0])  # steps down the slope
 _GAIN = 0.5  # [px] that a move must be better by
 _PRIOR = 6.0  # [px] that e times as usual a size counts as
 _SMALLEST = 0.004  # [m]
@@ -72,14 +73,15 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
     for _ in range(_ROUNDS):
         costs = _costs(solid.shape, best + _STEPS[level] * moves, eye, pixels, prior)
         lower = np.minimum(costs[:count], costs[count:])
-        gains = least - lower
-        if gains.max() > _GAIN:
-            number = int(np.argmin(costs))
-            alone, single = best + _STEPS[level] * moves[number], float(costs[number])
-            which = np.flatnonzero(gains > _GAIN)
-            together = best + _STEPS[level] * moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
-            both = float(_costs(solid.shape, together[None], eye, pixels, prior)[0]) if len(which) > 1 else np.inf
-            best, least = (together, both) if both < single else (alone, single)
+        which = np.flatnonzero(least - lower > _GAIN)
+        # Sides and yaw depend on each other: all are moved at once, too, those that gain and down the slope.
+        slope = np.clip(costs[:count], 0, _NEVER / 1e3) - np.clip(costs[count:], 0, _NEVER / 1e3)
+        down = (slope / max(1e-9, float(np.abs(slope).max()))) @ moves[count:]
+        together = moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
+        trials = best + _STEPS[level] * np.concatenate([moves[[int(np.argmin(costs))]], together[None], _FAR[:, None] * down])
+        found = np.append(costs.min(), _costs(solid.shape, trials[1:], eye, pixels, prior))
+        if least - found.min() > _GAIN:
+            best, least = trials[int(np.argmin(found))], float(found.min())
         elif level + 1 < (_ROUGH if rough else len(_STEPS)):
             level += 1
         else:

@@ -27,7 +27,10 @@ _LEAST, _MOST = 0.008, 0.062  # [m] of depth
 _LIKELY, _MOST_LIKELY = 0.3, 0.9  # times as usual as the most usual depth
 _GRAZING = 0.1
 _ROUND = 1.0  # times the error of a box is that of a ball
-_GOOD, _ROUNDS = 0.001, 20  # [m] of error, and steps, until a box is where its points are
+_UPRIGHT = np.cos(np.deg2rad(3.0))
+_ROUGH = 0.0035  # [m] of error with which it is worth while
+_SOME = 200  # points that are enough for that
+_GOOD, _ROUNDS = 0.001, 14  # [m] of error, and steps, until a box is where its points are
 _STAYS = 0.01  # weight of what no point is near to
 
 
@@ -54,7 +57,12 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     low, high = low - rest, high + rest
     deepest = float(np.partition(whole @ normal, _FEW)[_FEW])
     low[2], high[2] = min(level - _SHALLOW, deepest), level
-    axes, low, high = _polished(points, axes, low, high)
+    if (
+        np.abs(axes[2]).max() > _UPRIGHT
+        or rms(surface_distance(Solid("box", make_transform(axes, axes @ ((low + high) / 2)), high - low, 0.0), points)) > _ROUGH
+    ):
+        return None
+    axes, low, high = _polished(points[:: 1 + len(points) // _SOME], axes, low, high)
     size = high - low
     depths = np.arange(max(_LEAST, size[2]), _MOST, 0.002)
     weights = prior("box", np.column_stack([np.tile(size[:2], (len(depths), 1)), depths]), hidden=True)
