@@ -19,6 +19,8 @@ ATTEMPTS = 3
 """How often one thing is tried."""
 HAND_FULL = frozenset({"already_holding", "precondition_failed"})
 """Codes of calls that need an empty hand."""
+BLOCKED = frozenset({"no_grasp", "grasp_failed", "path_incomplete", "planning_failed", "goal_in_collision", "no_ik_solution"})
+"""Codes of failures that what lies around may be the reason of."""
 FELT = 0.006
 """[m] between the width that the fingers measured and the side of a thing that it is."""
 UNKNOWN = "object"
@@ -67,6 +69,8 @@ class Work:
     stages: dict[str, int] = field(default_factory=dict)
     tries: Counter[str] = field(default_factory=Counter)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    failed_after: dict[str, int] = field(default_factory=dict)
+    """How many things were done when each last failed."""
     done: set[str] = field(default_factory=set)
     """What a place has verified; things deep in a container are not seen again."""
     renamed: dict[str, Goal] = field(default_factory=dict)
@@ -115,14 +119,9 @@ class Pursuit:
         return goal.object_id not in self.work.goals and not satisfied(goal, self.objects) and not (item is not None and inside(item, self.objects))
 
     def take_in(self, new: Sequence[Goal]) -> None:
-        """Take up ``new`` goals, and once more what failed for want of a grasp and is still seen."""
+        """Take up ``new`` goals."""
         self.work.goals |= {goal.object_id: goal for goal in new}
         self._take_as_seen({goal.object_id for goal in new})
-        seen = {str(item["id"]) for item in self.objects}
-        again = [name for name, (code, _) in self.work.failed.items() if code in ("no_grasp", "grasp_failed") and name in seen and name in self.work.goals]
-        for name in again:
-            del self.work.failed[name]
-            self.work.tries[name] = ATTEMPTS - 1
 
     def failures(self) -> list[tuple[str, str]]:
         """(code, text) of each sub-goal of the group that is given up; not of what never was such a thing."""
@@ -174,7 +173,7 @@ class Pursuit:
         """Work through the open goals; a thing that fails goes to the end of the queue, so that others come first."""
         work = self.work
         queue = self._open()
-        while queue:
+        while queue := queue or self._unblocked():
             goal = queue.pop(0)
             if work.tries[goal.object_id] >= ATTEMPTS:
                 continue
@@ -194,6 +193,17 @@ class Pursuit:
             work.tries[goal.object_id] += 1
             if not (yield from self.fulfil(goal)):
                 queue.append(work.renamed.get(goal.object_id) or work.goals.get(goal.object_id, goal))
+                work.failed_after[goal.object_id] = self.done
+
+    def _unblocked(self) -> list[Goal]:
+        """What was given up because something was in the way, and may be free now that other things have been moved: one more try."""
+        work, seen = self.work, {str(item["id"]) for item in self.objects}
+        given_up = [name for name, (code, _) in work.failed.items() if code in BLOCKED and name in seen and name in work.goals]
+        free = [name for name in given_up if self.done > work.failed_after.get(name, self.done)]
+        for name in free:
+            del work.failed[name]
+            work.tries[name] = ATTEMPTS - 1
+        return [goal for goal in self._open() if goal.object_id in free] if free else []
 
     def _take_as_seen(self, names: Collection[str]) -> None:
         """Remember what these things were taken for when their goals were made."""

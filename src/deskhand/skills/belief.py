@@ -17,7 +17,16 @@ from deskhand.types import Frame, Grasp, Scene, SceneObject
 
 NEAR = 0.03  # [m]
 TOUCH = "touch"
-"""The source of a label that comes from how wide a thing was between the fingers."""
+"""The source of a label that comes from what a thing was like in the hand."""
+PART = 0.006  # [m] that what is seen of a thing may be larger than it was in the hand
+
+
+@dataclass(frozen=True)
+class Felt:
+    """What a thing was like in the hand: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
+
+    width: float
+    size: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class Belief:
         hidden: things that were put where walls or other things hide them, with the pose that they should have.
         memory: is told what is seen, taken and put down.
         known: things that the robot put down, verified, with the pose that they have; the next look proves or drops them.
-        felt: how wide [m] things were between the fingers; a look that says otherwise is overruled.
+        felt: what things were like in the hand; a look that says otherwise is overruled.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -61,7 +70,7 @@ class Belief:
         self.attached = ""
         self.hidden: tuple[SceneObject, ...] = ()
         self.known: dict[str, SceneObject] = {}
-        self.felt: dict[str, float] = {}
+        self.felt: dict[str, Felt] = {}
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
@@ -107,9 +116,13 @@ class Belief:
         """Something is about to be touched: the last look may no longer hold."""
         self.fresh = False
 
-    def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array) -> SceneObject:
-        """The hand has closed on ``item`` and it left its place. Answers what it is, now that its width is felt."""
-        self.felt[item.id] = width
+    def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array, united: bool = False) -> SceneObject:
+        """The hand has closed on ``item`` and it left its place; ``united``: as one, though it had been seen as several.
+
+        Returns:
+            What it is, now that it is felt.
+        """
+        self.felt[item.id] = Felt(width, np.asarray(item.size) if united else None)
         item = self._as_felt(item)
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
         self.known.pop(item.id, None)
@@ -137,12 +150,19 @@ class Belief:
         self.held = None
 
     def _as_felt(self, item: SceneObject) -> SceneObject:
-        """``item`` as another kind, where no thing of its kind is as wide as the fingers measured and one of another kind, that looks like this, is."""
-        width = self.felt.get(item.id, 0.0)
-        if not width or item.is_container or self._classifier.may_be(item.label, width):
+        """``item`` as the kind that it is by all of its sides, where it was lifted as one; or, where no thing of its kind is as wide as it was between the
+        fingers, as a kind that is and looks like this.
+        """
+        felt = self.felt.get(item.id)
+        if felt is None or item.is_container:
             return item
-        label, confidence = self._classifier.label(Appearance(item.shape, item.size, item.color, felt=width))
-        return item if label == UNKNOWN else replace(item, label=label, label_source=TOUCH, confidence=confidence)
+        shape, size = item.shape, item.size
+        if felt.size is not None and (np.sort(size) < np.sort(felt.size) + PART).all():
+            shape, size = "box", felt.size
+        elif self._classifier.may_be(item.label, felt.width):
+            return item
+        label, confidence = self._classifier.label(Appearance(shape, size, item.color, felt=felt.width))
+        return item if label in (UNKNOWN, item.label) else replace(item, label=label, label_source=TOUCH, confidence=confidence)
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

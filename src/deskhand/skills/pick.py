@@ -146,9 +146,9 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
-    held = ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted))
+    held = ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted), united=bool(of_it))
     trace.data.update(object_id=item.id, label=held.label, width=round(width, 4), lifted=round(lifted, 4), second_look=at_place, along=[o.id for o in along])
-    other_kind = f", so it is a {held.label}, not a {item.label}" if held.label != item.label else ""
+    other_kind = f" and by that a {held.label}, not a {item.label}" if held.label != item.label else ""
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, lifted by {1000 * lifted:.0f} mm", trace.data)
 
 

@@ -50,6 +50,22 @@ def test_a_failed_pick_is_tried_again_after_the_others(code: str) -> None:
     assert outcome.failures == {TOOL_ERROR: 1}
 
 
+@pytest.mark.parametrize(("code", "again"), [("path_incomplete", True), ("gripper_failed", False)])
+def test_what_something_was_in_the_way_of_is_tried_once_more_when_that_may_be_gone(code: str, again: bool) -> None:
+    robot = desk(faults={"pick:block_1": fail(code, 3), "pick:block_2": fail("grasp_failed", 2), "pick:cup_1": fail("grasp_failed", 2)})
+    outcome = run(robot)
+    assert outcome.success == again, outcome.summary
+    assert (robot.where() == DONE) == again
+    picks = [arguments["object_id"] for name, arguments in robot.calls if name == "pick"]
+    assert picks.count("block_1") == (4 if again else 3)
+
+
+def test_what_stays_in_the_way_is_not_fought_for_ever() -> None:
+    robot = desk(faults={"pick:block_1": fail("path_incomplete", 50), "pick:block_2": fail("grasp_failed", 2)})
+    assert not run(robot).success
+    assert len([arguments for name, arguments in robot.calls if name == "pick" and arguments["object_id"] == "block_1"]) <= 5
+
+
 def test_what_leaves_no_room_for_the_fingers_is_pushed_apart_after_the_others_are_away() -> None:
     robot = desk()
     robot.tight = {"block_1"}

@@ -72,6 +72,17 @@ def test_later_looks_do_not_change_that_also_not_under_another_id(belief):
     assert (belief.scene.get("marker_7").label, belief.scene.get("marker_1").label) == ("pen", "marker")
 
 
+def test_what_was_seen_as_two_and_lifted_as_one_is_what_it_is_as_a_whole(belief):
+    half = replace(seen("box_2", "box", "box", (0.041, 0.038, 0.024)), id="box_2")
+    held = belief.grasped(replace(half, size=np.array([0.076, 0.039, 0.024])), Grasp("box_2", POSE, 0.0397, 0.9, np.zeros((2, 3))), 0.0397, POSE, united=True)
+    assert (held.label, held.label_source) == ("sponge", TOUCH)
+    belief.released()
+    belief.see(scene(replace(half, size=np.array([0.055, 0.040, 0.024]))))  # walls hide an end of it
+    assert belief.scene is not None and belief.scene.get("box_2").label == "sponge"
+    belief.see(scene(replace(half, size=np.array([0.055, 0.055, 0.055]), label="block")))  # the id has gone to another thing
+    assert belief.scene.get("box_2").label == "block"
+
+
 def test_a_width_that_fits_says_nothing(belief):
     item = seen("marker_2", "marker", "cylinder", (0.12, 0.017, 0.017))
     assert take(belief, item, 0.0162) is item
