@@ -16,6 +16,7 @@ _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
 _BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of a thing, and of its thinner tip, is seen
 _MIXED = 4  # steps
+_BEHIND_EDGE = 7  # steps
 _SLICES, _FINE = 15, 0.00025  # across a leaning thing; [m] between the points that are looked at in each
 _EDGES = 0.5  # [px] of a thing at its two edges whose colour is more that of what is beside it
 _WINDOW = 16  # [px]
@@ -144,9 +145,12 @@ def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool =
     ``tip`` (N, 4) is how the line along it looks, ``own`` (1, 4) its body; ``beyond`` (N,) says where the ground or another known thing is.
     ``one_color``: what is unlike where the tip begins is no more of it.
     """
-    goes_on = ~beyond & (_difference(tip, own) > 1.0)
+    unlike = _difference(tip, own) > 1.0
+    goes_on = ~beyond & unlike
     begin = max(0, first - 2)
-    begins = np.flatnonzero(goes_on[begin : first + _MIXED])  # where the body ends its colour is mixed with what is beyond
+    before = unlike[first : first + _BEHIND_EDGE]
+    shown = first + (int(np.argmax(before)) if before.any() else 0)  # the edge of the body hides where the tip begins
+    begins = np.flatnonzero(goes_on[begin : shown + _MIXED])  # where the body ends its colour is mixed with what is beyond
     if not len(begins):
         return first
     begin += int(begins[0])
