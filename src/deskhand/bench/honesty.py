@@ -37,6 +37,8 @@ class Honesty:
     calls: int = 0
     false: list[dict[str, Any]] = field(default_factory=list)
     _lifted: tuple[str, ...] = ()
+    _named: tuple[str, ...] = ()
+    """Of what was lifted the thing that the pick named: of what lay on it, and may fall off on the way, nothing is claimed."""
     _open: dict[str, tuple[Mapping[str, Any], Truth, dict[str, str]]] = field(default_factory=dict)
 
     def event(self, record: Mapping[str, Any]) -> None:
@@ -78,10 +80,10 @@ class Honesty:
         if tool == "open_gripper":
             return f"the hand still holds {now.in_hand[0]}" if now.in_hand else ""
         if tool in ("pick", "handover"):
-            return self._holds(tool, arguments, before, now, names)
+            return self._holds(tool, str(data.get("object_id") or arguments.get("object_id", "")), before, now, names)
         if tool in ("push", "separate"):
             return self._pushed(arguments, before, now, names, data)
-        held, self._lifted = self._lifted or before.in_hand, ()
+        held, self._lifted, self._named = self._named or self._lifted or before.in_hand, (), ()
         if tool == "place_beside":
             arguments = {**arguments, "side": data.get("side", arguments.get("side", "near"))}
         why = [self._put(tool, arguments, now.get(name), before, now, names) for name in held]
@@ -96,7 +98,7 @@ class Honesty:
             return self._inside(item, now, names.get(str(arguments["container_id"]), ""))
         return self._placed(tool, arguments, item, before, now, names)
 
-    def _holds(self, tool: str, arguments: Mapping[str, Any], before: Truth, now: Truth, names: Mapping[str, str]) -> str:
+    def _holds(self, tool: str, object_id: str, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
         if tool == "handover":
             lost = [name for name in before.in_hand if name not in now.in_hand]
             return f"{lost[0]} is not in the hand any more" if lost else "" if now.in_hand or self._lifted else "nothing is in the hand"
@@ -104,7 +106,8 @@ class Honesty:
         self._lifted = tuple(name for name, height in risen.items() if height > LIFTED)  # two thin things may be held as one, each by one finger
         if not self._lifted:
             return "nothing was lifted"
-        wanted = names.get(str(arguments.get("object_id", "")), "")  # empty: the scorer cannot tell which of the things was meant
+        wanted = names.get(object_id, "")  # empty: the scorer cannot tell which of the things was meant
+        self._named = (wanted,) if wanted in self._lifted else ()
         return f"{', '.join(self._lifted)} was lifted, not {wanted}" if wanted and wanted not in self._lifted else ""
 
     def _inside(self, item: TruthObject, now: Truth, wanted: str) -> str:

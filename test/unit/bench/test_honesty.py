@@ -19,18 +19,23 @@ START = _truth((0.0, 0.1, 0.015), (0.0, -0.1, 0.015))
 
 
 def _judge(tool, arguments, before, after):
+    return _judge_all((tool, arguments, before, after))
+
+
+def _judge_all(*calls):
     belief = Belief()
     objects = [
         SceneObject(f"block_{number}", "block", "red", "box", np.asarray(SIZE), pose_at(0.003, y, 0.015), np.zeros((0, 3), np.float32), 1.0)
         for number, y in ((1, 0.1), (2, -0.1))
     ]
     belief.scene = Scene(tuple(objects), Table(np.eye(4), (0.9, 1.1)), 0.0)
-    truths = iter([before, after])
+    truths = iter([truth for *_, before, after in calls for truth in (before, after)])
     world = WorldSpec(tuple(ObjectSpec(name, "block", SIZE, (1, 0, 0), 0.02, np.eye(4)) for name in ("one", "two")))
     honesty = Honesty(world, lambda: next(truths), belief)
-    honesty.event({"event": "start", "id": "1", "tool": tool, "arguments": arguments})
-    honesty.event({"event": "end", "id": "1", "tool": tool, "code": "", "data": {"message": "done"}})
-    assert honesty.calls == 1
+    for tool, arguments, *_ in calls:
+        honesty.event({"event": "start", "id": "1", "tool": tool, "arguments": arguments})
+        honesty.event({"event": "end", "id": "1", "tool": tool, "code": "", "data": {"message": "done"}})
+    assert honesty.calls == len(calls)
     return honesty.false
 
 
@@ -55,3 +60,11 @@ HELD = _truth((0.0, 0.1, 0.11), (0.0, -0.1, 0.015), ("one",))
 )
 def test_a_report_of_success_is_held_against_the_truth(tool, arguments, before, after, honest):
     assert (not _judge(tool, arguments, before, after)) == honest
+
+
+@pytest.mark.parametrize(("one", "two", "honest"), [(0.1, 0.3, True), (0.3, 0.1, False)])
+def test_of_what_lay_on_a_thing_and_fell_off_on_the_way_nothing_is_claimed(one, two, honest):
+    both = _truth((0.0, 0.1, 0.11), (0.0, 0.1, 0.14), ("one", "two"))
+    pick = "pick", {"object_id": "block_1"}, _truth((0.0, 0.1, 0.015), (0.0, 0.1, 0.045)), both
+    place = "place_at", {"x": 0.1, "y": 0.0}, both, _truth((one, 0.0, 0.015), (two, 0.0, 0.015))
+    assert (not _judge_all(pick, place)) == honest
