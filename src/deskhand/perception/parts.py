@@ -29,6 +29,7 @@ _OFF = 0.004  # [m] that the points of a can's side may lie off it
 _END = 0.010  # [m] between the end of a round side that is seen and that of the can
 _SMALLEST = 0.012  # [m] radius of a lid
 _SIDES = 50  # [px]
+_AS_THIN, _ASKEW = 1.3, 0.1  # times as wide as its pieces, and [rad] from their line, may one thing be
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
 
@@ -44,6 +45,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
     lids: dict[int, list[int]] = {}
     joined: dict[tuple[int, int], Segment] = {}
     for i in range(len(pieces) - 1, -1, -1):
+        wholes: list[tuple[float, int]] = []
         for j in map(int, np.flatnonzero(beside[i])):
             lid, part = _may_be_lid(levels[i], levels[j]), _may_be_part(pieces[i], pieces[j])
             if owner[j] != j or not (lid or part):
@@ -54,15 +56,20 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
                 continue
             if lid:
                 joined[i, j] = _union(pieces[j], [pieces[i]])
-            if (lid and _is_lid(joined[i, j], view, fits)) or (part and _is_part(pieces[i], pieces[j], _alone(fits, pieces[j]))):
+            if lid and _is_lid(joined[i, j], view, fits):
                 owner[i] = j
                 break
+            if part and (off := _off_line(pieces[i], pieces[j], _alone(fits, pieces[j]))) is not None:
+                wholes.append((off, j))
+                continue
             if part and _is_end(pieces[i], fits.of(pieces[j], 0.0)):
                 owner[i] = j
                 pieces[i] = replace(pieces[i], measured=np.zeros(len(pieces[i]), bool))  # it tells how far the can goes, not how it is curved
                 break
             if lid:
                 lids.setdefault(j, []).append(i)
+        if owner[i] == i and wholes:
+            owner[i] = min(wholes)[1]
     closed = _closed_each(view, fits, pieces, owner, lids)
     _join_cut_through(pieces, owner)
     if not cut:
@@ -121,11 +128,23 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
         distance = float(np.linalg.norm(gap))
         if distance + (a.length + b.length) / 2 > _LONGEST or abs(a.middle[2] - b.middle[2]) > 0.012:
             continue
-        long = a if a.length > b.length else b
-        off_line = float(np.linalg.norm(gap - long.axis * (gap @ long.axis)))
-        parallel = min(a.length, b.length) < 3 * max(a.width, b.width) or abs(a.axis @ b.axis) > 0.95
-        if off_line < 0.007 and parallel and distance > (a.length + b.length) / 2 - 0.005:
+        if distance > (a.length + b.length) / 2 - 0.005 and (_in_line(a, b) or _on_one_line(a, b, _line(_union(pieces[i], [pieces[j]])))):
             owner[j] = i
+
+
+def _in_line(a: _Line, b: _Line) -> bool:
+    """Whether the shorter piece is on the line of the longer one."""
+    gap, long = b.middle - a.middle, a if a.length > b.length else b
+    off_line = float(np.linalg.norm(gap - long.axis * (gap @ long.axis)))
+    return off_line < 0.007 and (min(a.length, b.length) < 3 * max(a.width, b.width) or abs(float(a.axis @ b.axis)) > 0.95)
+
+
+def _on_one_line(a: _Line, b: _Line, both: _Line | None) -> bool:
+    """Whether two pieces make one that is as thin, and run along it as well as their lengths allow to tell."""
+    if both is None or both.width > _AS_THIN * max(a.width, b.width):
+        return False
+    angles = [float(np.arccos(min(1.0, abs(float(piece.axis @ both.axis))))) for piece in (a, b)]
+    return all(angle < _ASKEW + float(np.arctan2(piece.width, 2 * piece.length)) for angle, piece in zip(angles, (a, b), strict=True))
 
 
 def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int]) -> None:
@@ -261,12 +280,17 @@ def _may_be_part(part: Segment, main: Segment) -> bool:
     return len(part) <= 0.6 * len(main)
 
 
-def _is_part(part: Segment, main: Segment, solid: Solid) -> bool:
-    """A smaller piece that lies on the surface of ``main``, or at the end of a long thing in line with it."""
+def _off_line(part: Segment, main: Segment, solid: Solid) -> float | None:
+    """How far [m] a smaller piece is from the middle line of ``main``, on whose surface it lies, or at whose end in line with it where that is long.
+
+    None for a piece that is no part of it.
+    """
+    local = (part.points - solid.pose[:3, 3]) @ solid.pose[:3, :3]
+    off = abs(float(np.median(local[:, 1])))
     if (np.abs(surface_distance(solid, part.points)) < _SURFACE).mean() > 0.9:
-        return True
+        return off
     if not (solid.lying or solid.size[0] > 3 * solid.size[1]) or len(part) > 0.35 * len(main):
-        return False
-    local = np.abs((part.points - solid.pose[:3, 3]) @ solid.pose[:3, :3])
+        return None
+    local = np.abs(local)
     in_line = (local[:, 1] < solid.size[1] / 2 + 0.003) & (local[:, 2] < solid.size[2] / 2 + 0.004) & (local[:, 0] < solid.size[0] / 2 + 0.035)
-    return bool(in_line.mean() > 0.85)
+    return off if in_line.mean() > 0.85 else None
