@@ -14,7 +14,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import fit_circle
-from deskhand.perception.probes import FREE, GRAZING, HIDDEN, UNKNOWN, Taken, states
+from deskhand.perception.probes import FREE, GRAZING, HIDDEN, SEEN, UNKNOWN, Taken, states
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.solid import Solid
 from deskhand.perception.standing import upright
@@ -119,7 +119,7 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
 
 
 def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array, taken: Taken) -> list[int]:
-    """For each side (axis, sign), after how many of ``steps`` [m] beyond it the box ends: before that it is hidden all the way."""
+    """For each side (axis, sign), after how many of ``steps`` [m] beyond it the box ends: before that it is hidden, or some of it seen, all the way."""
     half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
     away = GRAZING * float(np.linalg.norm(toward))
@@ -136,7 +136,9 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
     found = states(view, world, _HIDES).reshape(shape)
     filled = taken(world.reshape(*shape, 3)[:, 1].reshape(-1, 3)).reshape(len(sides), len(steps), 4).mean(axis=-1) > 0.4
     said = (found[:, 0] != UNKNOWN).sum(axis=-1)
-    free = ((found[:, 0] == HIDDEN).sum(axis=-1) <= 0.5 * said) | filled
+    hidden, seen = (found[:, 0] == HIDDEN).sum(axis=-1), (found[:, 0] == SEEN).sum(axis=-1)
+    free = (hidden + seen <= 0.5 * said) | filled  # something round on it leaves corners of its top to be seen
+    free |= (hidden == 0) & (np.arange(len(steps)) == 0)
     for k, (axis, _) in enumerate(sides):
         if abs(toward[1 - axis]) > half[1 - axis] + away:  # the face beside is turned to the camera
             free[k] |= (found[k, 2] == FREE).mean(axis=-1) > 0.4

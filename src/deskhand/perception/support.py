@@ -111,14 +111,15 @@ def _taken(i: int, placed: list[Placed]) -> Taken:
     others = [item for j, item in enumerate(placed) if j != i]
     near = [item for item in others if np.linalg.norm(item.solid.pose[:2, 3] - own.pose[:2, 3]) < reach + float(np.linalg.norm(item.solid.size[:2])) / 2]
     solids = [item.solid for item in near if item.hollow is None]
-    hollows = [(item.hollow, bool(item.hollow.holds(own.pose[None, :3, 3])[0])) for item in near if item.hollow is not None]
+    hollows = [(item.hollow, _bottom(item.solid), bool(item.hollow.holds(own.pose[None, :3, 3])[0])) for item in near if item.hollow is not None]
 
     def taken(points: Array) -> Mask:
         hit = np.zeros(len(points), bool)
         for solid in solids:
             hit |= surface_distance(solid, points) < -_WITHIN
-        for hollow, inside in hollows:
-            hit |= (hollow.holds(points, hollow.wall if inside else 0.0) != inside) & (points[:, 2] < hollow.height)
+        for hollow, bottom, inside in hollows:
+            height = points[:, 2]
+            hit |= (hollow.holds(points, hollow.wall if inside else 0.0) != inside) & (bottom - _WITHIN < height) & (height < hollow.height)
         return hit
 
     return taken
@@ -134,6 +135,10 @@ def _depth(i: int, carriers: dict[int, list[int]]) -> int:
 
 def _top(solid: Solid) -> float:
     return float(solid.pose[2, 3] + np.abs(solid.pose[2, :3]) @ solid.size / 2)
+
+
+def _bottom(solid: Solid) -> float:
+    return float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2)
 
 
 def _own_top(view: View, item: Placed, above: list[float]) -> float:
