@@ -16,7 +16,7 @@ _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
 _BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of a thing, and of its thinner tip, is seen
 _MIXED = 4  # steps
-_BEHIND_EDGE = 7  # steps
+_TIPPED = 0.028  # [m] thicker things have no tips
 _SLICES, _FINE = 15, 0.00025  # across a leaning thing; [m] between the points that are looked at in each
 _EDGES = 0.5  # [px] of a thing at its two edges whose colour is more that of what is beside it
 _WINDOW = 16  # [px]
@@ -127,29 +127,30 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     free = states(view, line + _TIP_EDGE * rise, _NEARER) == FREE
     is_ground = (_difference(tip, ground) < 1.0) | (free & np.append(free[1:], True))
     is_other = taken(line - [0.0, 0.0, 0.25 * solid.size[2]])
-    last = _tip_end(tip, own, is_ground | is_other, first)
+    edge = int(solid.size[2] / 2 / _STEP) if solid.size[2] < _TIPPED else 0
+    last = _tip_end(tip, own, is_ground | is_other, first, edge)
     # What differs from the ground all the way is something else that lies there, and what is nearer stands before the end.
     beyond = slice(last, last + _MIXED)
     open_ground = is_ground[beyond] & (states(view, (line + _TIP_EDGE * rise)[beyond], _NEARER) != HIDDEN)
     if open_ground.any() and open_ground.mean() > 0.7:
         return float(reach[last - 1] + _STEP / 2)
-    last = _tip_end(tip, own, is_ground | is_other, first, one_color=True)
+    last = _tip_end(tip, own, is_ground | is_other, first, edge, one_color=True)
     # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
     there = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
     return float(reach[last - 1] + _STEP / 2) if len(there) == _MIXED and (there != HIDDEN).all() and (there != UNKNOWN).any() else None
 
 
-def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, one_color: bool = False) -> int:
+def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, edge: int, one_color: bool = False) -> int:
     """Number of the step at which a thing ends whose body does so at ``first``: a tip of another colour may go on from there.
 
     ``tip`` (N, 4) is how the line along it looks, ``own`` (1, 4) its body; ``beyond`` (N,) says where the ground or another known thing is.
-    ``one_color``: what is unlike where the tip begins is no more of it.
+    ``edge``: how many steps of the tip the edge of the body may hide; ``one_color``: what is unlike where the tip begins is no more of it.
     """
     unlike = _difference(tip, own) > 1.0
     goes_on = ~beyond & unlike
     begin = max(0, first - 2)
-    before = unlike[first : first + _BEHIND_EDGE]
-    shown = first + (int(np.argmax(before)) if before.any() else 0)  # the edge of the body hides where the tip begins
+    before = unlike[first : first + edge]
+    shown = first + (int(np.argmax(before)) if before.any() else 0)
     begins = np.flatnonzero(goes_on[begin : shown + _MIXED])  # where the body ends its colour is mixed with what is beyond
     if not len(begins):
         return first

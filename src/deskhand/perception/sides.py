@@ -137,8 +137,7 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
     filled = taken(world.reshape(*shape, 3)[:, 1].reshape(-1, 3)).reshape(len(sides), len(steps), 4).mean(axis=-1) > 0.4
     said = (found[:, 0] != UNKNOWN).sum(axis=-1)
     hidden, seen = (found[:, 0] == HIDDEN).sum(axis=-1), (found[:, 0] == SEEN).sum(axis=-1)
-    free = (hidden + seen <= 0.5 * said) | filled  # something round on it leaves corners of its top to be seen
-    free |= (hidden == 0) & (np.arange(len(steps)) == 0)
+    free = (hidden + seen <= 0.5 * said) | (hidden < seen) | filled  # something round on it leaves corners of its top to be seen
     for k, (axis, _) in enumerate(sides):
         if abs(toward[1 - axis]) > half[1 - axis] + away:  # the face beside is turned to the camera
             free[k] |= (found[k, 2] == FREE).mean(axis=-1) > 0.4

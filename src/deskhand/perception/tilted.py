@@ -15,6 +15,7 @@ from deskhand.perception.sides import Prior, corner_yaw
 from deskhand.perception.solid import Solid, rms, surface_distance
 
 _TILT = np.cos(np.deg2rad(6.0))  # of the axis that is nearest to upright; less is standing
+_BELOW = 0.004  # [m] that it may seem to reach into the table
 _ON_FACE = 0.002  # [m] from the plane of a face
 _BESIDE = 0.004
 _TRIALS = 80
@@ -35,8 +36,9 @@ _STAYS = 0.01  # weight of what no point is near to
 
 
 def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | None:
-    """The box through ``points`` (N, 3) whichever way it is turned; ``whole`` (M, 3) tells how far it reaches. None when it stands, or may be a ball.
+    """The box through ``points`` (N, 3) whichever way it is turned; ``whole`` (M, 3) tells how far it reaches.
 
+    None when it stands, would go through the table at height 0, or may be a ball.
     Its axes are those of its largest face and of what is seen of the others; where no other face is seen it is as deep as such things usually are.
     """
     normal = _largest_face(points, eye)
@@ -77,9 +79,10 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     turn = axes[:, order]
     turn[:, 2] *= np.sign(turn[2, 2])
     turn[:, 1] = np.cross(turn[:, 2], turn[:, 0])
-    if turn[2, 2] > _TILT:
+    middle = axes @ ((low + high) / 2)
+    if turn[2, 2] > _TILT or middle[2] - np.abs(turn[2]) @ size[order] / 2 < -_BELOW:
         return None
-    solid = Solid("box", make_transform(turn, axes @ ((low + high) / 2)), size[order], 0.0, guessed=tuple(order.index(axis) for axis in guessed))
+    solid = Solid("box", make_transform(turn, middle), size[order], 0.0, guessed=tuple(order.index(axis) for axis in guessed))
     solid = replace(solid, error=rms(surface_distance(solid, points)))
     return None if rms(fit_round(points, _GOOD)[2]) < _ROUND * solid.error else solid
 

@@ -57,13 +57,20 @@ def usual(shape: str, sizes: np.ndarray, hidden: bool = False) -> np.ndarray:
 def test_its_faces_give_pose_and_size():
     size, eye = np.array([0.070, 0.040, 0.024]), np.array([0.4, 0.1, 0.5])
     rotation = (rotation_about([0, 1, 0], 0.5) @ rotation_about([0, 0, 1], 0.8))[:3, :3]
-    points = surface(size, rotation, eye)
-    found = tilted(points, points, eye, usual)
+    up = np.array([0.0, 0.0, 0.1])
+    points = surface(size, rotation, eye) + up
+    found = tilted(points, points, eye + up, usual)
     assert found is not None and found.guessed == ()
     np.testing.assert_allclose(np.sort(found.size), np.sort(size), atol=0.0015)
-    true = Solid("box", make_transform(rotation), size, 0.0)
+    true = Solid("box", make_transform(rotation, up), size, 0.0)
     corners = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1).T * found.size @ found.pose[:3, :3].T + found.pose[:3, 3]
     assert np.abs(surface_distance(true, corners)).max() < 0.002
+
+
+def test_what_would_go_through_the_table_is_none():
+    eye = np.array([0.4, 0.1, 0.5])
+    points = surface(np.array([0.070, 0.040, 0.024]), rotation_about([0, 1, 0], 0.5)[:3, :3], eye)
+    assert tilted(points, points, eye, usual) is None
 
 
 @pytest.mark.parametrize("points", ["ball", "upright"])
@@ -75,4 +82,5 @@ def test_a_ball_is_none_and_neither_is_what_stands(points):
         cloud = cloud[cloud @ eye > 0.006 * np.linalg.norm(eye)]
     else:
         cloud = surface(np.array([0.06, 0.04, 0.03]), rotation_about([0, 0, 1], 0.7)[:3, :3], eye)
-    assert tilted(cloud, cloud, eye, usual) is None
+    up = np.array([0.0, 0.0, 0.1])
+    assert tilted(cloud + up, cloud + up, eye + up, usual) is None
