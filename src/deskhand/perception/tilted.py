@@ -20,7 +20,7 @@ _ON_FACE = 0.002  # [m] from the plane of a face
 _BESIDE = 0.004
 _TRIALS = 80
 _LEAST_FACE = 0.3  # share of the points that the largest face must have
-_SIDE = 25  # points of other faces that tell how it is turned
+_SIDE = 25  # points that tell how a thing is turned
 _TRIM = 0.02
 _SHALLOW = 0.004  # [m] that a thing is deep at least
 _FEW = 3  # points that may be deeper than the thing is
@@ -41,7 +41,7 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     None when it stands, would go through the table at height 0, or may be a ball.
     Its axes are those of its largest face and of what is seen of the others; where no other face is seen it is as deep as such things usually are.
     """
-    normal = _largest_face(points, eye)
+    normal = _largest_face(points, eye) if len(points) >= _SIDE else None
     if normal is None:
         return None
     axes = _frame(normal)
@@ -59,10 +59,8 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     low, high = low - rest, high + rest
     deepest = float(np.partition(whole @ normal, _FEW)[_FEW])
     low[2], high[2] = min(level - _SHALLOW, deepest), level
-    if (
-        np.abs(axes[2]).max() > _UPRIGHT
-        or rms(surface_distance(Solid("box", make_transform(axes, axes @ ((low + high) / 2)), high - low, 0.0), points)) > _ROUGH
-    ):
+    rough = Solid("box", make_transform(axes, axes @ ((low + high) / 2)), high - low, 0.0)
+    if np.abs(axes[2]).max() > _UPRIGHT or rms(surface_distance(rough, points)) > _ROUGH:
         return None
     axes, low, high = _polished(points[:: 1 + len(points) // _SOME], axes, low, high)
     size = high - low
