@@ -22,6 +22,7 @@ from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
+from deskhand.skills.separate import separate
 from deskhand.types import Grasp, Scene, SceneObject, SceneUpdate
 
 LIFTED = 0.03  # [m]
@@ -134,6 +135,10 @@ class Bench:
             round(time.perf_counter() - began, 3),
             {**data, "id": item.id, "label": item.label, "shape": item.shape, "features": self._features(data.get("grasp_pose"))},
         )
+
+    def push_apart(self, object_id: str) -> bool:
+        """Whether a thing was pushed away from what lies close beside it."""
+        return separate(self.context(), object_id).ok
 
     def nothing(self, message: str) -> PickRecord:
         """The record of a pick that could not even be asked for."""

@@ -74,7 +74,10 @@ def single(desk: Bench) -> PickRecord:
 
 
 def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
-    """Pick one thing after the other; what is held is taken away. Gives the picks, how many things went, and CPU times [ms] for grasps of the whole desk."""
+    """Pick one thing after the other; what is held is taken away, and where no finger fits between what is left, one thing is pushed apart.
+
+    Gives the picks, how many things went, and CPU times [ms] for grasps of the whole desk.
+    """
     picks: list[PickRecord] = []
     failures: dict[str, int] = {}
     times: list[float] = []
@@ -89,7 +92,8 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
         if item is None:
             idle += 1
             failures = dict.fromkeys(failures, 0)
-            desk.belief.disturb()
+            if not any(desk.push_apart(item.id) for item in scene.objects if not item.is_container):
+                desk.belief.disturb()
             continue
         pick = desk.pick(item)
         picks.append(pick)
