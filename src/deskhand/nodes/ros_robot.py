@@ -250,16 +250,19 @@ class RosRobot:
     def stop(self, reason: str) -> None:
         """See Robot."""
         self._node.get_logger().warning(f"stop asked for: {reason}")
-        self._trigger("safety/stop")
+        self._trigger("safety/stop", stopped=True)
 
     def reset_stop(self) -> None:
         """See Robot."""
-        self._trigger("safety/reset")
+        self._trigger("safety/reset", stopped=False)
 
-    def _trigger(self, name: str) -> None:
+    def _trigger(self, name: str, stopped: bool) -> None:
+        """Ask the safety node, and wait until its status says so, too: who asks next shall not hear one from before."""
         response = self._call(name, Trigger.Request(), 5.0)
         if not response.success:
             raise DeskhandError("safety_stop", response.message or f"{name} was refused.")
+        with self._news:
+            self._news.wait_for(lambda: self._status is not None and self._status.stopped == stopped, timeout=1.0)
 
     # ------------------------------------------------------------ calls
 
