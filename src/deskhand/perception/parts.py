@@ -25,10 +25,12 @@ _ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
 _SURFACE = 0.0035  # [m]
 _WIDEST = 0.10  # [m] of another
 _ONE = 0.0015  # [m] rms of one solid through two pieces
+_FREE = 0.1  # share of its faces that the camera looks through at most
 _OFF = 0.004  # [m] that the points of a can's side may lie off it
 _END = 0.010  # [m] between the end of a round side that is seen and that of the can
 _SMALLEST = 0.012  # [m] radius of a lid
 _SIDES = 50  # [px]
+_ON_LIDS = 0.9  # share of a level piece that is on the cans of which it makes the lids
 _AS_THIN, _ASKEW = 1.3, 0.1  # times as wide as its pieces, and [rad] from their line, may one thing be
 _LONGEST = 0.19  # [m] of a thing that is seen in two pieces
 
@@ -38,7 +40,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
 
     ``cut``: things that touch were cut apart, so that pieces beside each other stay so.
     """
-    pieces = sorted(segments, key=len, reverse=True)
+    pieces = sorted(_lids_apart(segments), key=len, reverse=True)
     beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
     trees: dict[int, cKDTree] = {}
     owner = list(range(len(pieces)))
@@ -72,8 +74,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
             owner[i] = min(wholes)[1]
     closed = _closed_each(view, fits, pieces, owner, lids)
     _join_cut_through(pieces, owner)
-    if not cut:
-        _join_behind(view, fits, pieces, owner)
+    _join_behind(view, fits, pieces, owner, cut)
     result = []
     for j, main_piece in enumerate(pieces):
         if _root(owner, j) != j:
@@ -86,6 +87,24 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
         known = joined.get((parts[0], j)) if len(parts) == 1 else None
         result.append(known or _union(main_piece, [pieces[i] for i in parts]))
     return [item for item in result if len(item) >= settings.min_pixels]
+
+
+def _lids_apart(segments: list[Segment]) -> list[Segment]:
+    """The same with lids of cans cut apart that touch, and are seen as one piece."""
+    levels = [_levels(item) for item in segments]
+    beside = _neighbours(segments)
+    result = []
+    for i, item in enumerate(segments):
+        below = [segments[j] for j in map(int, np.flatnonzero(beside[i])) if len(segments[j]) >= _SIDES and _may_be_lid(levels[i], levels[j])]
+        rounds = [(centre, radius) for centre, radius, error in (fit_circle(side.points[:, :2]) for side in below) if error < _OFF / 2 and radius < _WIDEST / 2]
+        if len(rounds) < 2:
+            result.append(item)
+            continue
+        off = np.stack([np.linalg.norm(item.points[:, :2] - centre, axis=1) - radius for centre, radius in rounds])
+        parts = [part_of(item, off.argmin(axis=0) == number) for number in range(len(rounds))]
+        whole = min(map(len, parts)) >= _SIDES and float((off.min(axis=0) < _OFF).mean()) > _ON_LIDS and all(_disc(part) is not None for part in parts)
+        result += parts if whole else [item]
+    return result
 
 
 def _closed_each(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int], lids: dict[int, list[int]]) -> dict[int, list[Segment]]:
@@ -147,33 +166,34 @@ def _on_one_line(a: _Line, b: _Line, both: _Line | None) -> bool:
     return all(angle < _ASKEW + float(np.arctan2(piece.width, 2 * piece.length)) for angle, piece in zip(angles, (a, b), strict=True))
 
 
-def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int]) -> None:
-    """Boxes and round things of which something that stands before them shows two pieces: one solid explains both, and nothing is seen between."""
+def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int], apart: bool) -> None:
+    """Boxes and round things of which something that stands before them shows two pieces: one solid explains both, and nothing is seen between.
+
+    ``apart``: only pieces that do not touch.
+    """
     for i, j in combinations(range(len(pieces)), 2):
         one, other = pieces[i], pieces[j]
-        if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other):
+        if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other, apart):
             continue
         union = _union(one, [other])
         whole, alone = fits.of(union), fits.of(one)
         if whole.shape == "other" or whole.size.max() > _WIDEST or whole.error > max(_ONE, 1.2 * view.noise, 1.1 * alone.error):
             continue
-        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < 0.05:
+        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < _FREE:
             owner[j] = i
 
 
-def _hidden_between(view: View, one: Segment, other: Segment) -> bool:
+def _hidden_between(view: View, one: Segment, other: Segment, apart: bool) -> bool:
     """True when the way from one piece to the other is behind something."""
     a, b = one.points[:: 1 + len(one) // 60], other.points[:: 1 + len(other) // 60]
     distance = np.linalg.norm(a[:, None] - b[None], axis=2)
     i, j = np.unravel_index(int(distance.argmin()), distance.shape)
-    if distance[i, j] > _WIDEST / 2:
+    if distance[i, j] > _WIDEST / 2 or (apart and distance[i, j] < _TOUCH):
         return False
-    if distance[i, j] > _TOUCH:
-        begin, end = a[i], b[j]
-    else:  # what stands on a thing may leave two pieces of it that nearly meet at a corner
-        begin, end = a.mean(axis=0), b.mean(axis=0)
-    between = states(view, begin + np.linspace(0.25, 0.75, 5)[:, None] * (end - begin), 0.003)
-    return bool((between == HIDDEN).sum() >= 3 and not (between == FREE).any())
+    # What stands on a thing may leave two pieces of it that nearly meet at a corner.
+    ways = [(a.mean(axis=0), b.mean(axis=0)), *([(a[i], b[j])] if distance[i, j] > _TOUCH else [])]
+    between = [states(view, begin + np.linspace(0.25, 0.75, 5)[:, None] * (end - begin), 0.003) for begin, end in ways]
+    return any((found == HIDDEN).sum() >= 3 and not (found == FREE).any() for found in between)
 
 
 @dataclass(frozen=True)

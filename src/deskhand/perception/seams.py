@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.probes import HIDDEN, states
 from deskhand.perception.quantiles import median
 from deskhand.perception.sides import Prior
 from deskhand.perception.solid import Solid
@@ -17,6 +18,7 @@ _BESIDE = 4  # steps to either side that a seam is compared with
 _INSET = 0.9  # of a face's breadth is looked at
 _LINE = 5.0  # [of 255] lighter or darker than its surroundings at least
 _SPREAD = 3.5  # times the picture's noise
+_HIDES = 0.004  # [m] something nearer by this stands before a face
 _NEAR = 0.0035  # [m] from where an even division puts it
 _SLIGHT = 0.07  # share of a seam's length that must show, more than elsewhere, where blocks explain the size
 _SEEN = 0.2  # the same where another thing explains it as well
@@ -85,18 +87,21 @@ def _lines(view: View, solid: Solid, axis: int) -> tuple[Array, Array]:
         face[..., axis] = steps[:, None]
         face[..., normal] = np.sign(toward[normal]) * half[normal]
         face[..., other] = np.linspace(-_INSET, _INSET, _COLUMNS) * half[other]
-        pixels = view.frame.project(face.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]).reshape(*face.shape[:2], 2)
+        points = face.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
+        pixels = view.frame.project(points).reshape(*face.shape[:2], 2)
         if not np.isfinite(pixels).all():
             continue
         texture = cv2.remap(gray, pixels[..., 0].astype(np.float32), pixels[..., 1].astype(np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        best = np.maximum(best, _shares(texture.astype(float)))
+        hidden = states(view, points, _HIDES).reshape(pixels.shape[:2]) == HIDDEN
+        best = np.maximum(best, _shares(texture.astype(float), hidden))
     return steps, best
 
 
-def _shares(texture: Array) -> Array:
-    """For each row of a face (N, M) the share of its columns that are lighter or darker than the rows on both sides."""
+def _shares(texture: Array, hidden: Mask) -> Array:
+    """For each row of a face (N, M) the share of its columns that are lighter or darker than the rows on both sides, and not at what stands before it."""
     ends = np.pad(texture, ((_BESIDE, _BESIDE), (0, 0)), mode="edge")
     above, below = ends[: -2 * _BESIDE], ends[2 * _BESIDE :]
     stands_out = np.maximum(texture - np.maximum(above, below), np.minimum(above, below) - texture)
     least = max(_LINE, _SPREAD * median(np.abs(texture - (above + below) / 2).reshape(-1)))
-    return np.asarray((stands_out > least).mean(axis=1))
+    near = cv2.dilate(hidden.astype(np.uint8), np.ones((2 * _BESIDE + 1, 1), np.uint8)) > 0
+    return np.asarray(((stands_out > least) & ~near).mean(axis=1))
