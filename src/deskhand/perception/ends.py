@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.probes import FREE, HIDDEN, UNKNOWN, Taken, states
+from deskhand.perception.probes import FREE, HIDDEN, SEEN, UNKNOWN, Taken, states
 from deskhand.perception.sides import Prior
 from deskhand.perception.solid import Solid
 from deskhand.perception.view import Mask, View
@@ -16,6 +16,9 @@ _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
 _BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of a thing, and of its thinner tip, is seen
 _MIXED = 4  # steps
+_SHORTEST_TIP, _LONGEST_TIP = 3, 9  # steps that are of one colour
+_ONE_COLOR = 0.6  # of the difference from which colours are two
+_TIP_SEEN, _TIP_THIN = 0.6, 0.9  # share of a tip that is seen where it would be, and beside which something else is
 _TIPPED = 0.028  # [m] thicker things have no tips
 _SLICES, _FINE = 15, 0.00025  # across a leaning thing; [m] between the points that are looked at in each
 _EDGES = 0.5  # [px] of a thing at its two edges whose colour is more that of what is beside it
@@ -124,16 +127,21 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     if not is_body[0]:
         return None
     first = int(np.argmin(is_body)) if not is_body.all() else len(reach)
-    free = states(view, line + _TIP_EDGE * rise, _NEARER) == FREE
+    at_tip = states(view, line + _TIP_EDGE * rise, _NEARER)
+    free = at_tip == FREE
     is_ground = (_difference(tip, ground) < 1.0) | (free & np.append(free[1:], True))
     is_other = taken(line - [0.0, 0.0, 0.25 * solid.size[2]])
     edge = int(solid.size[2] / 2 / _STEP) if solid.size[2] < _TIPPED else 0
     last = _tip_end(tip, own, is_ground | is_other, first, edge)
     # What differs from the ground all the way is something else that lies there, and what is nearer stands before the end.
     beyond = slice(last, last + _MIXED)
-    open_ground = is_ground[beyond] & (states(view, (line + _TIP_EDGE * rise)[beyond], _NEARER) != HIDDEN)
+    open_ground = is_ground[beyond] & (at_tip[beyond] != HIDDEN)
     if open_ground.any() and open_ground.mean() > 0.7:
         return float(reach[last - 1] + _STEP / 2)
+    seen = states(view, line + _TIP_EDGE * rise, _TOUCHES) == SEEN
+    tip_end = _seen_tip(tip, body, own, seen, is_ground, first, first + edge + _MIXED)
+    if tip_end is not None:
+        return float(reach[tip_end - 1] + _STEP / 2)
     last = _tip_end(tip, own, is_ground | is_other, first, edge, one_color=True)
     # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
     there = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
@@ -162,6 +170,32 @@ def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, edge: int, one_co
         goes_on &= _difference(tip, color) < 1.0
     ends = np.flatnonzero(~goes_on[begin + 2 :])
     return min(len(tip), begin + 2 + int(ends[0])) if len(ends) else len(tip)
+
+
+def _seen_tip(tip: Array, body: Array, own: Array, seen: Mask, ground: Mask, first: int, shown: int) -> int | None:
+    """Number of the step at which a tip of one colour ends that begins between the steps ``first`` and ``shown``; None where none is seen.
+
+    It is where the thing would be (``seen`` (N,)), with no ``ground`` (N,) before it, and thinner than its body: further out (``body`` (N, 4)) its
+    colour is not seen beside all of it.
+    """
+    begin = max(0, first - 2)
+    unlike = np.flatnonzero(_difference(tip[begin:shown], own) > 1.0)
+    if not len(unlike):
+        return None
+    begin += int(unlike[0])
+    longest, where = 0, begin
+    for k in range(begin, min(begin + _MIXED + 2, len(tip))):
+        same = _apart(tip[k:], tip[k : k + 1]) < _ONE_COLOR
+        length = len(same) if same.all() else int(np.argmin(same))
+        if length > longest:
+            longest, where = length, k
+    part = slice(where, where + longest)
+    if not _SHORTEST_TIP <= longest <= _LONGEST_TIP or where + longest >= len(tip) or seen[part].mean() < _TIP_SEEN:
+        return None
+    if ground[begin:where].sum() > 1 or ground[part].mean() > 0.5:  # a glint where the tip begins is a step wide
+        return None
+    beside = _apart(body[part], np.median(tip[part], axis=0)[None]) < 1.0
+    return where + longest if beside.mean() < _TIP_THIN else None
 
 
 def _beyond(view: View, solid: Solid, away: Array, end: float, room: float, taken: Taken) -> float | None:
@@ -228,6 +262,12 @@ def _difference(own: Array, other: Array) -> Array:
     chroma = np.linalg.norm(own[:, :3] - other[:, :3], axis=1) / _UNLIKE_CHROMA
     light = own[:, 3] - other[:, 3]
     return np.asarray(np.maximum(chroma, np.maximum(light / _UNLIKE, -light / _SHADOW)))
+
+
+def _apart(one: Array, other: Array) -> Array:
+    """The same, with a shadow as different as what is dark."""
+    chroma = np.linalg.norm(one[:, :3] - other[:, :3], axis=1) / _UNLIKE_CHROMA
+    return np.asarray(np.maximum(chroma, np.abs(one[:, 3] - other[:, 3]) / _UNLIKE))
 
 
 def _hidden(view: View, solid: Solid, away: Array, end: float, taken: Taken) -> float:
