@@ -26,7 +26,7 @@ _TOUCH = 0.0015  # [m] that fingers measure wrongly: pads give way, gears have p
 _UNUSUAL = 0.4  # how likely sides are that a thing may have but mostly has not
 _SOFT, _EQUAL = 0.15, 0.02  # added to the logarithm of a range, and of a usual ratio: sides that are equal are so by no chance
 _SIDES = ("long", "middle", "short")
-_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
+_FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Form:
     sides: tuple[Range, Range, Range]
     height: Range | None
     ratio: Range | None
+    flatness: Range | None
     colors: tuple[str, ...]
     unusual_color: float
     usual: tuple[Range, Range, Range] | None
@@ -102,9 +103,9 @@ class Classifier:
         low, high, share = self._closed[shape, hidden]
         if not len(share):
             return np.zeros(len(sizes))
-        values = np.empty((len(sizes), 1, 4))
+        values = np.empty((len(sizes), 1, 5))
         values[:, 0, 2::-1] = np.sort(sizes, axis=1)
-        values[:, 0, 3] = values[:, 0, 0] / np.maximum(values[:, 0, 2], 1e-6)
+        values[:, 0, 3:] = values[:, 0, :2] / np.maximum(values[:, 0, 2:3], 1e-6)
         soft = self.margin * values
         soft[..., :3] += self.absolute_margin
         beyond = np.maximum(0.0, np.maximum(low - values, values - high)) / soft
@@ -130,6 +131,8 @@ class Classifier:
         if form.ratio is not None:
             ratio = sides[0] / max(1e-6, sides[2])
             fit *= self._within(ratio, form.ratio, seen.cut, absolute=0.0)
+        if form.flatness is not None:
+            fit *= self._within(sides[1] / max(1e-6, sides[2]), form.flatness, False, absolute=0.0)
         if form.colors and seen.color not in form.colors:
             fit *= form.unusual_color
         return fit
@@ -149,7 +152,7 @@ def _feels(form: Form, width: float) -> bool:
 
 
 def _spans(forms: tuple[Form, ...], shape: str, hidden: bool) -> tuple[Array, Array, Array]:
-    """Of the closed forms of a shape low and high (F, 4) of the sides and their ratio, as they may be and as they usually are, and how much each says (F,)."""
+    """Of the closed forms of a shape low and high (F, 5) of the sides, their ratio and flatness, may be and usually are, and how much each says (F,)."""
     low, high, share = [], [], []
     for form in forms:
         if form.hollow or shape not in form.shapes:
@@ -158,7 +161,7 @@ def _spans(forms: tuple[Form, ...], shape: str, hidden: bool) -> tuple[Array, Ar
         ways += [(form.usual, form.ratio, 1.0, _SOFT)] if form.usual else []
         ways += [(form.usual or form.sides, form.usual_ratio, 1.0, _EQUAL)] if hidden and form.usual_ratio else []
         for sides, ratio, weight, soft in ways:
-            spans = (*sides, ratio or (0.0, np.inf))
+            spans = (*sides, ratio or (0.0, np.inf), form.flatness or (0.0, np.inf))
             low.append([span[0] for span in spans])
             high.append([span[1] for span in spans])
             share.append(weight / _vagueness(replace(form, sides=sides, ratio=ratio), soft))
@@ -211,6 +214,7 @@ def _form(kind: str, entry: dict[str, Any], unusual_color: float) -> Form:
         (sides[0], sides[1], sides[2]),
         _range(kind, entry, "height"),
         _range(kind, entry, "ratio"),
+        _range(kind, entry, "flatness"),
         tuple(entry.get("colors", ())),
         float(entry.get("unusual_color", unusual_color)),
         (usual[0], usual[1], usual[2]) if usual != sides else None,

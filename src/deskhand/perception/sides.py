@@ -35,6 +35,7 @@ _STEP = 0.004
 _HIDES = 0.003  # [m] something nearer by this stands before it
 _GRAIN, _NEAR = 0.002, 5  # [m] of sizes that are compared, and how many of them are near each other
 _TRIM = 0.02
+_GUESSES, _AS_USUAL, _OTHERWISE = 2, 0.2, 0.012  # of sizes: how many, how usual the second, and how far [m] from the first
 
 
 def from_sides(view: View, points: Array, top: float, support: float) -> list[Solid]:
@@ -95,9 +96,15 @@ def _closeness(points: Array, yaws: Array) -> Array:
 
 
 def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
+    """A standing box with what is hidden of it, as such things mostly are; see :func:`completions`."""
+    return completions(view, solid, prior, taken)[0]
+
+
+def completions(view: View, solid: Solid, prior: Prior, taken: Taken) -> list[Solid]:
     """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be, or another thing is there.
 
-    The size is then estimated between what is seen and that bound; ``guessed`` names the axes.
+    The size is then estimated between what is seen and that bound, in one way or, where things of two sizes are about as usual, in two, the likelier one
+    first; ``guessed`` names the axes.
     """
     sides = [(axis, sign) for axis in (0, 1) for sign in (-1.0, 1.0)]
     beyond = np.zeros((2, 2))
@@ -109,13 +116,16 @@ def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
             beyond[sides[k][0], k % 2] = steps[last - 1] if last > 0 else 0.0
     guessed = tuple(axis for axis in (0, 1) if beyond[axis].sum() > 0.003)
     if not guessed:
-        return solid
+        return [solid]
     room = [float(beyond[axis].sum()) if axis in guessed else 0.0 for axis in (0, 1)]
-    size, pose = _usual(solid.size, room, prior), solid.pose.copy()
-    for axis in guessed:
-        extra = size[axis] - solid.size[axis]
-        pose[:2, 3] += pose[:2, axis] * extra / 2 * (beyond[axis, 1] - beyond[axis, 0]) / beyond[axis].sum()
-    return replace(solid, size=size, pose=pose, guessed=guessed)
+    found = []
+    for size in _usual(solid.size, room, prior):
+        pose = solid.pose.copy()
+        for axis in guessed:
+            extra = size[axis] - solid.size[axis]
+            pose[:2, 3] += pose[:2, axis] * extra / 2 * (beyond[axis, 1] - beyond[axis, 0]) / beyond[axis].sum()
+        found.append(replace(solid, size=size, pose=pose, guessed=guessed))
+    return found
 
 
 def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array, taken: Taken) -> list[int]:
@@ -144,12 +154,17 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
     return [int(np.argmax(row)) if row.any() else len(steps) for row in free]
 
 
-def _usual(size: Array, room: list[float], prior: Prior) -> Array:
-    """The size (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual things are near to."""
+def _usual(size: Array, room: list[float], prior: Prior) -> list[Array]:
+    """The one or two sizes (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual things are near to."""
     steps = [np.arange(size[axis], size[axis] + room[axis] + 0.003, _GRAIN) for axis in (0, 1)]
     grid = np.stack(np.meshgrid(*steps, [size[2]], indexing="ij"), axis=-1)
     weights = prior("box", grid.reshape(-1, 3), hidden=True).reshape(len(steps[0]), len(steps[1]))
     near = cv2.blur(weights, (_NEAR, _NEAR), borderType=cv2.BORDER_CONSTANT)
-    best = np.argwhere(near >= 0.97 * near.max())
-    middle = best[np.argmin(np.abs(best - best.mean(axis=0)).sum(axis=1))]
-    return np.array([steps[0][middle[0]], steps[1][middle[1]], size[2]])
+    likely, places = near.max() * _AS_USUAL, np.stack(np.meshgrid(*map(np.arange, near.shape), indexing="ij"), axis=-1)
+    found: list[Array] = []
+    while len(found) < _GUESSES and near.max() >= max(likely, 1e-9):
+        best = np.argwhere(near >= 0.97 * near.max())
+        middle = best[np.argmin(np.abs(best - best.mean(axis=0)).sum(axis=1))]
+        found.append(np.array([steps[0][middle[0]], steps[1][middle[1]], size[2]]))
+        near[np.abs(places - middle).max(axis=-1) * _GRAIN < _OTHERWISE] = 0.0
+    return found or [size]

@@ -14,9 +14,9 @@ from deskhand.perception.probes import Taken, free_share, nowhere
 from deskhand.perception.refine import Pixels, explains_badly, may_refine, pixels_around, refined, unusual
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.sides import Prior, completed, from_sides
+from deskhand.perception.sides import Prior, completed, completions, from_sides
 from deskhand.perception.solid import Solid, surface_distance
-from deskhand.perception.standing import from_top, top_height
+from deskhand.perception.standing import boxes_along_edges, from_top, top_height
 from deskhand.perception.tilted import tilted
 from deskhand.perception.view import View
 
@@ -40,6 +40,7 @@ _POOR, _TILTED_GAIN = 0.0018, 0.6  # [m] rms from which a box that is tilted is 
 _EXPLAINED = 0.2  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
 _UNEXPLAINED = 0.25  # share of a thing's pixels that its solid may leave unexplained
 _RARE = 0.2
+_LEVEL_AXIS = 0.07  # sine of the angle from which a thing leans
 _SELDOM = 0.6
 _BETTER = 8.0  # [px]
 _LEFT_OUT = 0.08  # share of a thing's points that its solid may lose by being moved: what is none of these shapes keeps what encloses it
@@ -84,16 +85,21 @@ class SolidFits:
         ``taken`` tells where other things are, ``free`` whether its bottom and its top are unsure.
         """
         whole = self.whole(solid, taken)
-        if not may_refine(whole):
-            return whole
         pixels = self._pixels(item)
-        if not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < _EXPLAINED * len(item):
+        rare = self._usual(whole) < _RARE
+        best, cost = whole, _UNEXPLAINED * len(item)
+        if may_refine(whole):
+            if not rare and not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < _EXPLAINED * len(item):
+                return whole
+            prior: Prior = partial(self.prior, hidden=True) if whole.guessed else self.prior
+            ways = completions(self._view, solid, self.prior, taken) if whole.guessed and whole.shape == "box" else [whole]
+            best, cost = min((refined(self._view, pixels, way, prior, free) for way in ways), key=lambda found: found[1])
+            rare = self._usual(best) < _RARE
+        elif abs(whole.pose[2, 0]) > _LEVEL_AXIS:
             return whole
-        prior: Prior = partial(self.prior, hidden=True) if whole.guessed else self.prior
-        best, cost = refined(self._view, pixels, whole, prior, free)
-        if cost > _UNEXPLAINED * len(item) or float(self.prior(best.shape, best.size[None])[0]) < _RARE:
+        if cost > _UNEXPLAINED * len(item) or rare:
             support, top = solid.pose[2, 3] - solid.size[2] / 2, solid.pose[2, 3] + solid.size[2] / 2
-            for other in self._others(item, best.shape, support, top):
+            for other in self._others(item, best.shape, support, top, rare):
                 if other.shape == "box":
                     other = completed(self._view, other, self.prior, taken)
                 trial, doubt = refined(self._view, pixels, other, self.prior, free)
@@ -105,8 +111,11 @@ class SolidFits:
         """True for a solid that explains much of its segment badly, or of a size that things seldom have."""
         if not may_refine(solid):
             return True
-        seldom = solid.shape != "sphere" and float(self.prior(solid.shape, solid.size[None])[0]) < _SELDOM
+        seldom = solid.shape != "sphere" and self._usual(solid) < _SELDOM
         return seldom or explains_badly(self._view, self._pixels(item), solid) > _UNEXPLAINED * len(item)
+
+    def _usual(self, solid: Solid) -> float:
+        return float(self.prior(solid.shape, solid.size[None])[0])
 
     def _pixels(self, item: Segment) -> Pixels:
         key = id(item)
@@ -124,10 +133,10 @@ class SolidFits:
             self._explained[key] = item, solid, (cost, cost - unusual(self.prior, best))
         return self._explained[key][2]
 
-    def _others(self, item: Segment, shape: str, support: float, top: float) -> list[Solid]:
-        """Solids of other shapes that a segment may be part of."""
+    def _others(self, item: Segment, shape: str, support: float, top: float, rare: bool) -> list[Solid]:
+        """Solids of other shapes that a segment may be part of; where it is ``rare`` as it is, also boxes of which no side is seen."""
         points = item.points[:: 1 + len(item) // _MAX_POINTS]
-        found = [*from_sides(self._view, points, top, support), sphere(points, support)]
+        found = [*from_sides(self._view, points, top, support), *(boxes_along_edges(points, top, support) if rare else []), sphere(points, support)]
         return [solid for solid in found if solid is not None and solid.shape != shape]
 
 

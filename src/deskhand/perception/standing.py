@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
-from deskhand.perception.quantiles import median, quantile
+from deskhand.perception.quantiles import median, quantile, spread
 from deskhand.perception.solid import Solid, rms, standing_pose, surface_distance
 
 _STRIP = 0.008  # [m] a narrower top is only the edge of a side
 _LEVELS = 14  # of 1 mm
+_ROUGH, _EDGE = 0.002, 0.010  # [m] that an edge may be uneven, and how long it must be
+_WAYS, _TURNED = 3, np.radians(8.0)  # ways a box is tried to be turned, and between them
+_TRIM = 0.015
 _OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline counts as
 
 
@@ -49,6 +53,25 @@ def from_top(points: Array, plateau: Array, top: float, support: float, eye: Arr
     # The top's outline is pi / 4 of its rectangle for a disc and all of it for a box; holes at its corners make less of it.
     doubt_box, doubt_cylinder = max(0.0, 0.88 - roundness), max(0.0, roundness - 0.88)
     return as_box if as_box.error + _OUTLINE_WEIGHT * doubt_box <= as_cylinder.error + _OUTLINE_WEIGHT * doubt_cylinder else as_cylinder
+
+
+def boxes_along_edges(points: Array, top: float, support: float) -> list[Solid]:
+    """Boxes around points (N, 3), each along one of the longest straight edges of their outline: what is cut off by something before it keeps some edges."""
+    ground = points[:, :2]
+    corners = cv2.approxPolyDP(hull(ground).astype(np.float32).reshape(-1, 1, 2), _ROUGH, True).reshape(-1, 2).astype(float)
+    edges = np.roll(corners, -1, axis=0) - corners
+    yaws: list[float] = []
+    for edge in edges[np.argsort(-np.linalg.norm(edges, axis=1))]:
+        yaw = float(np.arctan2(edge[1], edge[0]))
+        if np.linalg.norm(edge) > _EDGE and len(yaws) < _WAYS and all(abs((yaw - other + np.pi / 4) % (np.pi / 2) - np.pi / 4) > _TURNED for other in yaws):
+            yaws.append(yaw)
+    found = []
+    for yaw in yaws:
+        c, s = np.cos(yaw), np.sin(yaw)
+        rotation = np.array([[c, -s], [s, c]])
+        low, high = np.array([spread(column, _TRIM, 1 - _TRIM) for column in (ground @ rotation).T]).T
+        found.append(upright(points, rotation @ ((low + high) / 2), high - low, yaw, top, support, "box", 0.0))
+    return found
 
 
 def upright(points: Array, centre: Array, size: Array, yaw: float, top: float, support: float, shape: str, share: float) -> Solid:
