@@ -27,6 +27,12 @@ _IN_A_ROW = 1.5  # times as long as wide
 _LOWER = 0.01  # [m]
 _ABOVE_RIM = 0.008  # [m] what is higher is a handle
 _BOWL = 0.6  # height of round things, as a share of their width, up to which their inside may curve
+_FROM_RIM, _GRID = 0.012, 9  # [m] from a rim where the ground is looked at, and places along each side
+_FLAT, _THIN = 0.006, 0.0015  # [m] that the ground, and less than a floor, differ in height
+_LIKE = 0.06  # of chromaticity and the logarithm of lightness
+_SLICE, _SLICE_SEEN = 0.006, 30  # [m] and [px] of a cup's wall that are taken together
+_ROUND_WALL, _NOT_ROUND = 0.0009, 0.0012  # [m] rms off a circle at most, and at least
+_ON_WALL, _WALL = 0.003, 0.3  # [m] that a wall further down may be off, and its radius as a share
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
@@ -155,6 +161,8 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     seen, every = _seen_around(view, group)
     if not _is_open(rim, is_round, height, base, seen, points[::every], rim_points, band, view.eye, len(group)):
         return None
+    if len(group) > 1 and _shows_ground(view, rim):
+        return None
     wall = _wall(rim_points, rim) if not is_round else 0.003
     inner = seen[rim.inside(seen[:, :2], max(0.25 * rim.size.min(), wall + 0.006) if is_round else wall + 0.008)]
     low = inner[inner[:, 2] < height - 0.3 * height]
@@ -261,6 +269,30 @@ def _is_open(
     return int(low.sum()) >= 20 and int(level.sum()) < 0.4 * int(low.sum())
 
 
+def _shows_ground(view: View, rim: Rectangle) -> bool:
+    """Whether what is seen within a rim is the table: long things that lie round about it make no tray."""
+    inner, outer = rim.size / 2 - _FROM_RIM, rim.size / 2 + _FROM_RIM
+    if inner.min() <= 0:
+        return False
+    across = np.linspace(-1.0, 1.0, _GRID)
+    grid = np.stack(np.meshgrid(across, across), axis=-1).reshape(-1, 2)
+    around = grid[np.abs(grid).max(axis=1) == 1.0] * outer
+    heights, looks = [], []
+    for places in (grid * inner, around):
+        pixels = view.frame.project(np.column_stack([places @ rim.rotation.T + rim.centre, np.zeros(len(places))]))
+        height, width = view.valid.shape
+        u, v = np.rint(np.nan_to_num(pixels, nan=-1.0)).astype(int).T
+        seen = (u >= 0) & (v >= 0) & (u < width) & (v < height)
+        u, v = u[seen], v[seen]
+        seen = view.valid[v, u] & (np.abs(view.points[v, u, 2]) < _FLAT)
+        u, v = u[seen], v[seen]
+        if len(u) < _GRID:
+            return False
+        heights.append(median(view.points[v, u, 2]))
+        looks.append(np.append(np.median(view.chroma[v, u], axis=0), np.log(np.median(view.light[v, u]) + 12.0)))
+    return bool(abs(heights[0] - heights[1]) < _THIN and np.abs(looks[0] - looks[1]).max() < _LIKE)
+
+
 def _coverage(rim: Rectangle, is_round: bool, rim_points: Array) -> float:
     """Share of the rim's length that has points on it."""
     local = rim.local(rim_points)
@@ -293,13 +325,11 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
     result, rest = [], list(left)
     for hollow in hollows:
         if not hollow.for_sorting:
-            carrier = _carrier_of(hollow)
+            carrier, pixels = _carrier_of(hollow), hollow.segment.pixels
             if carrier is not None:
-                pixels = hollow.segment.pixels
-                rest.append(make_segment(view, pixels[carrier]))
                 hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
             scraps = [item for item in rest if not (cut and _goes_lower(item, hollow)) and _is_scrap(hollow, item)]
-            rest = _without(rest, scraps)
+            rest = [*_without(rest, scraps), *([make_segment(view, pixels[carrier])] if carrier is not None else [])]
             handles = [item.pixels for item in scraps if quantile(item.points[:, 2], 0.5) > hollow.height + _ABOVE_RIM]
             if handles:
                 hollow = replace(hollow, segment=make_segment(view, np.concatenate([hollow.segment.pixels, *handles])))
@@ -319,18 +349,54 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
 
 
 def _carrier_of(hollow: Hollow) -> Mask | None:
-    """Which points (N,) of a cup's segment are those of a thing of its colour that it stands on, None when there is none."""
+    """Which points (N,) of a cup's segment are those of a thing of its colour that it stands on or touches, None when there is none."""
+    if hollow.for_sorting or not hollow.round:
+        return None
     points = hollow.segment.points
     outside = ~hollow.holds(points, -0.006)
-    if hollow.for_sorting or not hollow.round or outside.mean() < 0.12 or outside.sum() < _MIN_PIECE:
+    carrier = _beside(hollow, points, outside)
+    if carrier is None and (level := _round_from(hollow, points)) is not None:
+        carrier = outside | (points[:, 2] < level)
+    return carrier if carrier is not None and min(carrier.sum(), (~carrier).sum()) >= _MIN_PIECE else None
+
+
+def _beside(hollow: Hollow, points: Array, outside: Mask) -> Mask | None:
+    """Which points (N,) are those of what sticks out from below a cup, or touches it."""
+    if outside.mean() < 0.12 or outside.sum() < _MIN_PIECE:
         return None
     z = points[outside, 2]
     level = quantile(z, 0.9)
     # A handle has no level top and does not go down as far as the cup.
     if level > hollow.height - 0.02 or quantile(z, 0.05) > quantile(points[:, 2], 0.03) + 0.008 or (np.abs(z - level) < 0.004).mean() < 0.2:
         return None
-    carrier = outside | (points[:, 2] < level + 0.002)
-    return carrier if (~carrier).sum() >= _MIN_PIECE else None
+    return outside if _goes_on(hollow, points[~outside & (points[:, 2] < level - _ON_WALL)]) else outside | (points[:, 2] < level + 0.002)
+
+
+def _round_from(hollow: Hollow, points: Array) -> float | None:
+    """Height [m] from which a cup's wall is round, when what is below is not; None when it is round all the way."""
+    number = np.floor(points[:, 2] / _SLICE).astype(int)
+    errors = np.full(int(hollow.height / _SLICE), np.nan)
+    for k in range(len(errors)):
+        slice_ = points[number == k, :2]
+        errors[k] = fit_circle(slice_)[2] if len(slice_) >= _SLICE_SEEN else np.nan
+    edges = np.flatnonzero(errors > _NOT_ROUND)
+    edges = edges[edges < len(errors) / 2 + 1]
+    if len(edges) < 2:
+        return None
+    last = int(edges[-1]) + 1
+    below, above = errors[:last][np.isfinite(errors[:last])], errors[last:][np.isfinite(errors[last:])]
+    if np.median(below) < _NOT_ROUND or len(above) < 3 or above[:3].max() > _ROUND_WALL:
+        return None
+    return float(last * _SLICE)
+
+
+def _goes_on(hollow: Hollow, below: Array) -> bool:
+    """Whether points (N, 3) further down are of a cup's round wall: what is level beside them only touches it."""
+    if len(below) < _MIN_PIECE:
+        return False
+    centre, radius, error = fit_circle(below[:, :2])
+    wall = hollow.rim.size[0] / 2
+    return bool(error < _ON_WALL / 2 and abs(radius - wall) < _WALL * wall and np.linalg.norm(centre - hollow.rim.centre) < 2 * _ON_WALL)
 
 
 def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[Segment]:
