@@ -18,6 +18,7 @@ _JUMP = 0.0018  # [m] of a side from one slice to the next but one
 _ENOUGH = 8  # points of a slice
 _CUTS = 2  # that are tried
 _TOP = 0.003  # [m] above a cut that still belongs to what is below
+_SAME = 0.0025  # [m] that the parts of one can may seem apart, or more or less wide
 _LEAST = 50  # [px]
 _GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
 _GAIN_SHARE = 0.03  # of the pixels, without sizes
@@ -38,6 +39,8 @@ def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, dept
             continue
         parts = [part_of(item, below), part_of(item, ~below)]
         solids = [fits.of(parts[0], support, height), fits.of(parts[1], height)]
+        if _is_one_can(*solids):
+            continue
         found = [fits.explained(part, fit) for part, fit in zip(parts, solids, strict=True)]
         doubt, wrong = sum(cost for cost, _ in found), sum(pixels for _, pixels in found)
         if doubt < whole[0] - _GAIN and wrong < min(whole[1] - _GAIN_SHARE * len(item), _STILL * len(item)) and (best is None or doubt < best[0]):
@@ -45,6 +48,13 @@ def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, dept
     if best is None:
         return [item]
     return [piece for part, fit in zip(best[1], best[2], strict=True) for piece in stacked_parts(view, fits, part, fit, depth - 1)]
+
+
+def _is_one_can(below: Solid, above: Solid) -> bool:
+    """Whether two go on as one: round, as wide, and one axis."""
+    if any(solid.shape != "cylinder" or solid.lying for solid in (below, above)):
+        return False
+    return bool(np.linalg.norm(below.pose[:2, 3] - above.pose[:2, 3]) < _SAME and abs(below.size[0] - above.size[0]) < _SAME)
 
 
 def _jumps(view: View, item: Segment, support: float) -> list[float]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import Rectangle
-from deskhand.perception.probes import FREE, SEEN, UNKNOWN, States, Taken, is_hidden, states
+from deskhand.perception.probes import FREE, HIDDEN, SEEN, UNKNOWN, States, Taken, is_hidden, states
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment
 from deskhand.perception.solids import Solid, SolidFits, at_height, surface_distance
@@ -19,10 +19,13 @@ from deskhand.perception.view import Mask, View
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
+_ABOVE = 0.006  # [m] that the seen top of what carries a thing may be above where that begins
 _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
 _WORSE = 0.003  # [m] of error that a thing's solid may gain when it is made high enough to carry another
 _GOES_ON = 0.13  # [m] that a thing may go on behind another
+_UPPERMOST = 0.985  # share of a thing's points that are lower than where it seems to end
+_RIM, _WIDEST_RIM = 0.003, 0.006  # [m] of another colour at the ends of cans
 _WITHIN = 0.002  # [m]
 _CONTACT = 0.009  # [m] in depth between the faces of two things on each other
 _LEANS = np.sin(np.deg2rad(4.0))
@@ -58,6 +61,9 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     for i in lows:
         if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
             found, there = _below(view, result[i], lows[i], owner)
+            # What rises above where a thing seems to end stands before it and hides how it goes on.
+            found[np.isin(there, [j for j in highs if j != i and highs[j] > lows[i] + _ABOVE])] = HIDDEN
+            there = np.where(found == SEEN, there, -1)
             carriers[i] = _seen_below(i, result, lows, there)
             if not carriers[i] and _ends_there(i, found, there):
                 floors[i] = lows[i]
@@ -67,14 +73,19 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
         for j in below:
             carried.setdefault(j, []).append(i)
     for i in sorted(lows, key=lambda i: _depth(i, carriers)):
-        above = [lows[k] for k in carried.get(i, [])]
+        above = carried.get(i, [])
         if not above and not carriers.get(i) and floors[i] != lows[i]:
             continue
         below = carriers.get(i, [])
         floor = float(np.mean([_top(result[j].solid) for j in below])) if below else floors[i]
         if below and abs(floor - lows[i]) > _GAP:
             floor = lows[i]  # of what is below too little is seen to tell how high it is
-        result[i] = _refit(fits, replace(result[i], support=below[0]) if below else result[i], floor, _own_top(view, result[i], above) if above else None)
+        result[i] = _refit(
+            fits,
+            replace(result[i], support=below[0]) if below else result[i],
+            floor,
+            _own_top(view, result[i], [result[k] for k in above], [lows[k] for k in above]) if above else None,
+        )
         if below and result[i].relation == "in":
             result[i] = replace(result[i], relation="on")
     return result
@@ -141,15 +152,28 @@ def _bottom(solid: Solid) -> float:
     return float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2)
 
 
-def _own_top(view: View, item: Placed, above: list[float]) -> float:
-    """Height [m] of a thing that carries others: as seen beside them, else where they begin."""
-    begins = float(np.mean(above))
+def _own_top(view: View, item: Placed, above: list[Placed], lows: list[float]) -> float:
+    """Height [m] of a thing that carries others: as seen beside them, else where they begin; between two cans in the middle of their rims."""
+    begins = float(np.mean(lows))
     z = item.segment.points[item.segment.measured, 2]
     if len(z) >= 40:
         top = top_height(z)
         if abs(top - begins) < _FIT and int((np.abs(z - top) < max(0.002, 1.5 * view.noise)).sum()) > 0.2 * len(z):
             return top
+    if all(_is_standing_round(each) for each in (item, *above)):
+        below, over = quantile(_painted(view, item), _UPPERMOST), float(np.mean([quantile(_painted(view, each), 1 - _UPPERMOST) for each in above]))
+        if _RIM < over - below < 2 * _WIDEST_RIM:
+            return (below + over) / 2
     return begins
+
+
+def _is_standing_round(item: Placed) -> bool:
+    return item.solid.shape == "cylinder" and not item.solid.lying
+
+
+def _painted(view: View, item: Placed) -> Array:
+    """Heights (N,) [m] of what has a thing's own colour."""
+    return np.asarray(view.points.reshape(-1, 3)[item.segment.paint, 2], dtype=float)
 
 
 def is_in(item: Segment, hollow: Hollow) -> bool:
@@ -173,12 +197,12 @@ def _carriers(
         if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere":
             continue
         highest = highs[j]
-        if not (highest < low + 0.006 and (unseen or highest > low - _OVERHANG)):
+        if not (highest < low + _ABOVE and (unseen or highest > low - _OVERHANG)):
             continue
         if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
             continue
         below = other.solid if other.hollow is not None else fits.of(other.segment, floors[j], low)
-        if highest < low - _FIT and below.error > other.solid.error + _WORSE:
+        if below.error > other.solid.error + _WORSE:
             continue  # what is seen of it is no part of anything so high
         below = below if other.hollow is not None else fits.whole(below)
         share = _share(item.solid, below)
@@ -233,7 +257,7 @@ def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float], highs: d
     """Index of the highest thing below ``i``, of which the top may be hidden by it."""
     found = []
     for j in lows:
-        if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + 0.006 and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
+        if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + _ABOVE and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
             found.append((highs[j], j))
     return [max(found)[1]] if found else []
 
