@@ -14,6 +14,7 @@ from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.segmentation import Segment, components, make_segment, segments_of
 from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.slices import round_from
 from deskhand.perception.view import Indices, Mask, View
 
 _MIN_SIDE = 0.024
@@ -30,9 +31,8 @@ _BOWL = 0.6  # height of round things, as a share of their width, up to which th
 _FROM_RIM, _GRID = 0.012, 9  # [m] from a rim where the ground is looked at, and places along each side
 _FLAT, _THIN = 0.006, 0.0015  # [m] that the ground, and less than a floor, differ in height
 _LIKE = 0.06  # of chromaticity and the logarithm of lightness
-_SLICE, _SLICE_SEEN = 0.006, 30  # [m] and [px] of a cup's wall that are taken together
-_ROUND_WALL, _NOT_ROUND = 0.0009, 0.0012  # [m] rms off a circle at most, and at least
 _ON_WALL, _WALL = 0.003, 0.3  # [m] that a wall further down may be off, and its radius as a share
+_FEW, _NEAR_WALL, _BELOW = 20, 0.0015, 0.002  # [px] and [m] where little of it is seen, and [m] below what touches it
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
@@ -355,7 +355,7 @@ def _carrier_of(hollow: Hollow) -> Mask | None:
     points = hollow.segment.points
     outside = ~hollow.holds(points, -0.006)
     carrier = _beside(hollow, points, outside)
-    if carrier is None and (level := _round_from(hollow, points)) is not None:
+    if carrier is None and (level := round_from(points, hollow.height)) is not None:
         carrier = outside | (points[:, 2] < level)
     return carrier if carrier is not None and min(carrier.sum(), (~carrier).sum()) >= _MIN_PIECE else None
 
@@ -369,31 +369,16 @@ def _beside(hollow: Hollow, points: Array, outside: Mask) -> Mask | None:
     # A handle has no level top and does not go down as far as the cup.
     if level > hollow.height - 0.02 or quantile(z, 0.05) > quantile(points[:, 2], 0.03) + 0.008 or (np.abs(z - level) < 0.004).mean() < 0.2:
         return None
-    return outside if _goes_on(hollow, points[~outside & (points[:, 2] < level - _ON_WALL)]) else outside | (points[:, 2] < level + 0.002)
-
-
-def _round_from(hollow: Hollow, points: Array) -> float | None:
-    """Height [m] from which a cup's wall is round, when what is below is not; None when it is round all the way."""
-    number = np.floor(points[:, 2] / _SLICE).astype(int)
-    errors = np.full(int(hollow.height / _SLICE), np.nan)
-    for k in range(len(errors)):
-        slice_ = points[number == k, :2]
-        errors[k] = fit_circle(slice_)[2] if len(slice_) >= _SLICE_SEEN else np.nan
-    edges = np.flatnonzero(errors > _NOT_ROUND)
-    edges = edges[edges < len(errors) / 2 + 1]
-    if len(edges) < 2:
-        return None
-    last = int(edges[-1]) + 1
-    below, above = errors[:last][np.isfinite(errors[:last])], errors[last:][np.isfinite(errors[last:])]
-    if np.median(below) < _NOT_ROUND or len(above) < 3 or above[:3].max() > _ROUND_WALL:
-        return None
-    return float(last * _SLICE)
+    return outside if _goes_on(hollow, points[~outside & (points[:, 2] < level - _BELOW)]) else outside | (points[:, 2] < level + 0.002)
 
 
 def _goes_on(hollow: Hollow, below: Array) -> bool:
     """Whether points (N, 3) further down are of a cup's round wall: what is level beside them only touches it."""
-    if len(below) < _MIN_PIECE:
+    if len(below) < _FEW:
         return False
+    off = np.linalg.norm(below[:, :2] - hollow.rim.centre, axis=1) - hollow.rim.size[0] / 2
+    if len(below) < _MIN_PIECE:
+        return bool(abs(float(np.mean(off))) < _NEAR_WALL and float(np.std(off)) < _NEAR_WALL)
     centre, radius, error = fit_circle(below[:, :2])
     wall = hollow.rim.size[0] / 2
     return bool(error < _ON_WALL / 2 and abs(radius - wall) < _WALL * wall and np.linalg.norm(centre - hollow.rim.centre) < 2 * _ON_WALL)

@@ -8,6 +8,7 @@ from deskhand.geometry import Array
 from deskhand.perception.facets import part_of
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segmentation import Segment
+from deskhand.perception.slices import round_from
 from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.view import View
 
@@ -18,6 +19,7 @@ _JUMP = 0.0018  # [m] of a side from one slice to the next but one
 _ENOUGH = 8  # points of a slice
 _CUTS = 2  # that are tried
 _TOP = 0.003  # [m] above a cut that still belongs to what is below
+_DOUBT = 0.15  # share of its pixels that one may leave unexplained
 _SAME = 0.0025  # [m] that the parts of one can may seem apart, or more or less wide
 _LEAST = 50  # [px]
 _GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
@@ -29,11 +31,12 @@ _DEPTH = 5  # things on each other
 def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int = _DEPTH) -> list[Segment]:
     """The things on each other that a segment is made of, lowest first; itself when it is one. ``solid`` is what it is taken for."""
     support = float(solid.pose[2, 3] - solid.size[2] / 2)
-    if depth < 2 or solid.lying or solid.size[2] < _TWO or not fits.is_doubtful(item, solid):
+    if depth < 2 or solid.lying or solid.size[2] < _TWO or not fits.is_doubtful(item, solid, _DOUBT):
         return [item]
     whole = fits.explained(item, solid)
     best: tuple[float, list[Segment], list[Solid]] | None = None
-    for height in _jumps(view, item, support):
+    heights, round_up = _jumps(view, item, support), round_from(item.points, support + float(solid.size[2]))
+    for height in [*heights, *([] if round_up is None else [round_up])]:
         below = item.points[:, 2] < height + _TOP
         if min(below.sum(), (~below).sum()) < _LEAST:
             continue

@@ -44,6 +44,7 @@ _LEVEL_AXIS = 0.07  # sine of the angle from which a thing leans
 _SELDOM = 0.6
 _BETTER = 8.0  # [px]
 _LEFT_OUT = 0.08  # share of a thing's points that its solid may lose by being moved: what is none of these shapes keeps what encloses it
+_FAR_BETTER = 0.6  # of what a solid leaves unexplained, from which another may leave out more than that
 _WITHIN = 0.004  # [m]
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
 
@@ -105,14 +106,17 @@ class SolidFits:
                 trial, doubt = refined(self._view, pixels, other, self.prior, free)
                 if doubt < cost - _BETTER:
                     best, cost = trial, doubt
-        return best if _held(best, item) > _held(whole, item) - _LEFT_OUT else whole
+        if _held(best, item) > _held(whole, item) - _LEFT_OUT:
+            return best
+        far_better = may_refine(whole) and cost < min(_UNEXPLAINED * len(item), _FAR_BETTER * explains_badly(self._view, pixels, whole))
+        return best if far_better else whole
 
-    def is_doubtful(self, item: Segment, solid: Solid) -> bool:
-        """True for a solid that explains much of its segment badly, or of a size that things seldom have."""
+    def is_doubtful(self, item: Segment, solid: Solid, share: float = _UNEXPLAINED) -> bool:
+        """True for a solid that leaves more than ``share`` of its segment unexplained, or of a size that things seldom have."""
         if not may_refine(solid):
             return True
         seldom = solid.shape != "sphere" and self._usual(solid) < _SELDOM
-        return seldom or explains_badly(self._view, self._pixels(item), solid) > _UNEXPLAINED * len(item)
+        return seldom or explains_badly(self._view, self._pixels(item), solid) > share * len(item)
 
     def _usual(self, solid: Solid) -> float:
         return float(self.prior(solid.shape, solid.size[None])[0])

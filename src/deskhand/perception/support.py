@@ -24,6 +24,7 @@ _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
 _WORSE = 0.003  # [m] of error that a thing's solid may gain when it is made high enough to carry another
 _GOES_ON = 0.13  # [m] that a thing may go on behind another
+_ROD = 4.5  # times as long as wide
 _UPPERMOST = 0.985  # share of a thing's points that are lower than where it seems to end
 _RIM, _WIDEST_RIM = 0.003, 0.006  # [m] of another colour at the ends of cans
 _WITHIN = 0.002  # [m]
@@ -61,8 +62,9 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     for i in lows:
         if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
             found, there = _below(view, result[i], lows[i], owner)
-            # What rises above where a thing seems to end stands before it and hides how it goes on.
-            found[np.isin(there, [j for j in highs if j != i and highs[j] > lows[i] + _ABOVE])] = HIDDEN
+            # What rises above where a thing seems to end, or is round and lies, is not below it but before it, and hides how it goes on.
+            before = [j for j in highs if j != i and (highs[j] > lows[i] + _ABOVE or _is_rod(result[j].solid))]
+            found[np.isin(there, before)] = HIDDEN
             there = np.where(found == SEEN, there, -1)
             carriers[i] = _seen_below(i, result, lows, there)
             if not carriers[i] and _ends_there(i, found, there):
@@ -99,6 +101,10 @@ def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
         for i, item in enumerate(placed)
     ]
     for i, item in enumerate(result):
+        if item.hollow is not None and item.support >= 0 and item.relation == "on":
+            floor = _top(result[item.support].solid)  # its height is better known now
+            if abs(floor - _bottom(item.solid)) < _GAP:
+                result[i] = replace(item, solid=at_height(item.solid, floor, _top(item.solid)))
         if i not in containers and _leans(item.solid) and item.relation == "on":
             against = _leans_against(i, result, containers)
             result[i] = replace(item, support=against, relation="leaning") if against is not None else item
@@ -194,7 +200,7 @@ def _carriers(
     unseen = is_hidden(view, lowest - [0.0, 0.0, 0.009])
     found = []
     for j, other in enumerate(placed):
-        if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere":
+        if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere" or (_is_rod(other.solid) and not item.solid.lying):
             continue
         highest = highs[j]
         if not (highest < low + _ABOVE and (unseen or highest > low - _OVERHANG)):
@@ -276,6 +282,11 @@ def _outline(solid: Solid) -> Rectangle:
 
 def _leans(solid: Solid) -> bool:
     return bool(solid.lying and abs(solid.pose[2, 0]) > _LEANS)
+
+
+def _is_rod(solid: Solid) -> bool:
+    """Whether it is long and round and lies: nothing stands on such a thing."""
+    return bool(solid.lying and solid.size[0] > _ROD * solid.size[1])
 
 
 def _leans_against(i: int, placed: list[Placed], containers: list[int]) -> int | None:

@@ -6,6 +6,7 @@ from looked_at import COLORS, found_at, look, thing
 
 from deskhand.geometry import make_transform, rotation_about
 from deskhand.perception.classify import Appearance, load_classifier
+from deskhand.perception.slices import round_from
 from deskhand.sim.spec import ObjectSpec
 
 
@@ -109,6 +110,42 @@ def test_cans_on_each_other_meet_in_the_middle_of_their_rims():
     for can in (lower, upper):
         found = found_at(scene, can, 0.02)
         assert found is not None and found.label == "can" and off(found, can) < 0.004
+
+
+def wall(random, half_width, low, high, square):
+    """Points (400, 3) on the near half of an upright wall, round or of a box turned by 0.6."""
+    angle = random.uniform(-np.pi / 2, np.pi / 2, 400)
+    around = half_width * np.array([np.cos(angle), np.sin(angle)])
+    if square:
+        side = random.uniform(-half_width, half_width, 400)
+        near = np.where(random.random(400) < 0.5, 1.0, 0.0)
+        box = np.array([np.where(near == 1.0, half_width, side), np.where(near == 1.0, side, half_width)])
+        around = np.array([[np.cos(0.6), np.sin(0.6)], [-np.sin(0.6), np.cos(0.6)]]) @ box
+    return np.column_stack([*(around + random.normal(0, 0.0005, (2, 400))), random.uniform(low, high, 400)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_round_wall_is_told_from_a_box_below_it(seed):
+    random = np.random.default_rng(seed)
+    above = wall(random, 0.020, 0.030, 0.085, square=False)
+    height = round_from(np.concatenate([above, wall(random, 0.0165, 0.0, 0.030, square=True)]), 0.085)
+    assert height == pytest.approx(0.030, abs=0.003)
+    assert round_from(np.concatenate([above, wall(random, 0.020, 0.0, 0.030, square=False)]), 0.085) is None
+    assert round_from(wall(random, 0.018, 0.0, 0.085, square=True), 0.085) is None
+
+
+@pytest.mark.parametrize("yaw", [0.3, 0.7])
+def test_a_can_on_a_block_of_its_colour_and_about_its_width_is_two_things(yaw):
+    block, can = thing("block", "purple", (0.030,) * 3, 0.05, -0.15, yaw), thing("can", "purple", (0.035, 0.035, 0.072), 0.048, -0.151, z=0.0302)
+    found = found_at(look(block, can).detect(), can, 0.012)
+    assert found is not None and found.label == "can" and off(found, can) < 0.005
+
+
+def test_erasers_on_each_other_are_two():
+    lower, upper = thing("eraser", "green", (0.051, 0.021, 0.013), 0.03, -0.06, 1.4), thing("eraser", "red", (0.046, 0.022, 0.012), 0.033, -0.06, 0.9, z=0.0132)
+    scene = look(lower, upper).detect()
+    found = found_at(scene, upper, 0.01)
+    assert found is not None and found.label == "eraser" and off(found, upper) < 0.005
 
 
 def test_a_can_is_round_about_its_length():
