@@ -118,7 +118,7 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     up = 1.0 if float((view.eye - solid.pose[:3, 3]) @ away) < 0 else -1.0
     reach = np.arange(end - _BACK, end + _SEARCH, _STEP)
     line = solid.pose[:3, 3] + reach[:, None] * away
-    rise = np.array([0.0, 0.0, up * solid.size[2] / 2])
+    rise = up * _rise(solid)
     body, tip = (_look(view, line + share * rise) for share in (_BODY_EDGE, _TIP_EDGE))
     if ground is None or body is None or tip is None:
         return None
@@ -146,6 +146,13 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
     there = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
     return float(reach[last - 1] + _STEP / 2) if len(there) == _MIXED and (there != HIDDEN).all() and (there != UNKNOWN).any() else None
+
+
+def _rise(solid: Solid) -> Array:
+    """From the axis to the highest line along the surface, (3,) [m]."""
+    axis = solid.pose[:3, 0]
+    upward = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
+    return np.asarray(upward / np.linalg.norm(upward) * solid.size[2] / 2)
 
 
 def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, edge: int, one_color: bool = False) -> int:
@@ -208,7 +215,7 @@ def _beyond(view: View, solid: Solid, away: Array, end: float, room: float, take
     if len(reach) < 2 * _MIXED or np.hypot(*away[:2]) < 0.3:
         return None
     line = solid.pose[:3, 3] + reach[:, None] * away
-    rise = np.array([0.0, 0.0, solid.size[2] / 2])
+    rise = _rise(solid)
     high, low = line + _BODY_EDGE * rise, line + _TIP_EDGE * rise
     ground, own = _ground(view, solid, line[len(line) // 2]), _look(view, solid.pose[:3, 3] + (end - np.arange(0.004, _BACK, _STEP))[:, None] * away)
     body, tip = _look(view, high), _look(view, low)
