@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from deskhand.errors import DeskhandError
@@ -80,16 +82,20 @@ def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> 
             raise DeskhandError("no_free_space", f"{other.id} is in the way of {item.id}.", hint="Push another way, or move it first.")
 
 
-def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end: Array, way: Array) -> None:
-    """With closed fingers down at ``start`` (x, y, any z) beside ``item``, straight to ``end`` along ``way``, and up; all planned before anything moves."""
+def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end: Array, way: Array, others: Sequence[SceneObject] = ()) -> None:
+    """With closed fingers down at ``start`` (x, y, any z) beside ``item``, straight to ``end`` along ``way``, and up; all planned before anything moves.
+
+    ``others`` may be pushed, too.
+    """
     gripper = ctx.robot.arm.gripper
     table = float(scene.table.pose[2, 3])
     height = max(table + LOW + gripper.finger_depth, min(0.45 * (item.top - table), HIGHEST) + table)
-    allow = (("gripper", item.id),)
+    allow = tuple(("gripper", pushed.id) for pushed in (item, *others))
     above, down, along = _planned(ctx, start, end, way, height, allow)
     ctx.execute(above)
     ctx.belief.disturb()
-    ctx.belief.known.pop(item.id, None)
+    for pushed in (item, *others):
+        ctx.belief.known.pop(pushed.id, None)
     ctx.execute(down)
     ctx.step(0.6, f"push {item.id}")
     ctx.execute(along)

@@ -9,6 +9,7 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.carry import UNREACHED
 from deskhand.skills.push import BEHIND, CLEAR, LONGEST, reach_along, stroke
 from deskhand.skills.second_look import disturbed, same_object
 from deskhand.types import Scene, SceneObject, SkillResult
@@ -18,6 +19,9 @@ SPARE = 0.002  # [m] between the fingers and others on the way
 TOUCHES = 0.004  # [m] that measured boxes of things side by side may overlap
 COVERED = (1.0, 0.5, 0.3)  # share of the thing's width that the fingers push at: all, or beside its neighbour a part
 ENOUGH = 0.6  # of the way
+LONG = 3.0  # times as long as wide from which a thing is turned
+TURN = 0.035  # [m] that one end is pushed
+TURNED = np.deg2rad(8.0)
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class _Way:
 def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     """Push ``object_id`` along one of its sides out from between what lies beside it, until the fingers fit to a part of it.
 
-    Success when a look finds it so far on its way. ``data``: ``object_id``, ``moved`` [m], ``position``, ``disturbed``, ``times``.
+    Where the arm reaches neither end of a long thing, one end is pushed against what lies along it, which turns both: that may part them, or bring
+    the ends to where it reaches. Success when a look finds it so far on its way, or turned. ``data``: ``object_id``, ``moved`` [m], ``turned`` [rad],
+    ``position``, ``disturbed``, ``times``.
     Codes: ``already_holding``, ``unknown_object``, ``invalid_input``, ``no_free_space`` (no way out), ``place_failed``, ``object_lost``, and those of
     motion and safety.
     """
@@ -55,18 +61,27 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     ctx.step(0.2, "close the fingers")
     ctx.grip(ctx.robot.arm.gripper.width_min)
     ctx.step(0.35, f"come down at the end of {object_id}")
-    way = _push_out(ctx, scene, item, beside)
+    way: _Way | None = None
+    try:
+        way = _push_out(ctx, scene, item, beside)
+    except DeskhandError as error:
+        if error.code not in UNREACHED or not _turn(ctx, scene, item, beside):
+            raise
     ctx.step(0.8, "look how far it went")
     after = ctx.look()
     found = same_object(after, item)
     if found is None:
         raise SkillError("object_lost", f"{object_id} is not seen after the push.", {"object_id": object_id})
-    moved = float((found.position - item.position) @ way.direction)
-    data: dict[str, object] = {"object_id": found.id, "moved": round(moved, 4), "position": [round(float(value), 4) for value in found.position]}
-    data["disturbed"] = disturbed(scene, after, (object_id,))
-    if moved < ENOUGH * way.distance:
+    moved = float((found.position - item.position) @ way.direction) if way else float(np.linalg.norm((found.position - item.position)[:2]))
+    turned = float(np.arccos(min(1.0, abs(float(_axes(found)[0] @ _axes(item)[0])))))
+    data: dict[str, object] = {"object_id": found.id, "moved": round(moved, 4), "turned": round(turned, 3)}
+    data |= {"position": [round(float(value), 4) for value in found.position], "disturbed": disturbed(scene, after, (object_id,))}
+    if way and moved < ENOUGH * way.distance:
         raise SkillError("place_failed", f"{object_id} went {1000 * moved:.0f} mm of {1000 * way.distance:.0f} mm.", data)
-    return SkillResult("", f"{object_id} was pushed out by {1000 * moved:.0f} mm", data)
+    if not way and turned < TURNED:
+        raise SkillError("place_failed", f"{object_id} was pushed at its end, but turned by {np.degrees(turned):.0f} degrees only.", data)
+    done = f"pushed out by {1000 * moved:.0f} mm" if way else f"pushed at its end and turned by {np.degrees(turned):.0f} degrees"
+    return SkillResult("", f"{object_id} was {done}", data)
 
 
 def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[SceneObject]:
@@ -107,10 +122,45 @@ def _push_out(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[S
             stroke(ctx, scene, item, start, end, way.direction)
             return way
         except DeskhandError as error:
-            if error.code not in ("no_ik_solution", "goal_in_collision", "planning_failed", "path_incomplete"):
+            if error.code not in UNREACHED:
                 raise
             last = error
     raise last
+
+
+def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[SceneObject]) -> bool:
+    """Whether one end of a long thing was pushed against what lies along it."""
+    gripper = ctx.robot.arm.gripper
+    half = max(gripper.finger_thickness + gripper.width_min / 2, gripper.finger_breadth / 2)
+    along, across = _axes(item)
+    if reach_along(item, along) < reach_along(item, across):
+        along, across = across, along
+    if reach_along(item, along) < LONG * reach_along(item, across):
+        return False
+    lever = reach_along(item, along) - half
+    for other in beside:
+        direction = across if (other.position - item.position) @ across > 0 else -across
+        side = np.array([-direction[1], direction[0], 0.0])
+        thick = reach_along(item, direction)
+        for end in (lever, -lever):
+            first, last = -thick - BEHIND - 2 * half, thick + TURN + 2 * reach_along(other, direction) + CLEAR
+            free = True
+            for third in scene.objects:
+                if third.id in (item.id, other.id) or third.relation == "held":
+                    continue
+                low, high = _span(third, item, direction)
+                left, right = _span(third, item, side)
+                free &= high < first or low > last or right < end - half - CLEAR or left > end + half + CLEAR
+            if not free:
+                continue
+            start = item.position - direction * (thick + BEHIND + half) + side * end
+            try:
+                stroke(ctx, scene, item, start, start + direction * (BEHIND + TURN), direction, (other,))
+                return True
+            except DeskhandError as error:
+                if error.code not in UNREACHED:
+                    raise
+    return False
 
 
 def _ways(scene: Scene, item: SceneObject, beside: list[SceneObject], direction: Array, half: float, needed: float) -> list[_Way]:

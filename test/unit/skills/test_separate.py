@@ -86,3 +86,32 @@ def test_what_lies_along_the_wall_of_a_container_is_pushed_out_beyond_it_and_pic
         assert picked.ok, picked.message
         assert simulation.truth().in_hand == ("pen",)
         assert np.linalg.norm(simulation.truth().get("box_open").pose[:3, 3] - before) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("pen", 0.0231, 0.1173, -2.428, 0.1344, 0.0106), ("marker", 0.0118, 0.1349, 0.803, 0.1247, 0.0182)),
+        (("marker", 0.0147, 0.0006, 2.831, 0.1279, 0.0182), ("marker", 0.0116, -0.0180, -0.311, 0.1144, 0.0176)),
+    ],
+)
+def test_pens_whose_ends_a_small_arm_does_not_reach_are_turned_until_one_can_be_picked(one: tuple, other: tuple) -> None:
+    things = []
+    for name, (kind, x, y, yaw, length, width) in (("one", one), ("other", other)):
+        pose = {"x": x, "y": y, "yaw": yaw}
+        things.append({"kind": kind, "name": name, "color": "orange" if name == "one" else "blue", "size": [width, width, length], "pose": pose})
+    with desk(world_from_dict({"arm": "jetarm", "objects": things})) as (simulation, ctx):
+        colours = {"one": "orange", "other": "blue"}
+        codes = {pick(ctx, of_colour(ctx, colour), attempts=1).code for colour in colours.values()}
+        assert codes == {"no_grasp"}, "else there is nothing to do"
+        turned = []
+        for name, colour in [*colours.items()] * 2:
+            before = simulation.truth().get(name).pose[:3, 2]
+            result = separate(ctx, of_colour(ctx, colour))
+            if result.ok and "turned by" in result.message:
+                after = simulation.truth().get(name).pose[:3, 2]
+                turned.append((result.data["turned"], float(np.arccos(min(1.0, abs(float(before @ after)))))))
+            if any(pick(ctx, of_colour(ctx, other), attempts=1).ok for other in colours.values() if not simulation.truth().in_hand):
+                break
+        assert len(simulation.truth().in_hand) == 1
+        assert turned and all(said == pytest.approx(true, abs=np.deg2rad(4.0)) for said, true in turned)
