@@ -32,7 +32,7 @@ _FROM_RIM, _GRID = 0.012, 9  # [m] from a rim where the ground is looked at, and
 _FLAT, _THIN = 0.006, 0.0015  # [m] that the ground, and less than a floor, differ in height
 _LIKE = 0.06  # of chromaticity and the logarithm of lightness
 _ON_WALL, _WALL = 0.003, 0.3  # [m] that a wall further down may be off, and its radius as a share
-_FEW, _NEAR_WALL, _BELOW = 20, 0.0015, 0.002  # [px] and [m] where little of it is seen, and [m] below what touches it
+_FEW, _BELOW = 25, 0.002  # [px] of it that tell, and [m] below what touches it
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
@@ -376,11 +376,8 @@ def _goes_on(hollow: Hollow, below: Array) -> bool:
     """Whether points (N, 3) further down are of a cup's round wall: what is level beside them only touches it."""
     if len(below) < _FEW:
         return False
-    off = np.linalg.norm(below[:, :2] - hollow.rim.centre, axis=1) - hollow.rim.size[0] / 2
-    if len(below) < _MIN_PIECE:
-        return bool(abs(float(np.mean(off))) < _NEAR_WALL and float(np.std(off)) < _NEAR_WALL)
     centre, radius, error = fit_circle(below[:, :2])
-    wall = hollow.rim.size[0] / 2
+    wall = hollow.rim.size[0] / 2  # cups are narrower at their foot
     return bool(error < _ON_WALL / 2 and abs(radius - wall) < _WALL * wall and np.linalg.norm(centre - hollow.rim.centre) < 2 * _ON_WALL)
 
 
