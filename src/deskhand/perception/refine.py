@@ -27,6 +27,8 @@ _TURN = 12.0  # [rad/m] by how much a box is turned with a step
 _ROUNDS = 10
 _FAR = np.array([0.5, 1.0, 2.0])  # steps down the slope
 _GAIN = 0.5  # [px] that a move must be better by
+_PLACES = np.arange(-15, 16) * 0.002  # [m] from where a side that is not seen is taken to be
+_AS_WELL = 4.0  # [px]
 _PRIOR = 6.0  # [px] that e times as usual a size counts as
 _SMALLEST = 0.004  # [m]
 _NEVER = 1e9
@@ -86,7 +88,26 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
             level += 1
         else:
             break
+    for axis in solid.guessed:
+        best = _in_the_middle(best, axis, eye, pixels, prior)
     return _solid(solid, best, middle), least
+
+
+def _in_the_middle(numbers: Array, axis: int, eye: Floats, pixels: Pixels, prior: Prior) -> Array:
+    """The numbers of a box of which a side along ``axis`` is not seen, with that side amid all the places where it would explain the picture about as well."""
+    found = []
+    for side in (2 * axis, 2 * axis + 1):
+        moves = np.zeros((len(_PLACES), len(numbers)))
+        moves[:, side] = _PLACES
+        costs = _costs("box", numbers + moves, eye, pixels, prior)
+        found.append((float(np.minimum(costs, _NEVER / 1e3).mean()), moves, costs))
+    _, moves, costs = min(found, key=lambda each: each[0])
+    here = len(_PLACES) // 2
+    worse = costs > costs[here] + _AS_WELL
+    before, after = np.flatnonzero(worse[:here]), np.flatnonzero(worse[here:])
+    near = slice(int(before[-1]) + 1 if len(before) else 0, here + int(after[0]) if len(after) else len(_PLACES))
+    weights = np.exp(-(costs[near] - costs[near].min()) / (_AS_WELL / 2))
+    return np.asarray(numbers + weights @ moves[near] / weights.sum())
 
 
 def explains_badly(view: View, pixels: Pixels, solid: Solid) -> float:

@@ -160,11 +160,12 @@ def _usual(size: Array, room: list[float], prior: Prior) -> list[Array]:
     grid = np.stack(np.meshgrid(*steps, [size[2]], indexing="ij"), axis=-1)
     weights = prior("box", grid.reshape(-1, 3), hidden=True).reshape(len(steps[0]), len(steps[1]))
     near = cv2.blur(weights, (_NEAR, _NEAR), borderType=cv2.BORDER_CONSTANT)
+    peaks = near >= 0.999 * cv2.dilate(near, np.ones((3, 3), np.uint8))
     likely, places = near.max() * _AS_USUAL, np.stack(np.meshgrid(*map(np.arange, near.shape), indexing="ij"), axis=-1)
     found: list[Array] = []
     while len(found) < _GUESSES and near.max() >= max(likely, 1e-9):
         best = np.argwhere(near >= 0.97 * near.max())
         middle = best[np.argmin(np.abs(best - best.mean(axis=0)).sum(axis=1))]
         found.append(np.array([steps[0][middle[0]], steps[1][middle[1]], size[2]]))
-        near[np.abs(places - middle).max(axis=-1) * _GRAIN < _OTHERWISE] = 0.0
+        near[~peaks | (np.abs(places - middle).max(axis=-1) * _GRAIN < _OTHERWISE)] = 0.0
     return found or [size]

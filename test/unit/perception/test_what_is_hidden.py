@@ -33,6 +33,17 @@ def test_a_sponge_under_a_box_is_guessed_as_long_as_sponges_are():
     assert np.abs(sizes(found) - [0.075, 0.04, 0.025]).max() < 0.008
 
 
+@pytest.mark.parametrize("yaw", [-0.2, 0.2])
+@pytest.mark.parametrize("shift", [-0.012, -0.002])
+def test_an_end_behind_a_can_is_guessed_in_the_middle_of_where_it_may_be(yaw, shift):
+    """Sponges are 68 to 80 mm long."""
+    sponge = thing("sponge", "yellow", (0.068, 0.040, 0.024), 0.0, 0.1, np.pi / 2 + yaw)
+    end = sponge.pose[:2, 3] + sponge.pose[:2, 0] * 0.034
+    found = found_at(look(sponge, thing("can", "blue", (0.042, 0.042, 0.07), end[0] + 0.045, end[1] + shift)).detect(), sponge, 0.03)
+    assert found is not None and found.label == "sponge" and found.guessed
+    assert sizes(found)[0] == pytest.approx(0.074, abs=0.002)
+
+
 @pytest.mark.parametrize("shift", [-0.015, -0.006, 0.002])
 def test_a_pen_that_comes_to_light_behind_a_can_is_as_long_as_it_is(shift):
     pen, can = thing("pen", "green", (0.010, 0.010, 0.134), 0.0, 0.0, np.pi / 2 + 0.25), thing("can", "blue", (0.038, 0.038, 0.065), 0.045, 0.035 + shift)
