@@ -5,6 +5,7 @@ import pytest
 
 from deskhand.bench.grasp.picks import bench
 from deskhand.bench.grasp.run import single, single_world
+from deskhand.sim.simulation import Simulation
 
 
 @pytest.mark.parametrize(("subject", "seed"), [("bowl", 12), ("bowl", 30), ("basket", 43), ("dumbbell", 47), ("pyramid", 7), ("tri_prism", 6)])
@@ -36,3 +37,8 @@ def test_parts_that_come_along_are_held_as_one_thing():
         assert held.object.bottom == pytest.approx(0.0, abs=0.003)
         assert held.object.top == pytest.approx(desk.simulation.truth().objects[0].size[2], abs=0.005)
         assert not desk.belief.scene.objects
+
+
+def test_a_thing_on_an_empty_desk_is_clear_of_the_open_hand_at_home():
+    world = single_world("so101", 40023)  # drawn anywhere, it would stand in the hand
+    assert Simulation(world).truth().get("thing").pose[2, 3] > 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.arms.config import ArmConfig, load_arm
+from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform, rotation_rpy
 from deskhand.sim.convex import volume_of
 from deskhand.sim.objectfile import COLORS, DENSITIES, DROP, SIZES, WALLS
@@ -79,10 +80,14 @@ def hard_world(arm_name: str, seed: int, name: str = "") -> tuple[WorldSpec, Har
 
 
 def placed(subject: Subject, arm: ArmConfig, rng: np.random.Generator) -> ObjectSpec:
-    """The subject at rest somewhere within the arm's work radius, clear of the arm's base."""
+    """The subject at rest somewhere within the arm's work radius, clear of the arm's base and of its open hand at home."""
     low, high = arm.work_radius
     base_x, base_y = (float(value) for value in arm.world_T_base[:2, 3])
     base = Footprint(base_x, base_y, BASE, BASE, 0.0)
+    home = {**dict(zip(arm.joints, arm.named_poses["home"], strict=True)), arm.gripper.joint: 0.0}
+    hand_x, hand_y, tips = map(float, RobotModel.load(arm).forward(home)[arm.tcp][:3, 3])
+    half = arm.gripper.width_max / 2 + arm.gripper.finger_thickness
+    hand = Footprint(hand_x, hand_y, half, half, 0.0)
     while True:
         radius, angle = rng.uniform(low + 0.02, high - 0.02), rng.uniform(-TURN, TURN)
         x, y = arm.world_T_base[:2, 3] + radius * np.array([np.cos(angle), np.sin(angle)])
@@ -90,7 +95,8 @@ def placed(subject: Subject, arm: ArmConfig, rng: np.random.Generator) -> Object
         if subject.lying:
             rotation = rotation @ rotation_rpy(0.0, np.pi / 2, 0.0)
         thing = spec_of(subject, make_transform(rotation, (x, y, _rest(rotation, subject.size))), "thing", rng)
-        if footprint_of(thing).apart(base, 0.005):
+        top = float(thing.pose[2, 3] + np.abs(rotation[2]) @ np.asarray(subject.size) / 2)
+        if footprint_of(thing).apart(base, 0.005) and (top < tips - half or footprint_of(thing).apart(hand, 0.005)):
             return thing
 
 
