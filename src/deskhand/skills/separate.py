@@ -73,7 +73,7 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     if found is None:
         raise SkillError("object_lost", f"{object_id} is not seen after the push.", {"object_id": object_id})
     moved = float((found.position - item.position) @ way.direction) if way else float(np.linalg.norm((found.position - item.position)[:2]))
-    turned = float(np.arccos(min(1.0, abs(float(_axes(found)[0] @ _axes(item)[0])))))
+    turned = float(np.arccos(min(1.0, abs(float(_lengthwise(found)[0] @ _lengthwise(item)[0])))))
     data: dict[str, object] = {"object_id": found.id, "moved": round(moved, 4), "turned": round(turned, 3)}
     data |= {"position": [round(float(value), 4) for value in found.position], "disturbed": disturbed(scene, after, (object_id,))}
     if way and moved < ENOUGH * way.distance:
@@ -132,9 +132,7 @@ def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[Scene
     """Whether one end of a long thing was pushed against what lies along it."""
     gripper = ctx.robot.arm.gripper
     half = max(gripper.finger_thickness + gripper.width_min / 2, gripper.finger_breadth / 2)
-    along, across = _axes(item)
-    if reach_along(item, along) < reach_along(item, across):
-        along, across = across, along
+    along, across = _lengthwise(item)
     if reach_along(item, along) < LONG * reach_along(item, across):
         return False
     lever = reach_along(item, along) - half
@@ -193,6 +191,11 @@ def _axes(item: SceneObject) -> list[Array]:
     first = max(level, key=lambda axis: float(np.linalg.norm(axis)))
     first = first / np.linalg.norm(first)
     return [first, np.array([-first[1], first[0], 0.0])]
+
+
+def _lengthwise(item: SceneObject) -> list[Array]:
+    """The same, the one along its length first."""
+    return sorted(_axes(item), key=lambda axis: -reach_along(item, axis))
 
 
 def _span(other: SceneObject, item: SceneObject, axis: Array) -> tuple[float, float]:

@@ -12,6 +12,7 @@ pytest.importorskip("mujoco")
 
 from deskhand.arms.config import load_arm
 from deskhand.bench.tools.worlds import BLUE, RED, YELLOW, block, lying
+from deskhand.geometry import make_transform, rotation_about
 from deskhand.local_robot import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
@@ -20,7 +21,8 @@ from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
-from deskhand.skills.separate import separate
+from deskhand.skills.separate import _lengthwise, separate
+from deskhand.types import SceneObject
 
 
 @contextmanager
@@ -115,3 +117,9 @@ def test_pens_whose_ends_a_small_arm_does_not_reach_are_turned_until_one_can_be_
                 break
         assert len(simulation.truth().in_hand) == 1
         assert turned and all(said == pytest.approx(true, abs=np.deg2rad(4.0)) for said, true in turned)
+
+
+def test_the_way_along_a_thing_is_that_of_its_longest_side() -> None:
+    pose = make_transform(rotation_about((0, 0, 1), 0.3), (0.1, 0.0, 0.009))
+    marker = SceneObject("marker_1", "marker", "red", "box", np.array([0.018, 0.13, 0.017]), pose, np.zeros((0, 3), np.float32), 1.0)
+    np.testing.assert_allclose(_lengthwise(marker)[0], [-np.sin(0.3), np.cos(0.3), 0.0], atol=1e-9)
