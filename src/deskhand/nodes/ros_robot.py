@@ -262,7 +262,9 @@ class RosRobot:
         if not response.success:
             raise DeskhandError("safety_stop", response.message or f"{name} was refused.")
         with self._news:
-            self._news.wait_for(lambda: self._status is not None and self._status.stopped == stopped, timeout=1.0)
+            told = self._news.wait_for(lambda: self._status is not None and self._status.stopped == stopped, timeout=1.0)
+        if not told:
+            self._node.get_logger().warning(f"{name} was answered, but the status of the safety node does not say so yet.")
 
     # ------------------------------------------------------------ calls
 

@@ -119,7 +119,8 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     reach = np.arange(end - _BACK, end + _SEARCH, _STEP)
     line = solid.pose[:3, 3] + reach[:, None] * away
     rise = up * _rise(solid)
-    body, tip = (_look(view, line + share * rise) for share in (_BODY_EDGE, _TIP_EDGE))
+    tip_line = line + _TIP_EDGE * rise
+    body, tip = _look(view, line + _BODY_EDGE * rise), _look(view, tip_line)
     if ground is None or body is None or tip is None:
         return None
     own = np.median(body[:3], axis=0)[None]
@@ -127,7 +128,7 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     if not is_body[0]:
         return None
     first = int(np.argmin(is_body)) if not is_body.all() else len(reach)
-    at_tip = states(view, line + _TIP_EDGE * rise, _NEARER)
+    at_tip, touching = states(view, tip_line, _NEARER), states(view, tip_line, _TOUCHES)
     free = at_tip == FREE
     is_ground = (_difference(tip, ground) < 1.0) | (free & np.append(free[1:], True))
     is_other = taken(line - [0.0, 0.0, 0.25 * solid.size[2]])
@@ -138,13 +139,12 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     open_ground = is_ground[beyond] & (at_tip[beyond] != HIDDEN)
     if open_ground.any() and open_ground.mean() > 0.7:
         return float(reach[last - 1] + _STEP / 2)
-    seen = states(view, line + _TIP_EDGE * rise, _TOUCHES) == SEEN
-    tip_end = _seen_tip(tip, body, own, seen, is_ground, first, first + edge + _MIXED)
+    tip_end = _seen_tip(tip, body, own, touching == SEEN, is_ground, first, first + edge + _MIXED)
     if tip_end is not None:
         return float(reach[tip_end - 1] + _STEP / 2)
     last = _tip_end(tip, own, is_ground | is_other, first, edge, one_color=True)
     # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
-    there = states(view, (line + _TIP_EDGE * rise)[last : last + _MIXED], _TOUCHES)
+    there = touching[last : last + _MIXED]
     return float(reach[last - 1] + _STEP / 2) if len(there) == _MIXED and (there != HIDDEN).all() and (there != UNKNOWN).any() else None
 
 

@@ -40,8 +40,12 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
 
     ``cut``: things that touch were cut apart, so that pieces beside each other stay so.
     """
-    pieces = sorted(_lids_apart(segments), key=len, reverse=True)
+    pieces = sorted(segments, key=len, reverse=True)
     beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
+    apart = _lids_apart(pieces, beside, levels)
+    if len(apart) > len(pieces):
+        pieces = sorted(apart, key=len, reverse=True)
+        beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
     trees: dict[int, cKDTree] = {}
     owner = list(range(len(pieces)))
     lids: dict[int, list[int]] = {}
@@ -89,13 +93,11 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
     return [item for item in result if len(item) >= settings.min_pixels]
 
 
-def _lids_apart(segments: list[Segment]) -> list[Segment]:
+def _lids_apart(pieces: list[Segment], beside: Mask, levels: list[_Levels]) -> list[Segment]:
     """The same with lids of cans cut apart that touch, and are seen as one piece."""
-    levels = [_levels(item) for item in segments]
-    beside = _neighbours(segments)
     result = []
-    for i, item in enumerate(segments):
-        below = [segments[j] for j in map(int, np.flatnonzero(beside[i])) if len(segments[j]) >= _SIDES and _may_be_lid(levels[i], levels[j])]
+    for i, item in enumerate(pieces):
+        below = [pieces[j] for j in map(int, np.flatnonzero(beside[i])) if len(pieces[j]) >= _SIDES and _may_be_lid(levels[i], levels[j])]
         rounds = [(centre, radius) for centre, radius, error in (fit_circle(side.points[:, :2]) for side in below) if error < _OFF / 2 and radius < _WIDEST / 2]
         if len(rounds) < 2:
             result.append(item)

@@ -95,11 +95,6 @@ def _closeness(points: Array, yaws: Array) -> Array:
     return np.asarray((1.0 / np.maximum(nearest, _EDGE)).sum(axis=1))
 
 
-def completed(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
-    """A standing box with what is hidden of it, as such things mostly are; see :func:`completions`."""
-    return completions(view, solid, prior, taken)[0]
-
-
 def completions(view: View, solid: Solid, prior: Prior, taken: Taken) -> list[Solid]:
     """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be, or another thing is there.
 

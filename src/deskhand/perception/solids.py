@@ -14,7 +14,7 @@ from deskhand.perception.probes import Taken, free_share, nowhere
 from deskhand.perception.refine import Pixels, explains_badly, may_refine, pixels_around, refined, unusual
 from deskhand.perception.rounds import leaning, lying, sphere
 from deskhand.perception.segmentation import Segment
-from deskhand.perception.sides import Prior, completed, completions, from_sides
+from deskhand.perception.sides import Prior, completions, from_sides
 from deskhand.perception.solid import Solid, surface_distance
 from deskhand.perception.standing import boxes_along_edges, from_top, top_height
 from deskhand.perception.tilted import tilted
@@ -57,7 +57,7 @@ class SolidFits:
         self._known: dict[tuple[int, float, float], tuple[Segment, Solid]] = {}
         self._around: dict[int, tuple[Segment, Pixels]] = {}
         self._explained: dict[tuple[int, int], tuple[Segment, Solid, tuple[float, float]]] = {}
-        self._whole: dict[tuple[int, int], tuple[Solid, Solid, Taken]] = {}
+        self._whole: dict[tuple[int, int], tuple[Solid, list[Solid], Taken]] = {}
 
     def of(self, item: Segment, support: float = 0.0, top: float | None = None) -> Solid:
         """The solid of a segment that stands at height ``support`` [m], and ends at ``top`` when something on it tells; as far as it is seen."""
@@ -69,13 +69,17 @@ class SolidFits:
 
     def whole(self, solid: Solid, taken: Taken = nowhere) -> Solid:
         """A solid with what is hidden of it; ``taken`` tells where other things are, into which it cannot go on."""
+        return self._wholes(solid, taken)[0]
+
+    def _wholes(self, solid: Solid, taken: Taken) -> list[Solid]:
+        """The same in every way that is about as usual, the likeliest first."""
         key = id(solid), id(taken)
         if key not in self._whole:
-            full = solid
+            full = [solid]
             if solid.shape == "box":
-                full = completed(self._view, solid, self.prior, taken)
+                full = completions(self._view, solid, self.prior, taken)
             elif solid.lying:
-                full = with_ends(self._view, solid, self.prior, taken)
+                full = [with_ends(self._view, solid, self.prior, taken)]
             # Both are kept, so that their ids stay their own.
             self._whole[key] = solid, full, taken
         return self._whole[key][1]
@@ -85,25 +89,23 @@ class SolidFits:
 
         ``taken`` tells where other things are, ``free`` whether its bottom and its top are unsure.
         """
-        whole = self.whole(solid, taken)
-        pixels = self._pixels(item)
+        ways = self._wholes(solid, taken)
+        whole = ways[0]
         rare = self._usual(whole) < _RARE
+        if not may_refine(whole) and (not rare or abs(whole.pose[2, 0]) > _LEVEL_AXIS):
+            return whole
+        pixels = self._pixels(item)
         best, cost = whole, _UNEXPLAINED * len(item)
         if may_refine(whole):
             if not rare and not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < _EXPLAINED * len(item):
                 return whole
             prior: Prior = partial(self.prior, hidden=True) if whole.guessed else self.prior
-            ways = completions(self._view, solid, self.prior, taken) if whole.guessed and whole.shape == "box" else [whole]
             best, cost = min((refined(self._view, pixels, way, prior, free) for way in ways), key=lambda found: found[1])
             rare = self._usual(best) < _RARE
-        elif abs(whole.pose[2, 0]) > _LEVEL_AXIS:
-            return whole
         if cost > _UNEXPLAINED * len(item) or rare:
             support, top = solid.pose[2, 3] - solid.size[2] / 2, solid.pose[2, 3] + solid.size[2] / 2
             for other in self._others(item, best.shape, support, top, rare):
-                if other.shape == "box":
-                    other = completed(self._view, other, self.prior, taken)
-                trial, doubt = refined(self._view, pixels, other, self.prior, free)
+                trial, doubt = refined(self._view, pixels, self.whole(other, taken), self.prior, free)
                 if doubt < cost - _BETTER:
                     best, cost = trial, doubt
         if _held(best, item) > _held(whole, item) - _LEFT_OUT:

@@ -44,17 +44,17 @@ def errors(simulation, scene):
 
 def test_three_views_measure_better_than_one_and_find_more():
     one, three, extra = [], [], {1: 0, 3: 0}
-    for seed in (5, 6):
+    for seed in range(5, 13):
         simulation = Simulation(cluttered_desk("wx250s", seed, 10, stacked=0.2))
         taken = frames(simulation)
         for count, results in ((1, one), (3, three)):
             found, others = errors(simulation, detect_views(Perception(), taken[:count], MODEL))
             results += found
             extra[count] += others
-    (mean1, _), (mean3, _) = (np.mean(results, axis=0) for results in (one, three))
-    (place1, size1), (place3, size3) = (np.median(results, axis=0) for results in (one, three))
-    assert place3 < 0.75 * place1 and mean3 < mean1 and size3 < size1, (place1, place3, mean1, mean3, size1, size3)
-    assert place3 < 0.0012 and size3 < 0.0014
+    (place1, _), (place3, _) = (np.mean(results, axis=0) for results in (one, three))
+    (_, size1), (median3, size3) = (np.median(results, axis=0) for results in (one, three))
+    assert place3 < 0.9 * place1 and size3 < 0.95 * size1 and median3 < 0.0012, (place1, place3, median3, size1, size3)
+    assert size3 < 0.0014  # one view has become nearly as good as three, so that the share alone would say little
     assert len(three) >= len(one) and extra[3] <= extra[1] + 1
 
 
