@@ -1,0 +1,84 @@
+"""What the first day with an arm consists of: steps that ask, act, check and measure, and the day that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Operator(Protocol):
+    """The person at the arm.
+
+    ``key`` names the question for good (for example ``range.shoulder_pan``): a rehearsal answers by it and does to the emulated arm what a person would
+    do with the hands; nobody else reads it.
+    """
+
+    def say(self, text: str) -> None:
+        """Tell."""
+        ...
+
+    def act(self, key: str, text: str) -> None:
+        """Ask for something that hands do (plug a cable, turn a joint); returns when the person says that it is done."""
+        ...
+
+    def confirm(self, key: str, text: str) -> bool:
+        """A yes or no; nothing moves or lets go without a yes."""
+        ...
+
+    def number(self, key: str, text: str, default: float | None) -> float:
+        """A number, in the unit that ``text`` names."""
+        ...
+
+
+@dataclass
+class Day:
+    """One owner's first day with one arm; what every step is given.
+
+    Attributes:
+        arm: name in config/arms.
+        folder: of this unit: ``arm.yaml`` (extends the arm; what differs on this unit), ``camera.yaml``, the journal, reports.
+        measured: by step, what it wrote down: numbers and texts that JSON can hold. A step finds here what the steps before it measured.
+        settings: what the person chose or a step found, by name: ``port``, ``driver``, ``camera``.
+        rehearsal: against emulators and the simulated camera, no hardware.
+    """
+
+    arm: str
+    folder: Path
+    operator: Operator
+    measured: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    rehearsal: bool = False
+
+    @property
+    def arm_file(self) -> Path:
+        """The unit's own arm file, given as ``--arm`` from the calibration on."""
+        return self.folder / "arm.yaml"
+
+    @property
+    def camera_file(self) -> Path:
+        """The camera's pose as calibrated, given as ``camera_mount``."""
+        return self.folder / "camera.yaml"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    Attributes:
+        name: stable; the journal and ``--from`` know the step by it.
+        title: what is true when it is done, in one line.
+        hands: estimated minutes of a person's hands.
+        run: does it and checks it; returns what it measured. Raises DeskhandError, with a hint what to do, when the check fails: the day stops there
+            and resumes there.
+        seen: what one sees when it went well; for the docs and the terminal.
+        optional: may be left out by the person.
+    """
+
+    name: str
+    title: str
+    hands: float
+    run: Callable[[Day], Mapping[str, Any]]
+    seen: str = ""
+    optional: bool = False
