@@ -235,7 +235,7 @@ class ToolServerNode(DeskhandNode):
 
     def _admit(self, tool: str) -> bool:
         with self._counting:
-            if self._count >= MAX_CALLS:
+            if self._count >= MAX_CALLS and not self.session.lenient(tool):
                 self.get_logger().warning(f"{tool!r} refused: {MAX_CALLS} calls are running")
                 return False
             self._count += 1
@@ -264,7 +264,7 @@ class ToolServerNode(DeskhandNode):
     def _call(self, request: Any, feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None) -> ToolResult:
         """Run what was admitted; without ``cancelled`` only what moves nothing."""
         try:
-            arguments = parse_arguments(request.arguments_json, request.tool)
+            arguments = self._arguments(request)
             if cancelled is None and self.session.registry.get(request.tool).card.effects == "motion":
                 raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
             result = self.session.invoke(request.tool, arguments, feedback, cancelled, request.caller)
@@ -280,6 +280,14 @@ class ToolServerNode(DeskhandNode):
             outcome = f"{result.code or 'ok'} in {result.duration:.2f} s {result.message}"
             self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])
         return result
+
+    def _arguments(self, request: Any) -> dict[str, Any]:
+        try:
+            return parse_arguments(request.arguments_json, request.tool)
+        except DeskhandError:
+            if not self.session.lenient(request.tool):
+                raise
+            return {}
 
     def _told(self, result: ToolResult, message: Any) -> Any:
         """The result as a message of the action or of the service."""
