@@ -29,7 +29,7 @@ from std_srvs.srv import Trigger
 from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
-from deskhand.etp.approval import Approval, PendingApprovals, Request
+from deskhand.etp.approval import MODES, Approval, PendingApprovals, Request
 from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
@@ -40,7 +40,7 @@ from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.resources import resource_path
@@ -84,8 +84,8 @@ class Parameters:
     """
 
     arm: str = "wx250s"
-    approval: str = ""
-    approval_others: str = ""
+    approval: str = setting("", valid=("", *MODES))
+    approval_others: str = setting("", valid=("", *MODES))
     settings: str = ""
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
