@@ -7,12 +7,14 @@ import queue
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from deskhand.agent.base import ChatModel
@@ -49,6 +51,7 @@ class Parameters:
         max_tool_calls, max_seconds: budget of one task; wall time.
         settings: safety file whose ``rules`` are kept; empty for ``config/safety.yaml``.
         answer_timeout: [s] that a question to the user waits, where the task does not say.
+        require_recording: refuse tasks while the recorder cannot record (a full disk); else they are done, and the summary says that they were not.
     """
 
     arm: str = "wx250s"
@@ -59,6 +62,7 @@ class Parameters:
     max_seconds: float = 1200.0
     answer_timeout: float = 120.0
     settings: str = ""
+    require_recording: bool = False
 
 
 class OrchestratorNode(DeskhandNode):
@@ -79,6 +83,9 @@ class OrchestratorNode(DeskhandNode):
         self._idle.set()
         self._history = History()
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._unrecorded = ""
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+        self.create_subscription(String, "recorder/status", lambda message: setattr(self, "_unrecorded", message.data), latched)
         self.create_service(TellTask, "tell", self._tell, callback_group=self.reentrant)
         self._safety = self.create_client(Trigger, "safety/stop", callback_group=self.reentrant)
         self._server = ActionServer(
@@ -136,6 +143,8 @@ class OrchestratorNode(DeskhandNode):
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
         if is_stop(instruction):
             return self._halt(instruction)
+        if self._unrecorded and self.parameters.require_recording:
+            return TaskOutcome(False, "recording_failed", f"nothing can be recorded: {self._unrecorded}. Make room, or set require_recording to false.")
         with self._lock:
             if self._running:
                 return TaskOutcome(False, "busy", f"I am at another task: {self._running[:200]!r}. Wait for its end, cancel it, or say stop.")
@@ -175,6 +184,8 @@ class OrchestratorNode(DeskhandNode):
             rules=self._rules,
         )
         outcome = loop.run(instruction)
+        if self._unrecorded:
+            outcome = replace(outcome, summary=f"{outcome.summary} This was not recorded: {self._unrecorded}.".strip())
         self._record(instruction, handle.request.mode or "tools", outcome)
         return outcome
 
