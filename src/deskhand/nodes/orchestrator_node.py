@@ -1,4 +1,7 @@
-"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either."""
+"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either.
+
+``agent/events`` tells what was said and how it ended (std_msgs/String: JSON), for the audit log.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
-from deskhand.nodes.node import DeskhandNode, call_service, run_node
+from deskhand.nodes.node import EVENTS, DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.safety.settings import load_safety
@@ -83,6 +86,7 @@ class OrchestratorNode(DeskhandNode):
         self._idle.set()
         self._history = History()
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._events = self.create_publisher(String, "agent/events", EVENTS)
         self._unrecorded = ""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
         self.create_subscription(String, "recorder/status", lambda message: setattr(self, "_unrecorded", message.data), latched)
@@ -111,6 +115,7 @@ class OrchestratorNode(DeskhandNode):
 
     def _execute(self, handle: ServerGoalHandle) -> RunTask.Result:
         instruction = handle.request.instruction
+        self._note("instruction", text=instruction, mode=handle.request.mode)
         try:
             outcome = self._outcome(handle, instruction)
         except Exception as error:  # a fault must not leave the caller waiting
@@ -123,6 +128,7 @@ class OrchestratorNode(DeskhandNode):
             handle.canceled()
         else:
             handle.abort()
+        self._note("outcome", success=outcome.success, code=outcome.code, summary=outcome.summary)
         self.get_logger().info(f"{instruction[:80]!r}: {outcome.code or 'done'}; {outcome.summary}"[:400])
         return RunTask.Result(
             success=outcome.success,
@@ -133,6 +139,9 @@ class OrchestratorNode(DeskhandNode):
             tool_calls=outcome.tool_calls,
             errors=list(outcome.errors),
         )
+
+    def _note(self, event: str, **data: Any) -> None:
+        self._events.publish(String(data=json.dumps({"event": event, **data})))
 
     def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         if handle.request.mode not in MODES:
@@ -204,6 +213,7 @@ class OrchestratorNode(DeskhandNode):
 
     def _tell(self, request: TellTask.Request, response: TellTask.Response) -> TellTask.Response:
         text = request.text.strip()
+        self._note("told", text=text)
         if is_stop(text):
             outcome = self._halt(text)
             response.accepted, response.message = outcome.success, outcome.summary
