@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import subprocess
 import sys
 import time
@@ -37,7 +36,6 @@ def opened(bus: RrcBus | LxBus) -> bool:
     return False
 
 
-@pytest.mark.skipif(importlib.util.find_spec("lewansoul_lx16a") is None, reason="lewansoul-lx16a is not installed")
 def test_lewansoul_lx16a_drives_the_emulated_servos() -> None:
     import serial
     from lewansoul_lx16a import ServoController
@@ -70,7 +68,6 @@ def test_lewansoul_lx16a_drives_the_emulated_servos() -> None:
         assert servos.get_servo_id(7) == 7
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pylx16a") is None, reason="pylx16a is not installed")
 def test_pylx16a_drives_the_emulated_servos() -> None:
     from pylx16a.lx16a import LX16A
 
