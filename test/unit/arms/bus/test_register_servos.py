@@ -151,7 +151,7 @@ def test_a_stalled_sts_protects_itself_and_says_so(sts: tuple[FeetechEmulator, C
     client.write(1, 35, 20)  # 0.2 s
     client.write(1, 42, 3000, 2)
     assert until(lambda: bool(client.handler.read1ByteTxRx(client.port, 1, 65)[0] & 32))
-    assert client.handler.read2ByteTxRx(client.port, 1, 60)[0] & 0x3FF < 200
+    assert client.handler.read2ByteTxRx(client.port, 1, 60)[0] & 0x3FF == 200
     client.write(1, 42, 1500, 2)  # to the other side
     assert until(lambda: client.read(1, 56, 2) == 1500)
     assert client.read(1, 65) == 0
