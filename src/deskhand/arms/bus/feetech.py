@@ -6,15 +6,18 @@ Registers and the settings used with them are those of the STS series as lerobot
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from deskhand.arms.bus.base import Health
+from deskhand.arms.bus.port import Port
 from deskhand.arms.bus.sdk import SdkBus, load_sdk
 
 BAUD = 1_000_000
 TORQUE, ACCELERATION, LOCK, POSITION, LOAD = 40, 41, 55, 56, 60
 FASTEST = 3400  # [ticks/s]
-FAULTS = {1: "voltage", 2: "angle sensor", 4: "too hot", 8: "current", 32: "overload"}
+FAULTS = {1: "voltage", 2: "angle sensor", 4: "too hot", 8: "current"}
+OVERLOAD = 32
 
 
 def signed(value: int, bit: int) -> int:
@@ -26,9 +29,9 @@ def signed(value: int, bit: int) -> int:
 class FeetechBus(SdkBus):
     """Servos on an adapter."""
 
-    def __init__(self, path: str, baud: int = BAUD, latency: float = 0.02) -> None:
+    def __init__(self, port: str | Port, baud: int = BAUD, latency: float = 0.02, clock: Callable[[], float] = time.monotonic) -> None:
         sdk = load_sdk("scservo_sdk", "feetech-servo-sdk")
-        super().__init__(path, baud, sdk, sdk.PacketHandler(0), (POSITION, 2), lambda data: signed(struct.unpack("<H", data)[0], 15), latency)
+        super().__init__(port, baud, sdk, sdk.PacketHandler(0), (POSITION, 2), lambda data: signed(struct.unpack("<H", data)[0], 15), latency, clock)
 
     def read_health(self, servo: int) -> Health:
         """See base."""
@@ -37,7 +40,7 @@ class FeetechBus(SdkBus):
             return Health()
         load, volts, temperature, _, status = struct.unpack("<HBBBB", data)
         fault = ", ".join(name for bit, name in FAULTS.items() if status & bit)
-        return Health(temperature, volts / 10, min(1.0, abs(signed(load, 10)) / 1000), fault)
+        return Health(temperature, volts / 10, min(1.0, abs(signed(load, 10)) / 1000), fault, bool(status & OVERLOAD))
 
     def torque_on(self, servo: int) -> bool | None:
         """See base."""
