@@ -5,7 +5,7 @@ What the robot knows goes by its servos' encoders, with their play and noise; he
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,7 +137,7 @@ class WatchedClock:
         self._errors.look()
 
 
-def summary(results: list[dict[str, Any]]) -> dict[str, Any] | None:
+def summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Of the ``hand`` of several trials, None when none has it: ``{"motions", "outside", "release_mm": {"count", "median", "p95"}, "grasp_mm": …}``."""
     known = [result["hand"] for result in results if result.get("hand")]
     if not known:

@@ -48,7 +48,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
         "error_counts": dict(errors.most_common()),
         "skill_calls": sum(result.get("skill_calls") or 0 for result in results),
         "false_claims": sum(len(result.get("false_claims") or ()) for result in results),
-        "hand": summary(list(results)),
+        "hand": summary(results),
         "false_done": sum(bool(result.get("false_done")) for result in results),
     }
 

@@ -9,17 +9,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from deskhand.arms.emulate.bank import Emulator
+from deskhand.arms.emulate.choice import check_emulated, make_emulator
 from deskhand.arms.emulate.faults import WireFaults
-from deskhand.arms.emulate.lx16a import LxEmulator
 from deskhand.arms.emulate.reality import IDEAL, ServoReality
-from deskhand.arms.emulate.rrc import RrcEmulator
-from deskhand.errors import DeskhandError
 from deskhand.sim.joint_servos import JointServos
 from deskhand.sim.simulation import Simulation
 
-EMULATORS: dict[str, type[RrcEmulator] | type[LxEmulator]] = {"hiwonder_rrc": RrcEmulator, "lx16a": LxEmulator}
-"""By kind of driver."""
 CHUNK = 0.002  # [s] of simulated time at a time
 AHEAD = 0.006  # [s] of simulated time without a frame
 LOST = 0.1  # [s] of wall time without a frame: one may have been lost, and the driver waits for it; time goes on no faster than on the wall
@@ -36,14 +31,11 @@ class Bus:
 
     def __init__(self, simulation: Simulation, kind: str, port: str, faults: WireFaults | None = None, reality: ServoReality = IDEAL) -> None:
         arm = simulation.arm
-        if kind not in EMULATORS or kind not in arm.driver.kinds or arm.driver.gripper is None:
-            possible = ", ".join(name for name in EMULATORS if name in arm.driver.kinds) or "none"
-            raise DeskhandError("config_error", f"there is no emulated bus {kind!r} for {arm.name}; there is: {possible}.")
+        check_emulated(arm, kind)
         self._simulation = simulation
         servos = JointServos(simulation, self._clock, reality)
         options: dict[str, Any] = {"link": port, "lock": simulation.lock, "sleep": self._sleep, "clock": self._clock, "latency": reality.read_latency}
-        faults = faults or WireFaults.share(reality.bad_frames, reality.seed)
-        self._emulator: Emulator = EMULATORS[kind](servos.all, faults=faults, **options)
+        self._emulator = make_emulator(kind, servos.all, faults=faults or WireFaults.share(reality.bad_frames, reality.seed), **options)
         self._served, self._served_at, self._until, self._heard = 0, 0.0, 0.0, float("-inf")
 
     def start(self) -> None:

@@ -11,16 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.arms.bus.base import ServoBus
-from deskhand.arms.bus.lx16a import LxBus
-from deskhand.arms.bus.rrc import RrcBus
+from deskhand.arms.bus.choice import make_bus
 from deskhand.arms.driver import ArmDriver
-from deskhand.arms.emulate.bank import Emulator
+from deskhand.arms.emulate.choice import BAUDS, check_emulated, make_emulator
 from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.loop import LoopClock, LoopPort
-from deskhand.arms.emulate.lx16a import LxEmulator
 from deskhand.arms.emulate.reality import IDEAL, ServoReality
-from deskhand.arms.emulate.rrc import RrcEmulator
 from deskhand.arms.follower import Follower
 from deskhand.arms.grip import GripCommand
 from deskhand.arms.model import RobotModel
@@ -29,11 +25,6 @@ from deskhand.sim.joint_servos import JointServos
 from deskhand.sim.simulation import Simulation
 from deskhand.types import GripperReport, JointState, Trajectory
 
-BUSES: dict[str, tuple[type[Emulator], type[RrcBus] | type[LxBus], int]] = {
-    "hiwonder_rrc": (RrcEmulator, RrcBus, 1_000_000),
-    "lx16a": (LxEmulator, LxBus, 115_200),
-}
-"""By kind of driver: emulator, bus, baud."""
 ROUND = 0.02  # [s] that the driver's thread takes at least
 TAKEN = 10.0  # [s] for the driver to take the arm
 
@@ -117,16 +108,13 @@ class DrivenRobot:
 
     def __init__(self, simulation: Simulation, kind: str, reality: ServoReality = IDEAL) -> None:
         arm = simulation.arm
-        if kind not in BUSES or kind not in arm.driver.kinds:
-            possible = ", ".join(name for name in BUSES if name in arm.driver.kinds) or "none"
-            raise DeskhandError("config_error", f"there is no emulated bus {kind!r} for {arm.name}; there is: {possible}.")
-        emulator, bus, baud = BUSES[kind]
+        check_emulated(arm, kind)
         self.time = SharedTime(simulation)
-        self.port = LoopPort(self.time, WireFaults.share(reality.bad_frames, reality.seed), baud)
+        self.port = LoopPort(self.time, WireFaults.share(reality.bad_frames, reality.seed), BAUDS[kind])
         servos = JointServos(simulation, self.time, reality)
         options: dict[str, Any] = {"loop": self.port, "sleep": self.time.sleep, "clock": self.time, "seed": reality.seed, "latency": reality.read_latency}
-        self.emulator = emulator(servos.all, **options)
-        self.bus: ServoBus = bus(self.port, clock=self.time)
+        self.emulator = make_emulator(kind, servos.all, **options)
+        self.bus = make_bus(arm.driver, kind, self.port, clock=self.time)
         self.driver = ArmDriver(RobotModel.load(arm), self.bus, self.time)
         self.gripper = DrivenGripper(self.driver)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from deskhand.arms.bus.base import Health
+from deskhand.arms.bus.port import Port
 from deskhand.arms.bus.sdk import SdkBus, load_sdk
 from deskhand.errors import DeskhandError
 
@@ -20,9 +22,9 @@ FAULTS = {1: "voltage", 4: "too hot", 8: "encoder", 16: "electrical shock", 32: 
 class DynamixelBus(SdkBus):
     """Servos on an adapter."""
 
-    def __init__(self, path: str, baud: int = BAUD, latency: float = 0.02) -> None:
+    def __init__(self, port: str | Port, baud: int = BAUD, latency: float = 0.02, clock: Callable[[], float] = time.monotonic) -> None:
         sdk = load_sdk("dynamixel_sdk", "dynamixel-sdk")
-        super().__init__(path, baud, sdk, sdk.PacketHandler(2.0), (POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency)
+        super().__init__(port, baud, sdk, sdk.PacketHandler(2.0), (POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency, clock)
 
     def read_health(self, servo: int) -> Health:
         """See base; no load, since its unit differs from servo to servo."""
