@@ -100,7 +100,8 @@ class StackOptions:
     ``camera`` (one of :data:`deskhand.cameras.bringup.CAMERAS`; ``ros`` publishes already), ``camera_topics`` (of ``ros``, where they are not ours: colour,
     aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
     comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
-    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
+    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus; ``servos`` is then what is wrong with
+    the servos (arms/emulate/reality.py). ``remappings`` apply to every node of the stack.
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
@@ -124,6 +125,7 @@ class StackOptions:
     view_port: int = 8080
     approval: str = ""
     approval_others: str = ""
+    servos: str = ""
 
 
 def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
@@ -170,7 +172,7 @@ def sim_nodes(
     driven: list[NodeSpec] = []
     if options.driver in SERVO_BUSES:
         port = options.port or str(Path(tempfile.gettempdir()) / f"deskhand_arm_{os.getpid()}")
-        world = (*world, "--bus", options.driver, "--port", port)
+        world = (*world, "--bus", options.driver, "--port", port, *(("--servos", options.servos) if options.servos else ()))
         driven = [_arm_node(replace(options, port=port), use_sim_time=True)]
     elif options.driver != "external":
         raise DeskhandError("config_error", f"a simulated arm has no driver {options.driver!r}; valid: external, {', '.join(SERVO_BUSES)}.")
