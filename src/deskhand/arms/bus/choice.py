@@ -38,4 +38,4 @@ def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0
         return FeetechBus(port, **bauds)
     from deskhand.arms.bus.dynamixel import DynamixelBus
 
-    return DynamixelBus(port, **bauds)
+    return DynamixelBus(port, layout=config.dynamixel, **bauds)
