@@ -35,7 +35,7 @@ def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0
     if kind == "feetech":
         from deskhand.arms.bus.feetech import FeetechBus
 
-        return FeetechBus(port, **bauds)
+        return FeetechBus(port, clock=clock, **bauds)
     from deskhand.arms.bus.dynamixel import DynamixelBus
 
-    return DynamixelBus(port, layout=config.dynamixel, **bauds)
+    return DynamixelBus(port, clock=clock, layout=config.dynamixel, **bauds)

@@ -20,7 +20,7 @@ POSITION_MODES = {3: "position", 4: "extended position", 5: "current-based posit
 """Operating modes that go to positions; XL430 has no 5."""
 OTHER_MODES = {0: "current", 1: "velocity", 16: "PWM"}
 NOBODY = 253
-"""The greatest secondary id; a greater one means: it follows nobody."""
+"""The least secondary id that means: it follows nobody."""
 
 SPEED_UNIT = 0.229 * 4096 / 60  # [ticks/s] of the profile velocity
 LONGEST = 32737  # [ms] of a move by time
@@ -52,7 +52,7 @@ class Traits:
 
     Attributes:
         return_delay: [s] that it waits before it answers.
-        secondary: id of the servo that it follows; above :data:`NOBODY`: none.
+        secondary: id of the servo that it follows; :data:`NOBODY` or more: none.
         homing: [ticks] that it adds to what it measures.
         velocity_limit: [units of 0.229 turns a minute] greatest profile velocity that it takes.
         low, high: [ticks] goals that it takes in mode 3; it ignores others.

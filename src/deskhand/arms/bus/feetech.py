@@ -6,9 +6,11 @@ Registers and the settings used with them are those of the STS series as lerobot
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 
 from deskhand.arms.bus.base import Health
+from deskhand.arms.bus.port import Port
 from deskhand.arms.bus.sdk import SdkBus, load_sdk
 
 BAUD = 1_000_000
@@ -26,9 +28,9 @@ def signed(value: int, bit: int) -> int:
 class FeetechBus(SdkBus):
     """Servos on an adapter."""
 
-    def __init__(self, path: str, baud: int = BAUD, latency: float = 0.02) -> None:
+    def __init__(self, port: str | Port, baud: int = BAUD, latency: float = 0.02, clock: Callable[[], float] = time.monotonic) -> None:
         sdk = load_sdk("scservo_sdk", "feetech-servo-sdk")
-        super().__init__(path, baud, sdk, sdk.PacketHandler(0), (POSITION, 2), lambda data: signed(struct.unpack("<H", data)[0], 15), latency)
+        super().__init__(port, baud, sdk, sdk.PacketHandler(0), (POSITION, 2), lambda data: signed(struct.unpack("<H", data)[0], 15), latency, clock)
 
     def read_health(self, servo: int) -> Health:
         """See base."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import struct
 import termios
 import threading
 import tty
@@ -14,6 +15,7 @@ from pathlib import Path
 from deskhand.arms.emulate.faults import WireFaults
 
 POLL = 0.5  # [s]
+TCGETS2, TERMIOS2, OUTPUT_SPEED = 0x802C542A, 44, 40  # Linux, asm-generic: the call, the size of its structure and where the speed stands in it [bytes]
 
 
 class Line:
@@ -38,6 +40,14 @@ class Line:
     def path(self) -> str:
         """What a client opens."""
         return self._link or self.device
+
+    @property
+    def baud(self) -> int:
+        """That the client has set; 0 when nothing is plugged in."""
+        with self._lock:
+            if self._slave < 0:
+                return 0
+            return int(struct.unpack_from("=I", fcntl.ioctl(self._slave, TCGETS2, bytes(TERMIOS2)), OUTPUT_SPEED)[0])
 
     def start(self) -> None:
         """Plug in and serve."""

@@ -20,16 +20,20 @@ IDLE_LOAD = 0.05
 
 @dataclass
 class Shaft:
-    """The mechanical part; ``stop_low`` and ``stop_high`` are what blocks it [ticks]. Replaced by a simulated joint when the emulator moves one."""
+    """The mechanical part; ``stop_low`` and ``stop_high`` are what blocks it [ticks], ``fastest`` [ticks/s] what it can.
+
+    Replaced by a simulated joint when the emulator moves one.
+    """
 
     position: float
     stop_low: float = -math.inf
     stop_high: float = math.inf
+    fastest: float = FASTEST
 
     def advance(self, wished: float, seconds: float) -> None:
         """Follow for ``seconds``."""
         step = (wished - self.position) * min(1.0, seconds / RESPONSE)
-        reach = FASTEST * seconds
+        reach = self.fastest * seconds
         moved = self.position + min(max(step, -reach), reach)
         self.position = min(max(moved, self.stop_low), self.stop_high)
 
@@ -40,6 +44,8 @@ class Servo:
     Args:
         clock: [s] in which it moves.
         measured: where the shaft is, when something else moves it (a simulated arm); default: a shaft of its own.
+
+    ``limits`` are where goals are clamped to [ticks]; ``stall`` [ticks] off its goal it gives all its torque.
     """
 
     def __init__(self, number: int, clock: Callable[[], float], position: float = 500.0, measured: Callable[[], float] | None = None) -> None:
@@ -48,6 +54,7 @@ class Servo:
         self.torque = True
         self.temperature, self.supply = AMBIENT, 11.8
         self.offset, self.limits = 0, (0, 1000)
+        self.stall = STALL_ERROR
         self.voltage_limits, self.max_temperature = (4500, 14000), 85
         self.answers = True
         self._from = self._goal = self.shaft.position
@@ -100,6 +107,11 @@ class Servo:
         return self._from + (self._goal - self._from) * elapsed / self._duration
 
     @property
+    def time(self) -> float:
+        """[s] of its clock."""
+        return self._clock()
+
+    @property
     def goal(self) -> float:
         """Where it is told to go."""
         return self._goal
@@ -110,7 +122,7 @@ class Servo:
         if not self.torque:
             return 0.0
         position = self.shaft.position if self._outside is None else self._outside()
-        return min(1.0, IDLE_LOAD + max(0.0, abs(self.wished() - position) - 2) / STALL_ERROR)
+        return min(1.0, IDLE_LOAD + max(0.0, abs(self.wished() - position) - 2) / self.stall)
 
     @property
     def voltage(self) -> float:
