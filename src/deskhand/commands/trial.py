@@ -31,7 +31,12 @@ def trial(
     ] = "tools",
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")] = False,
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
-    driver: Annotated[str, typer.Option(help="Move the simulated arm by this driver over an emulated bus, in real time: hiwonder_rrc or lx16a (jetarm).")] = "",
+    driver: Annotated[
+        str,
+        typer.Option(
+            help="Move the simulated arm by this driver over an emulated bus, in real time: a driver of the arm's file, for example hiwonder_rrc (jetarm) or feetech (so101)."
+        ),
+    ] = "",
     sim: Annotated[str, typer.Option(help="The simulation: mujoco (built in) or gazebo (Harmonic, where it is installed).")] = "mujoco",
     timeout: Annotated[float, typer.Option(help="Wall clock for one trial [s].")] = 900.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results; also after every trial.")] = None,

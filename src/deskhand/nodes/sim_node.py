@@ -22,6 +22,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from tf2_msgs.msg import TFMessage
 
+from deskhand.arms.emulate.choice import EMULATORS
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
@@ -184,7 +185,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     world.add_argument("--scene", type=Path, help="scene file (docs/scene-files.md)")
     parser.add_argument("--seed", type=int, default=0, help="of the task's world (default: %(default)s)")
     parser.add_argument("--fault", default="", choices=("", *FAULTS), help="what goes wrong on purpose (sim/faults.py)")
-    parser.add_argument("--bus", default="", choices=("", *driven.EMULATORS), help="hang the arm on this emulated servo bus")
+    parser.add_argument("--bus", default="", choices=("", *EMULATORS), help="hang the arm on this emulated servo bus")
     parser.add_argument("--port", default="", help="with --bus: path at which its port appears")
     parser.add_argument("--truth-fd", type=int, help="inherited socket for the scorer")
     return parser.parse_args(argv)

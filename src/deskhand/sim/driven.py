@@ -11,17 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from deskhand.arms.emulate.bank import Emulator
+from deskhand.arms.emulate.choice import check_emulated, make_emulator
 from deskhand.arms.emulate.faults import WireFaults
-from deskhand.arms.emulate.lx16a import LxEmulator
-from deskhand.arms.emulate.rrc import RrcEmulator
 from deskhand.arms.emulate.servo import Servo
-from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.sim.simulation import Simulation
 
-EMULATORS: dict[str, type[RrcEmulator] | type[LxEmulator]] = {"hiwonder_rrc": RrcEmulator, "lx16a": LxEmulator}
-"""By kind of driver."""
 CHUNK = 0.002  # [s] of simulated time at a time
 AHEAD = 0.006  # [s] of simulated time without a frame
 GONE = 1.0  # [s] of wall time without a frame: nobody drives
@@ -37,14 +32,14 @@ class Bus:
 
     def __init__(self, simulation: Simulation, kind: str, port: str, faults: WireFaults | None = None) -> None:
         arm = simulation.arm
-        if kind not in EMULATORS or kind not in arm.driver.kinds or arm.driver.gripper is None:
-            possible = ", ".join(name for name in EMULATORS if name in arm.driver.kinds) or "none"
-            raise DeskhandError("config_error", f"there is no emulated bus {kind!r} for {arm.name}; there is: {possible}.")
+        check_emulated(arm, kind)
+        assert arm.driver.gripper is not None
         self._simulation, self._hand = simulation, arm.driver.gripper
         self._configs = [arm.driver.servos[joint] for joint in arm.joints]
         self._servos = [Servo(config.id, self._clock, measured=self._pulse(index)) for index, config in enumerate(self._configs)]
         self._finger = Servo(self._hand.id, self._clock, measured=self._finger_pulse)
-        self._emulator: Emulator = EMULATORS[kind]([*self._servos, self._finger], link=port, faults=faults, lock=simulation.lock, sleep=self._sleep)
+        options = {"link": port, "faults": faults, "lock": simulation.lock, "sleep": self._sleep}
+        self._emulator = make_emulator(kind, [*self._servos, self._finger], **options)
         self._served, self._served_at, self._until, self._heard = 0, 0.0, 0.0, float("-inf")
         simulation.drive = self._wishes
 
