@@ -87,24 +87,31 @@ class DynamixelLayout:
     Attributes:
         shadows: second servos of joints that have two: by its id, the id of the one that it follows (its Secondary ID).
         reversed: ids of all servos that count backwards (Drive Mode, bit 0); None: not known, not checked.
-        output: share of its output that a servo may use, by id; all of it for those not named.
+        output: share of its output that a servo may use, by id; all of it for those not named. Told at each start, not for good.
+        limits: (least, greatest) goal [ticks] by id, of those that have any.
+        velocity_limit: [units of 0.229 turns a minute] of all of them; 0: not known.
     """
 
     shadows: Mapping[int, int] = field(default_factory=dict)
     reversed: frozenset[int] | None = None
     output: Mapping[int, float] = field(default_factory=dict)
+    limits: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    velocity_limit: int = 0
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> DynamixelLayout:
         """From the section; KeyError, TypeError, ValueError say what is wrong."""
-        unknown = sorted(set(data) - {"shadows", "reversed", "output"})
+        valid = ("shadows", "reversed", "output", "limits", "velocity_limit")
+        unknown = sorted(set(data) - set(valid))
         if unknown:
-            raise ValueError(f"driver.dynamixel has {unknown}; valid: shadows, reversed, output")
+            raise ValueError(f"driver.dynamixel has {unknown}; valid: {', '.join(valid)}")
         output = {int(servo): float(share) for servo, share in data.get("output", {}).items()}
         if any(not 0 < share <= 1 for share in output.values()):
             raise ValueError("driver.dynamixel.output must be shares above 0 and up to 1")
         turned = frozenset(map(int, data["reversed"])) if "reversed" in data else None
-        return cls({int(servo): int(first) for servo, first in data.get("shadows", {}).items()}, turned, output)
+        limits = {int(servo): (int(low), int(high)) for servo, (low, high) in data.get("limits", {}).items()}
+        shadows = {int(servo): int(first) for servo, first in data.get("shadows", {}).items()}
+        return cls(shadows, turned, output, limits, int(data.get("velocity_limit", 0)))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Bus:
         self._servos = [Servo(config.id, self._clock, measured=self._pulse(index)) for index, config in enumerate(self._configs)]
         self._finger = Servo(self._hand.id, self._clock, measured=self._finger_pulse)
         options = {"link": port, "faults": faults, "lock": simulation.lock, "sleep": self._sleep}
-        self._emulator = make_emulator(kind, [*self._servos, self._finger], **options)
+        self._emulator = make_emulator(kind, [*self._servos, self._finger], arm, **options)
         self._served, self._served_at, self._until, self._heard = 0, 0.0, 0.0, float("-inf")
         simulation.drive = self._wishes
 

@@ -89,6 +89,7 @@ class DynamixelServo(RegisterServo):
     def __init__(self, servo: Servo, settings: Mapping[str, int] | None = None) -> None:
         super().__init__(servo, settings or {})
         servo.max_temperature = NEVER  # its own rule, below
+        self.mounted = 1  # -1: the encoder sits the other way round, and counts down where ``servo`` counts up
         self._full_since: float | None = None
         self._heard = servo.time
         self.waiting: tuple[int, bytes] | None = None
@@ -112,7 +113,7 @@ class DynamixelServo(RegisterServo):
 
     @property
     def _way(self) -> int:
-        return -1 if self["drive_mode"] & REVERSE else 1
+        return -self.mounted if self["drive_mode"] & REVERSE else self.mounted
 
     def present(self) -> int:
         """What the position register says."""

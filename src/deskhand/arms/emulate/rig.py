@@ -33,7 +33,7 @@ class Rig:
         self.port = LoopPort(self.clock, faults, BAUDS[kind])
         self.servos = [arm.driver.servos[joint] for joint in arm.joints]
         servos = make_servos(standing(arm), self.clock)
-        self.emulator = make_emulator(kind, servos, loop=self.port, sleep=self.clock.sleep, clock=self.clock, seed=seed)
+        self.emulator = make_emulator(kind, servos, arm, loop=self.port, sleep=self.clock.sleep, clock=self.clock, seed=seed)
         self.bus: ServoBus = make_bus(arm.driver, kind, self.port, clock=self.clock)
         self.driver = ArmDriver(model, self.bus, self.clock, hold=hold)
 
