@@ -70,6 +70,15 @@ def test_nothing_moves_when_it_is_taken_and_every_servo_holds() -> None:
     assert all(arm.unit(number)["profile_acceleration"] == 0 for number in NUMBERS)
 
 
+def test_servos_that_hold_already_are_taken_as_those_that_do_not() -> None:
+    arm = Widow()
+    for number in NUMBERS:
+        arm.unit(number).store(64, b"\1")
+    arm.run(0.5)
+    assert arm.unit(9)["goal_pwm"] == 354
+    assert [arm.unit(number)["watchdog"] for number in NUMBERS] == [25] * 9
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -120,7 +129,7 @@ def test_a_servo_that_shuts_itself_down_stops_the_arm_and_a_restart_brings_it_ba
     arm.unit(5)["hardware_error"] = 32
     arm.finish(follower)
     assert follower.code != 0
-    assert "elbow reports: servo 5, its shadow: overload (hardware error 32)" in follower.message and "restart it" in follower.message
+    assert "elbow reports: servo 5, its shadow: overload (hardware error 32)" in follower.message and "restarted" in follower.message
     with pytest.raises(DeskhandError, match="overload"):
         arm.driver.follow(ramp(arm.true_angles(), HOME, 4.0))
     arm.driver.set_torque(True)

@@ -1,4 +1,4 @@
-"""config/arms/wx250s.yaml against what the vendor's packages say of the arm: interbotix_xsarm_control/config/wx250s.yaml, interbotix_xs_driver (ROS 2, 2024)."""
+"""config/arms/wx250s.yaml against what the vendor says of the arm: interbotix_xsarm_control/config/wx250s.yaml, interbotix_xs_driver."""
 
 from __future__ import annotations
 

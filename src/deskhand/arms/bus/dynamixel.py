@@ -169,9 +169,6 @@ class DynamixelBus(SdkBus):
             self._check_apart(servo)
         for servo in servos:
             self._watch(servo, False)
-            share = self._layout.output.get(servo)
-            if on and share is not None:
-                self._write(servo, table.GOAL_PWM, struct.pack("<h", round(share * table.FULL_PWM)))
             for each in (servo, *self._shadows.get(servo, ())):  # shadows obey what is told to the first; this is for one that did not hear it
                 self._write(each, table.TORQUE, bytes((on,)))
             if on:
@@ -215,6 +212,8 @@ class DynamixelBus(SdkBus):
             check_pair(servo, traits, shadow, other)
             check_error(shadow, self.hardware_error(shadow))
         self._watch(servo, False)
+        if servo in self._layout.output:
+            self._write(servo, table.GOAL_PWM, struct.pack("<h", round(self._layout.output[servo] * table.FULL_PWM)))
         return traits
 
     def _check_apart(self, servo: int) -> None:

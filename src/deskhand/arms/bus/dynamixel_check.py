@@ -18,7 +18,8 @@ CLEAR = (
 
 def error_text(status: int) -> str:
     """A hardware error status in words, with what to do."""
-    return f"{table.fault_text(status) or 'a fault'} (hardware error {status}). {CLEAR}"
+    what = f"{table.fault_text(status) or 'a fault'} (hardware error {status})"
+    return f"{what}; it has let go until it is restarted, by `deskhand first-day` or by switching the arm's supply off and on while the arm is held"
 
 
 def check_error(servo: int, status: int | None) -> None:
