@@ -90,7 +90,6 @@ def test_servos_that_hold_already_are_taken_as_those_that_do_not() -> None:
         (lambda arm: arm.unit(5).__setitem__("secondary_id", 2), "servo 5 follows servo 2 instead of servo 4"),
         (lambda arm: arm.unit(3).__setitem__("drive_mode", REVERSED), "servos 2 and 3 turn one joint and differ in their meaning of the profile velocity"),
         (lambda arm: arm.unit(5).__setitem__("mode", 4), "servos 4 and 5 turn one joint and differ in their operating mode: 3 and 4"),
-        (lambda arm: setattr(arm.unit(5).servo, "answers", False), "servo 5, which turns one joint with servo 4, does not answer"),
         (lambda arm: arm.unit(3).__setitem__("homing_offset", 60), "servos 2 and 3 turn one joint, but stand 60 ticks apart"),
         (lambda arm: arm.unit(8).__setitem__("hardware_error", 32), "servo 8 has let go: overload"),
     ],
@@ -102,6 +101,16 @@ def test_servos_that_are_not_this_arms_are_refused_before_anything_holds(spoil: 
     assert error.code == "servo_fault" and error.hint
     with pytest.raises(DeskhandError, match=said):
         raise error
+
+
+def test_a_servo_that_comes_later_is_waited_for_and_nothing_holds_until_then() -> None:
+    arm = Widow()
+    arm.unit(5).servo.answers = False
+    arm.run(1.0)
+    assert not arm.driver.status().connected and not any(arm.unit(number).servo.torque for number in NUMBERS)
+    arm.unit(5).servo.answers = True
+    arm.run(1.0)
+    assert arm.driver.status().connected and all(arm.unit(number).servo.torque for number in NUMBERS)
 
 
 def test_what_a_servo_keeps_is_set_only_while_it_has_let_go_and_then_the_arm_is_taken() -> None:

@@ -159,13 +159,14 @@ class DynamixelBus(SdkBus):
         """See base.
 
         Raises:
-            DeskhandError: ``servo_fault`` when a servo is not what the arm's configuration says, has a hardware error, or stands away from its shadow; no
-                torque is switched then.
+            DeskhandError: ``servo_fault`` when a servo is not what the arm's configuration says, has a hardware error, or stands away from its shadow,
+                ``device_unavailable`` when one does not answer; no torque is switched then.
         """
         servos = list(servos)
         for servo in servos if on else ():
             self._met.discard(servo)
-            self._meet(servo)
+            if self._meet(servo) is None:
+                raise _silent(servo)
             self._check_apart(servo)
         for servo in servos:
             self._watch(servo, False)
@@ -206,8 +207,7 @@ class DynamixelBus(SdkBus):
         for shadow in self._shadows.get(servo, ()):
             other = self.traits(shadow)
             if other is None:
-                said = f"servo {shadow}, which turns one joint with servo {servo}, does not answer."
-                raise DeskhandError("servo_fault", said, retry=True, hint="Is its cable plugged in?")
+                raise _silent(shadow)
             check_servo(shadow, other, self._layout)
             check_pair(servo, traits, shadow, other)
             check_error(shadow, self.hardware_error(shadow))
@@ -260,3 +260,7 @@ class DynamixelBus(SdkBus):
             if self.ping(servo) is not None:
                 return True
         return False
+
+
+def _silent(servo: int) -> DeskhandError:
+    return DeskhandError("device_unavailable", f"servo {servo} does not answer.", retry=True, hint="Are its cables plugged in, and is the arm switched on?")
