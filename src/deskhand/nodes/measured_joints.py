@@ -48,8 +48,8 @@ class MeasuredJoints:
 def unmeasured(names: list[str]) -> str:
     """What to do about joints that are published without having been measured."""
     return (
-        f"joint_states: {', '.join(names)} {'is' if len(names) == 1 else 'are'} no number: whoever publishes that has not measured it. With Interbotix' hardware "
-        "interface no joint_state_broadcaster may run (it never reads the finger); its node xs_sdk publishes what is measured."
+        f"joint_states hold no measured position of {', '.join(names)}: it is missing or no number. With Interbotix' hardware interface no "
+        "joint_state_broadcaster may run, since the finger is never read there; its node xs_sdk publishes what is measured."
     )
 
 
