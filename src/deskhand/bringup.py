@@ -101,8 +101,8 @@ class StackOptions:
     comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
     says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
-    the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator; empty: as
-    config/nodes.yaml says.
+    the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
+    ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
     """
 
     arm: str = "wx250s"
@@ -122,13 +122,20 @@ class StackOptions:
     view: bool = False
     view_port: int = 8080
     approval: str = ""
+    approval_others: str = ""
 
 
-def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
+def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
+    """Parameters of the tool server, as far as they are not the safety file's: in simulation nothing needs a person's leave by itself."""
+    chosen = {"approval": options.approval, "approval_others": options.approval_others or ("never" if simulated else "")}
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     own: dict[str, dict[str, Value]] = {
         "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
-        "tool_server": {"arm": options.arm, **memory, **({"approval": options.approval} if options.approval else {})},
+        "tool_server": {"arm": options.arm, **memory, **_approvals(options, simulated)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
@@ -140,7 +147,7 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
             name=name,
             executable=f"{name}_node",
             namespace=options.namespace,
-            parameters={"use_sim_time": use_sim_time, **own.get(name, {"arm": options.arm})},
+            parameters={"use_sim_time": simulated, **own.get(name, {"arm": options.arm})},
             parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
             remappings=(*remappings, *options.remappings),
             nice=0 if name in HALTERS else GIVE_WAY,
@@ -175,7 +182,7 @@ def sim_nodes(
         arguments=world if truth_fd is None else (*world, "--truth-fd", str(truth_fd)),
         pass_fds=() if truth_fd is None else (truth_fd,),
     )
-    return [simulation, *driven, *_stack(options, use_sim_time=True)]
+    return [simulation, *driven, *_stack(options, simulated=True)]
 
 
 def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
@@ -236,7 +243,7 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
         _state_publisher(options, world.urdf, simulated),
         spawner(options, controllers),
     ]
-    return [*nodes, *_stack(options, use_sim_time=True)]
+    return [*nodes, *_stack(options, simulated=True)]
 
 
 def _create(world: GazeboWorld) -> tuple[str, ...]:
@@ -275,4 +282,4 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
     nodes = [_state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
-    return [*nodes, *cameras, *_stack(options, use_sim_time=False, remappings=remappings)]
+    return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]

@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 app = typer.Typer(name="deskhand", help="Let a language model use a real tabletop arm.", no_args_is_help=True, pretty_exceptions_enable=False)
 
 COMMANDS = (
-    *("demo", "trial", "up", "view", "tools", "mcp", "bench", "report"),
+    *("demo", "trial", "up", "approve", "view", "tools", "mcp", "bench", "report"),
     *("record", "replay", "calibrate", "emulate", "doctor", "detectors"),
 )
 """Modules of ``deskhand.commands``; each has ``register(app)``."""

@@ -98,9 +98,10 @@ def list_arms() -> list[str]:
     return sorted(path.stem for path in resource_path("config/arms").glob("*.yaml"))
 
 
-@cache
 def load_arm(name_or_file: str) -> ArmConfig:
     """The configuration of an arm by name, or of a YAML file of your own, which may say ``extends: <arm>`` and only what differs.
+
+    The same file gives the same object, until the file changes.
 
     Raises:
         DeskhandError: ``config_error`` naming the field, or the arms there are.
@@ -108,6 +109,12 @@ def load_arm(name_or_file: str) -> ArmConfig:
     path = Path(name_or_file) if name_or_file.endswith((".yaml", ".yml")) else resource_path("config/arms") / f"{name_or_file}.yaml"
     if not path.is_file():
         raise DeskhandError("config_error", f"there is no arm {name_or_file!r} ({path}); known: {', '.join(list_arms())}.")
+    state = path.stat()
+    return _loaded(path, (state.st_mtime_ns, state.st_size, state.st_ino))
+
+
+@cache
+def _loaded(path: Path, _state: tuple[int, int, int]) -> ArmConfig:
     try:
         return _arm_from(_read(path), path)
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:

@@ -289,13 +289,6 @@ def _stands_after(rig: Rig) -> float:
     return next(since for since, angles in seen if np.abs(angles - last).max() < STILL)
 
 
-def straight(joints: tuple[str, ...], start: Array, end: Array, seconds: float = 1.6, count: int = 30) -> Trajectory:
-    """From rest to rest on a straight line in joint space."""
-    s = np.linspace(0, 1, count + 1)[1:]
-    way, speed = 10 * s**3 - 15 * s**4 + 6 * s**5, (30 * s**2 - 60 * s**3 + 30 * s**4) / seconds
-    return Trajectory(joints, s * seconds, start + np.outer(way, end - start), np.outer(speed, end - start), np.zeros((0, len(joints))))
-
-
 def to_json(results: list[Any]) -> list[dict[str, Any]]:
     """Rows with their kind."""
     return [{"measured": type(result).__name__.lower(), **asdict(result)} for result in results]

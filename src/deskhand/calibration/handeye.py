@@ -76,6 +76,17 @@ class HandEye:
         )
 
 
+    def notes(self) -> dict[str, float]:
+        """How well the camera's place is known, as camera files have it."""
+        return {
+            "pictures": len(self.used),
+            "residual_mm": round(1000 * _rms(self.shifts), 2),
+            "residual_deg": round(float(np.degrees(_rms(self.turns))), 3),
+            "uncertainty_mm": round(1000 * self.shift_sigma, 2),
+            "uncertainty_deg": round(float(np.degrees(self.turn_sigma)), 3),
+        }
+
+
 @dataclass(frozen=True)
 class Limits:
     """What is good enough.

@@ -1,7 +1,8 @@
 """Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``.
 
 The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits), or about the very one that was shown
-with a message on ``tools/decide``, ``{"id", "approve"}``; ``tools/events`` tells of every request and its end.
+with a message on ``tools/decide``: ``{"id", "approve"}``, with ``"grant": true`` for the rest of that caller's session too; ``{"revoke": caller}`` takes a
+grant back (an empty caller: all). ``tools/events`` tells of every request, its end, and every grant.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval, PendingApprovals, Request
@@ -44,6 +46,7 @@ from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.resources import resource_path
 from deskhand.robot import Robot
 from deskhand.safety.audit import AuditLog
+from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
@@ -66,7 +69,9 @@ class Parameters:
 
     Attributes:
         arm: name or file.
-        approval: ``never``, ``motion`` or ``always``: which calls the operator must approve.
+        approval: ``never``, ``motion`` or ``always``: which calls the operator must approve; empty: as the safety file says.
+        approval_others: the same for callers other than the operator's own task, where it is stricter; empty: as the safety file says.
+        settings: safety file whose ``approval``, ``approval_others`` and ``rules`` hold; empty: ``config/safety.yaml``.
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
         episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
@@ -79,7 +84,9 @@ class Parameters:
     """
 
     arm: str = "wx250s"
-    approval: str = "never"
+    approval: str = ""
+    approval_others: str = ""
+    settings: str = ""
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
     episode: str = ""
@@ -107,11 +114,14 @@ class ToolServerNode(DeskhandNode):
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", EVENTS)
         self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce, self._answered)
+        safety = load_safety(self.parameters.settings or None)
+        approval = Approval(self.parameters.approval or safety.approval, self._pending, self.parameters.approval_others or safety.approval_others)
         self.session = make_session(
             robot or self._ros_robot,
             memory=self._memory,
             registry=registry,
-            approval=Approval(self.parameters.approval, self._pending),
+            approval=approval,
+            guard=CallerRules(safety.rules),
             audit=self._note,
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
@@ -135,7 +145,8 @@ class ToolServerNode(DeskhandNode):
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
-        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}, memory {self._memory.path}")
+        modes = f"approval {approval.mode!r} for the operator's own task, {approval.others!r} for other callers"
+        self.get_logger().info(f"{len(registry)} tools, {modes}, {len(safety.rules)} safety rules, audit log {audit_file}, memory {self._memory.path}")
 
     def close(self) -> None:
         """See DeskhandNode."""
@@ -290,26 +301,52 @@ class ToolServerNode(DeskhandNode):
     # ------------------------------------------------------------ approval
 
     def _announce(self, request: Request) -> None:
-        self.get_logger().warning(f"{request.tool} for {request.caller or 'somebody'} waits for the operator: call tools/approve or tools/deny")
-        self._publish(
-            {"event": "approval", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "effects": request.effects}
-        )
+        ways = "approve it on the page, with `deskhand approve`, or call tools/approve or tools/deny"
+        self.get_logger().warning(f"{request.tool} for {request.caller or 'somebody'} waits for the operator: {ways}")
+        self._note_approval("approval", request, effects=request.effects)
 
     def _answered(self, request: Request, how: str) -> None:
-        self._publish({"event": "approval_end", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "end": how})
+        self._note_approval("approval_end", request, end=how)
+
+    def _note_approval(self, event: str, request: Request, **more: str) -> None:
+        record = {"event": event, "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, **more}
+        self._audit.write("approval", record)
+        self._publish(record)
 
     def _on_decision(self, message: String) -> None:
         try:
             said = json.loads(message.data)
-            request_id, approve = str(said["id"]), said["approve"] is True
-        except (ValueError, KeyError, TypeError):
-            request_id, approve = "", False
+            if isinstance(said.get("revoke"), str):
+                self._revoke(said["revoke"])
+                return
+            request_id, approve, grant = str(said["id"]), said["approve"] is True, said.get("grant") is True
+        except (ValueError, KeyError, TypeError, AttributeError):
+            request_id, approve, grant = "", False, False
         if not request_id:
             self.get_logger().error(f"tools/decide: no decision about a request: {message.data[:200]!r}")
             return
         request = self._pending.decide(approve, request_id)
         word = "approved" if approve else "denied"
         self.get_logger().info(f"{word} by the operator: {request.tool}" if request else f"no call {request_id!r} waits for approval (any more)")
+        if request is not None and approve and grant:
+            self._grant(request.caller)
+
+    def _grant(self, caller: str) -> None:
+        try:
+            self.session.approval.grant(caller)
+        except DeskhandError as error:
+            self.get_logger().error(str(error))
+            return
+        self._note_grants("granted", [caller])
+
+    def _revoke(self, caller: str) -> None:
+        self._note_grants("revoked", list(self.session.approval.revoke(caller)))
+
+    def _note_grants(self, event: str, callers: list[str]) -> None:
+        record = {"event": event, "callers": callers}
+        self._audit.write("approval", record)
+        self._publish(record)
+        self.get_logger().warning(f"{event} by the operator, for the rest of the session: {', '.join(callers) or 'nobody'}")
 
     def _approve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._decide(True, response)

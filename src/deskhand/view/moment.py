@@ -123,8 +123,8 @@ class Operator(Protocol):
     def tell(self, text: str) -> str:
         """Words to the task that runs: an answer, a correction."""
 
-    def decide(self, request: str, approve: bool) -> str:
-        """Approve or deny the call that waits under this id."""
+    def decide(self, request: str, approve: bool, grant: bool = False) -> str:
+        """Approve or deny the call that waits under this id; ``grant``: and approve the rest of its caller's session."""
 
     def stop(self) -> str:
         """Stop the arm, latched, and end the task."""

@@ -17,6 +17,7 @@ from deskhand.cameras.bringup import CAMERAS
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.safety.settings import load_safety
 
 NODES = Path(__file__).resolve().parents[3] / "src/deskhand/nodes"
 
@@ -244,3 +245,13 @@ def test_the_operator_page_is_one_node_more_where_it_is_asked_for_and_has_nothin
     approval = {spec.name: spec.parameters.get("approval") for spec in asked}
     assert approval["tool_server"] == "motion" and all(value is None for name, value in approval.items() if name != "tool_server")
     assert "approval" not in next(spec for spec in plain if spec.name == "tool_server").parameters
+
+
+def test_leave_for_other_callers_is_the_safety_files_on_a_robot_and_none_in_simulation():
+    def server(nodes):
+        return next(spec for spec in nodes if spec.name == "tool_server").parameters
+
+    assert server(sim_nodes(StackOptions()))["approval_others"] == "never"
+    assert server(sim_nodes(StackOptions(approval_others="motion")))["approval_others"] == "motion"
+    assert "approval_others" not in server(robot_nodes(StackOptions(driver="mock"))) and load_safety().approval_others == "motion"
+    assert server(robot_nodes(StackOptions(driver="mock", approval_others="always")))["approval_others"] == "always"
