@@ -217,16 +217,24 @@ def _say(text: str) -> None:
 
 
 class _Terminal:
-    """The user at the terminal; see deskhand.arms.unit.Talk."""
+    """The person at the terminal; see deskhand.first_day.base.Operator."""
 
     def say(self, text: str) -> None:
         typer.echo(text)
 
-    def confirm(self, text: str) -> bool:
+    def act(self, _key: str, text: str) -> None:
+        typer.prompt(f"{text} Then press Enter", default="", show_default=False)
+
+    def confirm(self, _key: str, text: str) -> bool:
         return typer.confirm(text, default=False)
 
-    def number(self, text: str, default: float | None) -> float:
+    def number(self, _key: str, text: str, default: float | None) -> float:
         return float(typer.prompt(text, default=default, type=float))
+
+    def choose(self, _key: str, text: str, options: tuple[str, ...], default: str) -> str:
+        from click import Choice
+
+        return str(typer.prompt(text, default=default, type=Choice(options)))
 
 
 @group.command("arm")

@@ -33,9 +33,7 @@ def trial(
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
     driver: Annotated[
         str,
-        typer.Option(
-            help="Move the simulated arm by this driver over an emulated bus, in real time: a driver of the arm's file, for example hiwonder_rrc (jetarm) or feetech (so101)."
-        ),
+        typer.Option(help="Move the simulated arm by this driver over an emulated bus, in real time: one of its file (feetech for so101)."),
     ] = "",
     sim: Annotated[str, typer.Option(help="The simulation: mujoco (built in) or gazebo (Harmonic, where it is installed).")] = "mujoco",
     timeout: Annotated[float, typer.Option(help="Wall clock for one trial [s].")] = 900.0,

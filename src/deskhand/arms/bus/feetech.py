@@ -16,7 +16,8 @@ from deskhand.arms.bus.sdk import SdkBus, load_sdk
 BAUD = 1_000_000
 TORQUE, ACCELERATION, LOCK, POSITION, LOAD = 40, 41, 55, 56, 60
 FASTEST = 3400  # [ticks/s]
-FAULTS = {1: "voltage", 2: "angle sensor", 4: "too hot", 8: "current", 32: "overload"}
+FAULTS = {1: "voltage", 2: "angle sensor", 4: "too hot", 8: "current"}
+OVERLOAD = 32
 
 
 def signed(value: int, bit: int) -> int:
@@ -39,7 +40,7 @@ class FeetechBus(SdkBus):
             return Health()
         load, volts, temperature, _, status = struct.unpack("<HBBBB", data)
         fault = ", ".join(name for bit, name in FAULTS.items() if status & bit)
-        return Health(temperature, volts / 10, min(1.0, abs(signed(load, 10)) / 1000), fault)
+        return Health(temperature, volts / 10, min(1.0, abs(signed(load, 10)) / 1000), fault, bool(status & OVERLOAD))
 
     def torque_on(self, servo: int) -> bool | None:
         """See base."""

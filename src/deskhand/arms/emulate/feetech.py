@@ -6,8 +6,8 @@ little-endian, length = parameters + 2, check = ~sum from id on. Defaults that n
 - Present position = encoder - homing offset, within one turn (Phase bit 4 clear) or counted on over the turns (set; UNCONFIRMED).
 - Lock 1: what is written below address 40 is obeyed and forgotten without power; lock 0: it is kept.
 - Torque enable 128 makes the place where the shaft stands 2048.
-- More than the overload torque for the protection time: the servo lets go but for its protective torque and says so in every status, until it gets a goal
-  on the other side or the torque is switched.
+- More than the overload torque for the protection time: the servo gives no more than its protective torque and says so in every status, until it gets a
+  goal on the other side or the torque is switched.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class FeetechServo(RegisterServo):
         servo = self.servo
         self["position"], self["speed"] = min(max(self.present(), -32767), 32767), round(self.measure_speed())
         ahead = servo.wished() - servo.position()
-        self["load"] = round(min(servo.load * 1000, self["torque_limit"])) * (1 if ahead >= 0 else -1)
+        self["load"] = round(servo.load * 1000) * (1 if ahead >= 0 else -1)
         self["voltage"], self["temperature"] = round(servo.voltage * 10), round(servo.temperature)
         self["moving"] = abs(servo.goal - servo.wished()) > 0.5 or (abs(ahead) > 4 and servo.torque)
         self["current"], self["torque"] = round(servo.load * STALL_CURRENT), servo.torque
@@ -173,7 +173,8 @@ class FeetechServo(RegisterServo):
             self._loaded_since = now
         elif now - self._loaded_since > 0.01 * self["protection_time"]:
             self._overloaded, self._pushing = OVERLOAD, 1 if servo.wished() > servo.position() else -1
-            servo.stop()
+        share = self["protective_torque"] / 100 if self._overloaded else 1.0
+        servo.most = min(share, self["torque_limit"] / 1000, self["max_torque"] / 1000)
 
     # ------------------------------------------------------------ writing
 

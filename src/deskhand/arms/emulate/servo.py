@@ -45,7 +45,8 @@ class Servo:
         clock: [s] in which it moves.
         measured: where the shaft is, when something else moves it (a simulated arm); default: a shaft of its own.
 
-    ``limits`` are where goals are clamped to [ticks]; ``stall`` [ticks] off its goal it gives all its torque.
+    ``limits`` are where goals are clamped to [ticks]; ``stall`` [ticks] off its goal it gives all its torque, of which it may use
+    the share ``most``.
     """
 
     def __init__(self, number: int, clock: Callable[[], float], position: float = 500.0, measured: Callable[[], float] | None = None) -> None:
@@ -54,7 +55,7 @@ class Servo:
         self.torque = True
         self.temperature, self.supply = AMBIENT, 11.8
         self.offset, self.limits = 0, (0, 1000)
-        self.stall = STALL_ERROR
+        self.stall, self.most = STALL_ERROR, 1.0
         self.voltage_limits, self.max_temperature = (4500, 14000), 85
         self.answers = True
         self._from = self._goal = self.shaft.position
@@ -122,7 +123,7 @@ class Servo:
         if not self.torque:
             return 0.0
         position = self.shaft.position if self._outside is None else self._outside()
-        return min(1.0, IDLE_LOAD + max(0.0, abs(self.wished() - position) - 2) / self.stall)
+        return min(self.most, IDLE_LOAD + max(0.0, abs(self.wished() - position) - 2) / self.stall)
 
     @property
     def voltage(self) -> float:
@@ -138,7 +139,7 @@ class Servo:
     def errors(self) -> int:
         """Bits as LX servos have them: 1 temperature, 2 voltage, 4 stalled."""
         low, high = self.voltage_limits
-        return (1 if self.too_hot else 0) | (0 if low <= self.voltage * 1000 <= high else 2) | (4 if self.load >= 1.0 else 0)
+        return (1 if self.too_hot else 0) | (0 if low <= self.voltage * 1000 <= high else 2) | (4 if self.load >= self.most else 0)
 
     # ------------------------------------------------------------ time
 

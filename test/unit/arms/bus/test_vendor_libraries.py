@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("scservo_sdk")
-pytest.importorskip("dynamixel_sdk")
-
 from deskhand.arms.bus.dynamixel import DynamixelBus
 from deskhand.arms.bus.feetech import FeetechBus, signed
 from deskhand.arms.emulate.dynamixel import DynamixelEmulator
