@@ -7,6 +7,7 @@ from importlib import import_module
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from deskhand.errors import DeskhandError
 
@@ -27,7 +28,7 @@ def main() -> None:
     try:
         app()
     except DeskhandError as error:
-        Console(stderr=True).print(f"[red]error[/red] {error.code}: {error}", highlight=False)
+        Console(stderr=True).print(f"[red]error[/red] {escape(f'{error.code}: {error}')}", highlight=False)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -173,7 +173,7 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
     dialogue = Dialogue(lines, lambda text: show("you", text), namespace) if lines else None
     supervisor = Supervisor(nodes, log_folder=log, echo=show)
     started = time.monotonic()
-    console.print(f"starting {', '.join(colors)}; logs in {log}")
+    console.print(f"starting {', '.join(colors)}; logs in {log}", markup=False)
     with _until_interrupted():
         try:
             supervisor.start()

@@ -44,13 +44,21 @@ GIL_SWITCH = 0.0005  # [s] (Python's own: 0.005) that the physics thread may hav
 
 @dataclass
 class SimParameters:
-    """Parameters of the node; none of them says anything about the world."""
+    """Parameters of the node; none of them says anything about the world.
+
+    Attributes:
+        arm: name in config/arms or file.
+        realtime_factor: how much faster than real time it runs, as far as the machine can.
+        camera_rate: [Hz] of simulated time, at most.
+        state_period: [s] of simulated time between joint states.
+        max_state_rate: [Hz] of wall time, at most, for joint states and clock.
+    """
 
     arm: str = "wx250s"
     realtime_factor: float = 4.0
-    camera_rate: float = 10.0  # [Hz] of simulated time, at most
-    state_period: float = 0.02  # [s] of simulated time between joint states
-    max_state_rate: float = 60.0  # [Hz] of wall time, at most, for joint states and clock
+    camera_rate: float = 10.0
+    state_period: float = 0.02
+    max_state_rate: float = 60.0
 
 
 class SimNode(DeskhandNode):

@@ -29,7 +29,7 @@ from std_srvs.srv import Trigger
 from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
-from deskhand.etp.approval import Approval, PendingApprovals, Request
+from deskhand.etp.approval import MODES, Approval, PendingApprovals, Request
 from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
@@ -40,7 +40,7 @@ from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.resources import resource_path
@@ -84,8 +84,8 @@ class Parameters:
     """
 
     arm: str = "wx250s"
-    approval: str = ""
-    approval_others: str = ""
+    approval: str = setting("", valid=("", *MODES))
+    approval_others: str = setting("", valid=("", *MODES))
     settings: str = ""
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
@@ -235,7 +235,7 @@ class ToolServerNode(DeskhandNode):
 
     def _admit(self, tool: str) -> bool:
         with self._counting:
-            if self._count >= MAX_CALLS:
+            if self._count >= MAX_CALLS and not self.session.lenient(tool):
                 self.get_logger().warning(f"{tool!r} refused: {MAX_CALLS} calls are running")
                 return False
             self._count += 1
@@ -264,7 +264,7 @@ class ToolServerNode(DeskhandNode):
     def _call(self, request: Any, feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None) -> ToolResult:
         """Run what was admitted; without ``cancelled`` only what moves nothing."""
         try:
-            arguments = parse_arguments(request.arguments_json, request.tool)
+            arguments = self._arguments(request)
             if cancelled is None and self.session.registry.get(request.tool).card.effects == "motion":
                 raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
             result = self.session.invoke(request.tool, arguments, feedback, cancelled, request.caller)
@@ -280,6 +280,14 @@ class ToolServerNode(DeskhandNode):
             outcome = f"{result.code or 'ok'} in {result.duration:.2f} s {result.message}"
             self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])
         return result
+
+    def _arguments(self, request: Any) -> dict[str, Any]:
+        try:
+            return parse_arguments(request.arguments_json, request.tool)
+        except DeskhandError:
+            if not self.session.lenient(request.tool):
+                raise
+            return {}
 
     def _told(self, result: ToolResult, message: Any) -> Any:
         """The result as a message of the action or of the service."""
