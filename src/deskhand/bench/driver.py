@@ -22,7 +22,7 @@ from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.emulate.rrc import RrcEmulator
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform, rotation_rpy
+from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.motion.service import MotionService
 from deskhand.types import MotionGoal, Plan, PlanOptions, Trajectory
 
