@@ -287,6 +287,11 @@ def robot_memory() -> Path:
     return Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/memory.sqlite"
 
 
+def _absolute(name_or_file: str) -> str:
+    """A YAML file by its whole path: who asks a node for it may stand elsewhere."""
+    return str(Path(name_or_file).resolve()) if name_or_file.endswith((".yaml", ".yml")) else name_or_file
+
+
 def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     """A real robot: robot_state_publisher, the drivers that are ours to start, and the stack.
 
@@ -298,10 +303,12 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     from deskhand.arms.config import load_arm
     from deskhand.arms.description import urdf_text
     from deskhand.cameras.bringup import camera_nodes
+    from deskhand.cameras.config import camera_of
 
     options = options if options.memory else replace(options, memory=str(robot_memory()))
     _known("driver", options.driver, DRIVERS)
     arm = load_arm(options.arm)
+    options = replace(options, arm=_absolute(options.arm), camera_mount=_absolute(camera_of(arm.name, options.camera_mount)))
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
