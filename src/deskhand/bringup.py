@@ -88,6 +88,8 @@ commands."""
 DRIVEN_SIM: Mapping[str, Value] = {"realtime_factor": 1.0, "state_period": 0.01, "max_state_rate": 100.0}
 """Parameters of a simulation whose arm a driver moves over an emulated bus: that takes real time."""
 
+STATE_PUBLISHER = "robot_state_publisher"
+"""Publishes the arm's transforms from its description and joint states."""
 CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller")
 
 
@@ -278,8 +280,16 @@ def _create(world: GazeboWorld) -> tuple[str, ...]:
 
 
 def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
-    name = "robot_state_publisher"
-    return NodeSpec(name, name, package=name, namespace=options.namespace, parameters={**parameters, "robot_description": urdf})
+    """ROS's own where it is installed; else ours, which publishes the same (ROS 2 from wheels has none)."""
+    package, executable = (STATE_PUBLISHER, STATE_PUBLISHER) if ros_package_installed(STATE_PUBLISHER) else ("deskhand", "state_publisher_node")
+    parameters = {**parameters, "robot_description": urdf}
+    return NodeSpec(STATE_PUBLISHER, executable, package=package, namespace=options.namespace, parameters=parameters)
+
+
+def ros_package_installed(name: str) -> bool:
+    """Whether the ament index of the sourced ROS 2 has the package ``name``."""
+    prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    return any((Path(prefix) / "share" / name / "package.xml").is_file() for prefix in prefixes)
 
 
 def robot_memory() -> Path:
@@ -293,7 +303,7 @@ def _absolute(name_or_file: str) -> str:
 
 
 def robot_nodes(options: StackOptions) -> list[NodeSpec]:
-    """A real robot: robot_state_publisher, the drivers that are ours to start, and the stack.
+    """A real robot: robot_state_publisher (ROS's, or ours where that is not installed), the drivers that are ours to start, and the stack.
 
     An ``external`` driver serves ``arm_controller``, ``gripper_controller`` and ``joint_states`` by itself.
 
