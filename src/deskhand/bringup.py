@@ -138,9 +138,10 @@ def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
 
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
+    camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
-        "tool_server": {"arm": options.arm, **memory, **_approvals(options, simulated)},
+        "perception": {"arm": options.arm, **memory, **camera},
+        "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},

@@ -20,6 +20,7 @@ from deskhand.arms.emulate.bank import make_servos
 from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.emulate.rrc import RrcEmulator
+from deskhand.arms.follower import straight
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_rpy
