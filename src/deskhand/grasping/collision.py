@@ -133,7 +133,7 @@ def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> 
     x, y, z = _to_hand(poses, own)
     below, above = (side[:, None] for side in gripper.pad_faces(opened))
     inside = (np.abs(x) < gripper.finger_breadth / 2) & (y > below - 0.002) & (y < above + 0.002)
-    inside &= (z < gripper.finger_depth) & (z > gripper.finger_depth - gripper.finger_length)
+    inside &= (z < gripper.lowest_tip) & (z > gripper.finger_depth - gripper.finger_length)
     none = ~inside.any(axis=1)
     low = np.where(none, 0.0, np.where(inside, y, np.inf).min(axis=1))
     high = np.where(none, 0.0, np.where(inside, y, -np.inf).max(axis=1))
