@@ -234,6 +234,15 @@ def test_a_sourced_ros_says_itself_how_it_talks() -> None:
     assert workstation_defaults({"ROS_DISTRO": "jazzy", "FASTRTPS_DEFAULT_PROFILES_FILE": "mine.xml", "MUJOCO_GL": "glfw"}) == {}
 
 
+def test_the_middleware_in_force_gets_its_own_configuration_and_no_other() -> None:
+    for distribution in ("humble", "jazzy"):
+        cyclone = workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"})
+        assert set(cyclone) == {"CYCLONEDDS_URI", "MUJOCO_GL"}
+        assert Path(cyclone["CYCLONEDDS_URI"].removeprefix("file://")).is_file()
+        assert set(workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_zenoh_cpp"})) == {"MUJOCO_GL"}
+        assert "CYCLONEDDS_URI" not in workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"})
+
+
 def test_without_ros_dds_stays_on_this_machine() -> None:
     defaults = workstation_defaults({})
     assert defaults["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
