@@ -11,6 +11,8 @@ from deskhand.resources import resource_path
 FAST_DDS, CYCLONE_DDS = "rmw_fastrtps_cpp", "rmw_cyclonedds_cpp"
 DDS_PROFILES = {FAST_DDS: ("FASTRTPS_DEFAULT_PROFILES_FILE", "config/dds/fastdds.xml"), CYCLONE_DDS: ("CYCLONEDDS_URI", "config/dds/cyclonedds.xml")}
 """By middleware: the variable that names its configuration, and ours."""
+LOCALHOST_PROFILE = "config/dds/fastdds_localhost.xml"
+"""Of Fast DDS with ROS_LOCALHOST_ONLY=1."""
 
 
 def workstation_defaults(environment: Mapping[str, str]) -> dict[str, str]:
@@ -23,7 +25,10 @@ def workstation_defaults(environment: Mapping[str, str]) -> dict[str, str]:
     wanted = {"MUJOCO_GL": "egl"}
     if middleware := DDS_PROFILES.get(environment.get("RMW_IMPLEMENTATION") or FAST_DDS):
         variable, file = middleware
-        wanted[variable] = f"file://{resource_path(file)}" if variable == "CYCLONEDDS_URI" else str(resource_path(file))
+        if variable == "CYCLONEDDS_URI":
+            wanted[variable] = f"file://{resource_path(file)}"
+        else:
+            wanted[variable] = str(resource_path(LOCALHOST_PROFILE if environment.get("ROS_LOCALHOST_ONLY") == "1" else file))
     if not environment.get("ROS_DISTRO"):
         wanted |= {"AMENT_PREFIX_PATH": sys.prefix, "RMW_IMPLEMENTATION": FAST_DDS}
         if "ROS_LOCALHOST_ONLY" not in environment:
