@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deskhand.commands.doctor import Check
+from deskhand.environment import CYCLONE_DDS
 
 ROOT = Path("/")
 RULES = "config/jetson/99-deskhand.rules"
@@ -99,13 +100,15 @@ def check_disk(_robot: bool = False, root: Path = ROOT) -> Check:
 
 
 def check_dds(robot: bool = False, root: Path = ROOT) -> Check:
-    """Which middleware, and that the kernel lets it receive pictures from another machine."""
+    """Which middleware, and that the kernel lets it receive pictures: CycloneDDS sends them over sockets also within one machine."""
     middleware = os.environ.get("RMW_IMPLEMENTATION", "the default RMW")
+    sockets_only = middleware == CYCLONE_DDS
     file = root / "proc/sys/net/core/rmem_max"
     size = int(file.read_text()) if file.is_file() else 0
     detail = f"{middleware}, socket buffers up to {size / 1e6:.1f} MB"
-    advice = f"Pictures between machines are lost: sudo sysctl -w net.core.rmem_max={SOCKET_BUFFER} (and in /etc/sysctl.d). On one machine it does not matter."
-    return Check("dds", size >= SOCKET_BUFFER or not robot, detail, advice)
+    where = "With CycloneDDS that is so within one machine too." if sockets_only else "On one machine it does not matter."
+    advice = f"Pictures between machines are lost: sudo sysctl -w net.core.rmem_max={SOCKET_BUFFER} (and in /etc/sysctl.d). {where}"
+    return Check("dds", size >= SOCKET_BUFFER or not (robot or sockets_only), detail, advice)
 
 
 ROBOT_CHECKS: tuple[Callable[[bool], Check], ...] = (check_serial, check_cameras, check_clock, check_gpu, check_disk, check_dds)
