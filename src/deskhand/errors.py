@@ -49,6 +49,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "safety_stop": 400,
     "watchdog": 401,
     "paused": 402,
+    "clock_jumped": 403,
     # tools
     "unknown_tool": 500,
     "invalid_arguments": 501,

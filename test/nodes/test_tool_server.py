@@ -309,6 +309,18 @@ def test_the_operator_decides_about_the_call_that_was_shown(tmp_path):
         graph.close()
 
 
+@pytest.mark.parametrize("text", ["", "{}", "no JSON", "[]", '{"reason": ""}', '{"reason": 7}', json.dumps({"reason": "x" * 5000}), '{"cause": "fire"}'])
+def test_nothing_that_is_said_with_it_keeps_the_stop_from_stopping(tmp_path, text):
+    graph = Graph(tmp_path, approval="always", others="always")
+    stop = graph.node.create_client(CallTool, "tools/call", callback_group=graph.node.reentrant)
+    try:
+        answer = call_service(stop, CallTool.Request(tool="stop_motion", arguments_json=text))
+        assert answer.error_code == 0, answer.error_message
+        assert graph.robot.safety_status().stopped
+    finally:
+        graph.close()
+
+
 def test_on_a_real_robot_others_need_leave_to_move_and_the_operator_can_grant_a_session(tmp_path):
     """Nothing but the safety file says so: the modes of the tool server are those of config/safety.yaml."""
     graph = Graph(tmp_path, approval="", others="")

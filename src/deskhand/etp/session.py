@@ -236,7 +236,7 @@ class Session:
             self._calls[call.id] = call
         given: dict[str, Any] = {}
         try:
-            given = _copied(call.tool, arguments)
+            given = self._given(call.tool, arguments)
             problem = unreadable(given)
             self._record(call, "start", arguments={"unreadable": str(problem)} if problem else given)
             result = ToolResult("", "", self._perform(call, given, cancelled or _never))
@@ -261,7 +261,12 @@ class Session:
     def _perform(self, call: Call, arguments: dict[str, Any], cancelled: Callable[[], bool]) -> Any:
         entry = self.registry.get(call.tool)
         problems = entry.inputs.problems(arguments)
-        if problems:
+        if problems and entry.card.lenient:
+            call.log("warning", f"left out what does not fit: {InvalidArguments(call.tool, problems).message}")
+            wrong = {str(problem.field).split(".")[0].split("[")[0] for problem in problems}
+            arguments = {name: value for name, value in arguments.items() if name not in wrong}
+            arguments = {} if entry.inputs.problems(arguments) else arguments
+        elif problems:
             raise InvalidArguments(call.tool, problems)
         if "model" in entry.card.needs and (reason := self._absent().get("model")):  # devices tell for themselves, and may only be late
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
@@ -294,6 +299,21 @@ class Session:
         if problems:
             raise DeskhandError("invalid_output", f"{call.tool} returned a result that does not fit its card: {problems[0]}.", hint="Tell the operator.")
         return data
+
+    def _given(self, tool: str, arguments: Any) -> dict[str, Any]:
+        try:
+            return _copied(tool, arguments)
+        except DeskhandError:
+            if not self.lenient(tool):
+                raise
+            return {}
+
+    def lenient(self, tool: str) -> bool:
+        """Whether a tool runs whatever its arguments are; False for one that does not exist."""
+        try:
+            return self.registry.get(tool).card.lenient
+        except DeskhandError:
+            return False
 
     def _check_guard(self, card: Card, arguments: Mapping[str, Any], caller: str) -> None:
         if self._guard is not None:

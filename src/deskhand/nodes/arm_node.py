@@ -24,20 +24,28 @@ from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
 from deskhand.nodes.node import DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 
 DIAGNOSTICS_PERIOD = 1.0  # [s] wall clock
 
 
 @dataclass
 class ArmParameters:
-    """``driver``, ``port`` and ``baud``: empty or 0 for those of the arm's configuration. ``supported``: the arm cannot fall, its torque may go."""
+    """Of the arm's node.
+
+    Attributes:
+        arm: name in config/arms or file.
+        driver: one of our drivers of servo buses; empty: the arm's usual one.
+        port: serial port; empty: as in the arm's file.
+        baud: of the port; 0: as in the arm's file.
+        supported: somebody holds the arm so that it cannot fall; only then arm/torque lets go.
+    """
 
     arm: str = "jetarm"
     driver: str = ""
     port: str = ""
     baud: int = 0
-    supported: bool = False
+    supported: bool = setting(False, at_run_time=True)
 
 
 class ArmNode(DeskhandNode):

@@ -25,7 +25,7 @@ from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.safety.settings import load_safety
 from deskhand_interfaces.action import RunTask
@@ -55,7 +55,7 @@ class Parameters:
     brain: str = "offline"
     profiles: str = ""
     episode: str = ""
-    max_tool_calls: int = 150
+    max_tool_calls: int = setting(150, low=1)
     max_seconds: float = 1200.0
     answer_timeout: float = 120.0
     settings: str = ""

@@ -28,8 +28,9 @@ from std_srvs.srv import Trigger
 
 from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
+from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
-from deskhand.etp.approval import Approval, PendingApprovals, Request
+from deskhand.etp.approval import MODES, Approval, PendingApprovals, Request
 from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
@@ -40,7 +41,7 @@ from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.resources import resource_path
@@ -69,6 +70,7 @@ class Parameters:
 
     Attributes:
         arm: name or file.
+        camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         approval: ``never``, ``motion`` or ``always``: which calls the operator must approve; empty: as the safety file says.
         approval_others: the same for callers other than the operator's own task, where it is stricter; empty: as the safety file says.
         settings: safety file whose ``approval``, ``approval_others`` and ``rules`` hold; empty: ``config/safety.yaml``.
@@ -84,8 +86,9 @@ class Parameters:
     """
 
     arm: str = "wx250s"
-    approval: str = ""
-    approval_others: str = ""
+    camera: str = ""
+    approval: str = setting("", valid=("", *MODES))
+    approval_others: str = setting("", valid=("", *MODES))
     settings: str = ""
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
@@ -109,6 +112,8 @@ class ToolServerNode(DeskhandNode):
             self.get_logger().error(problem)
         registry.prepare()
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
+        if self._ros_robot is not None and self.parameters.camera:
+            self._ros_robot.place_camera(load_camera(self.parameters.camera))
         audit_file = _audit_file(self.parameters.episode)
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
@@ -235,7 +240,7 @@ class ToolServerNode(DeskhandNode):
 
     def _admit(self, tool: str) -> bool:
         with self._counting:
-            if self._count >= MAX_CALLS:
+            if self._count >= MAX_CALLS and not self.session.lenient(tool):
                 self.get_logger().warning(f"{tool!r} refused: {MAX_CALLS} calls are running")
                 return False
             self._count += 1
@@ -264,7 +269,7 @@ class ToolServerNode(DeskhandNode):
     def _call(self, request: Any, feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None) -> ToolResult:
         """Run what was admitted; without ``cancelled`` only what moves nothing."""
         try:
-            arguments = parse_arguments(request.arguments_json, request.tool)
+            arguments = self._arguments(request)
             if cancelled is None and self.session.registry.get(request.tool).card.effects == "motion":
                 raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
             result = self.session.invoke(request.tool, arguments, feedback, cancelled, request.caller)
@@ -280,6 +285,14 @@ class ToolServerNode(DeskhandNode):
             outcome = f"{result.code or 'ok'} in {result.duration:.2f} s {result.message}"
             self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])
         return result
+
+    def _arguments(self, request: Any) -> dict[str, Any]:
+        try:
+            return parse_arguments(request.arguments_json, request.tool)
+        except DeskhandError:
+            if not self.session.lenient(request.tool):
+                raise
+            return {}
 
     def _told(self, result: ToolResult, message: Any) -> Any:
         """The result as a message of the action or of the service."""

@@ -22,7 +22,7 @@ from deskhand.errors import error_from_number
 from deskhand.nodes import conversions
 from deskhand.nodes.camera_client import COLOR
 from deskhand.nodes.node import DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.view_operator import RosOperator
 from deskhand.types import Trajectory
 from deskhand.view.live import LiveSource
@@ -52,7 +52,7 @@ class Parameters:
 
     arm: str = "wx250s"
     host: str = LOOPBACK
-    port: int = PORT
+    port: int = setting(PORT, low=1, high=65535)
     camera_period: float = CAMERA_PERIOD
 
 

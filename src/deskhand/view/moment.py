@@ -90,6 +90,7 @@ class Moment:
         hands: grasps that are considered, best first, or that were made.
         plan: the motion that is planned or under way.
         paused: no new motion begins.
+        silent: nobody says whether the arm is stopped: the safety node is not heard.
     """
 
     time: float = 0.0
@@ -105,6 +106,7 @@ class Moment:
     question: Question | None = None
     safety: SafetyStatus | None = None
     paused: bool = False
+    silent: bool = False
 
 
 class Source(Protocol):

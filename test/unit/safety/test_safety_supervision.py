@@ -75,6 +75,20 @@ def test_silence_of_another_machine_is_death_and_a_new_beat_is_life() -> None:
         watchdog.close()
 
 
+def test_a_watchdog_that_stood_still_blames_nobody_for_its_own_silence() -> None:
+    deaths, now = Deaths(), [0.0]
+    watchdog = Watchdog(["arm"], 0.4, deaths, clock=lambda: now[0])
+    watchdog.start()
+    try:
+        watchdog.beat("arm 1 elsewhere")
+        now[0] = 60.0  # as after SIGSTOP and SIGCONT, or a suspended machine
+        assert not deaths.news.wait(0.5)
+        now[0] = 60.45
+        assert deaths.news.wait(10.0), "who is silent from then on is"
+    finally:
+        watchdog.close()
+
+
 def test_a_stopped_process_is_dead_too_and_a_restarted_one_lives(child: "subprocess.Popen[bytes]") -> None:
     deaths = Deaths()
     watchdog = Watchdog(["arm"], 30.0, deaths, hang_timeout=0.3)
