@@ -204,10 +204,8 @@ class FeetechArm:
         return float(ticks * np.degrees(abs(self.steps.get(name, 2 * np.pi / TURN))))
 
     def _described(self, name: str) -> float:
-        """[degrees] that the arm's description has; the gripper's jaw is not in it as an angle everywhere: as lerobot's description has it."""
-        if name == GRIPPER:
-            return float(np.degrees(JAW[1] - JAW[0]))
-        lower, upper = self.model.limits[name][:2]
+        """[degrees] that the arm's description has."""
+        lower, upper = self.model.limits[self.model.arm.gripper.joint if name == GRIPPER else name][:2]
         return float(np.degrees(upper - lower))
 
     # ------------------------------------------------------------ zeros
@@ -258,9 +256,6 @@ class FeetechArm:
                 motor = motors[name]
                 self.bus.put(motor.id, {"homing_offset": motor.homing_offset, "min_position": motor.range_min, "max_position": motor.range_max})
         return travels
-
-
-JAW = (-0.1745, 1.745)  # [rad] of the SO-101's gripper by its public description
 
 
 def _wrapped(offset: int) -> int:

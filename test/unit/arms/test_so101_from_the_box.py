@@ -16,7 +16,7 @@ from deskhand.arms.bus.feetech_setup import FeetechSetup
 from deskhand.arms.config import load_arm
 from deskhand.arms.driver import ArmDriver
 from deskhand.arms.emulate.loop import LoopClock, LoopPort
-from deskhand.arms.emulate.so101_box import BoxedSo101, Owner, jaw_opening
+from deskhand.arms.emulate.so101_box import BoxedSo101, Owner
 from deskhand.arms.feetech_arm import FeetechArm, Travel
 from deskhand.arms.feetech_ids import GRIPPER, Numbering
 from deskhand.arms.jaw_table import measure_jaw, smooth
@@ -90,7 +90,7 @@ def test_what_the_driver_says_is_what_the_arm_does(seed: int, tmp_path: Path) ->
         assert told is not None
         widths = [width for _, width in told.table]
         assert told.width_of(driver.gripper_ticks()) == pytest.approx(np.clip(bench.box.opening(), min(widths), max(widths)), abs=0.002)
-    assert max(widths) > 0.1 and min(widths) < 0.006
+    assert max(widths) > 0.095 and min(widths) < 0.006
 
 
 def test_closing_the_gripper_after_the_documented_homing_closes_it(tmp_path: Path) -> None:
@@ -280,9 +280,9 @@ def test_files_that_are_none_of_lerobots_are_refused(tmp_path: Path) -> None:
 
 def test_the_jaws_table_follows_its_arc() -> None:
     angles = np.linspace(-0.15, 1.7, 6)
-    table = smooth([(1900 + angle * 652, float(jaw_opening(angle))) for angle in angles])
+    table = smooth([(1900 + angle * 652, ARM.gripper.width_of(angle)) for angle in angles])
     for ticks, width in table:
-        assert width == pytest.approx(jaw_opening((ticks - 1900) / 652), abs=0.0007)
+        assert width == pytest.approx(ARM.gripper.width_of((ticks - 1900) / 652), abs=0.0007)
     with pytest.raises(DeskhandError, match="must grow"):
         smooth([(100, 0.01), (200, 0.03), (300, 0.02), (400, 0.05)])
 

@@ -17,25 +17,16 @@ from deskhand.arms.bus.feetech import BAUDS
 from deskhand.arms.emulate.feetech import FeetechEmulator, FeetechServo
 from deskhand.arms.emulate.registers import TURN
 from deskhand.arms.emulate.servo import Servo
-from deskhand.arms.feetech_arm import JAW
 from deskhand.arms.feetech_ids import GRIPPER, servo_ids
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array
 
-JAW_LENGTH = 0.0755  # [m] from the jaw's axis to its tip, about, by the arm's public description
-SHUT = 0.001  # [m] between the tips when the jaw is on its stop
 BY_EYE = np.radians(4.0)  # by which a person misses a pose
 BY_SQUARE = np.radians(0.15)  # with a set square
 READ = 0.00025  # [m] by which a person misreads a caliper
 BEYOND = np.radians(1.0)  # by which the stops lie beyond the description's limits, on both sides
 SHARE = 12  # pieces of a joint's travel by hand
 UNSEEN = 5.0  # [s] without a reading: nobody watches
-
-
-def jaw_opening(angle: float | Array) -> Any:
-    """[m] between the tips of the jaws, at an angle of the jaw [rad], -0.1745 on its stop."""
-    return SHUT + 2 * JAW_LENGTH * np.sin((np.asarray(angle) - JAW[0]) / 2)
 
 
 class BoxedSo101:
@@ -67,7 +58,7 @@ class BoxedSo101:
 
     def stops(self, name: str) -> tuple[float, float]:
         """[rad] where the joint's stops are."""
-        lower, upper = JAW if name == GRIPPER else self.model.limits[name][:2]
+        lower, upper = self.model.limits[self.model.arm.gripper.joint if name == GRIPPER else name][:2]
         return lower - (0.0 if name == GRIPPER else BEYOND), upper + BEYOND
 
     def shaft(self, name: str, angle: float) -> float:
@@ -79,8 +70,8 @@ class BoxedSo101:
         return (self.units[name].servo.position() - self._horns[name]) * self._steps.get(name, 2 * np.pi / TURN)
 
     def opening(self) -> float:
-        """[m] really between the tips of the jaws."""
-        return float(jaw_opening(self.angle(GRIPPER)))
+        """[m] really between the pads."""
+        return self.model.arm.gripper.width_of(self.angle(GRIPPER))
 
     def turn(self, name: str, angle: float) -> None:
         """Put a joint to an angle [rad] by hand; a servo with torque does not let itself be turned."""
@@ -160,7 +151,7 @@ class Owner:
         """Put the arm into its middle pose, by eye; the jaw half open."""
         angles = dict(zip(self.arm.model.arm.joints, self.arm.model.arm.named_poses[self.arm.model.arm.driver.reference], strict=True))
         for name in self.arm.names:
-            self.arm.turn(name, angles.get(name, sum(JAW) / 2) + self.arm.by_eye())
+            self.arm.turn(name, angles.get(name, sum(self.arm.stops(name)) / 2) + self.arm.by_eye())
 
     def confirm(self, key: str, _text: str) -> bool:
         """See Operator."""
