@@ -118,7 +118,7 @@ class FeetechServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        return round(self._counted(round(self.servo.position())))
+        return round(self._counted(self.servo.reading()))
 
     def _counted(self, encoder: float) -> float:
         counted = encoder - self["homing_offset"]
@@ -178,7 +178,7 @@ class FeetechServo(RegisterServo):
 
     def _switch(self, value: int) -> None:
         if value == SET_MIDDLE:
-            offset = (round(self.servo.position()) - MIDDLE) % TURN
+            offset = (self.servo.reading() - MIDDLE) % TURN
             self["homing_offset"] = max(offset - TURN if offset >= TURN // 2 else offset, -2047)
             self.keep()
         else:
