@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from deskhand.arms.gripper import Boxes, GripperConfig, PivotGripper
+from deskhand.arms.gripper import Boxes, Floats, GripperConfig, PivotGripper
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.grasping.surface import Surfaces, box_points
 from deskhand.perception.cloud import thin
@@ -18,7 +17,7 @@ from deskhand.types import Scene, SceneObject
 OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it grasps: much where there is room, less between neighbours
 BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
-Planes = tuple[npt.NDArray[np.float32], ...]
+Planes = tuple[Floats, ...]
 EDGE = 0.008  # [m] around an object within which a point of the cloud is its
 SIBLING = 0.005  # [m] between things of one colour that may be parts of one
 
@@ -55,9 +54,12 @@ def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[list[Boxes], list
     slab[:, 0], slab[:, 1], slab[:, 2] = gripper.finger_breadth / 2, (high - low) / 2, gripper.finger_length / 2
     middle = np.zeros((len(opened), 3))
     middle[:, 1], middle[:, 2] = (high + low) / 2, gripper.finger_depth - gripper.finger_length / 2
-    palm, way = (Boxes(*(np.broadcast_to(part, (len(opened), 3)) for part in palm_box(gripper, behind))) for behind in (0.0, BEHIND))
-    for_own = [*fingers, palm]
-    return [_single(part) for part in for_own], [_single(Boxes(middle, slab)), _single(way)]
+    palm, way = (_everywhere(*palm_box(gripper, behind), len(opened)) for behind in (0.0, BEHIND))
+    return [_single(part) for part in (*fingers, palm)], [_single(Boxes(middle, slab)), _single(way)]
+
+
+def _everywhere(centre: Array, half: Array, count: int) -> Boxes:
+    return Boxes(np.broadcast_to(centre, (count, 3)), np.broadcast_to(half, (count, 3)))
 
 
 def _single(boxes: Boxes) -> Boxes:
