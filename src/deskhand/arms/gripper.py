@@ -143,10 +143,9 @@ class GripperConfig(ABC):
         """[m] up to which pads with this friction coefficient hold something with parallel sides."""
         return self.width_max
 
-    @property
-    def lowest_tip(self) -> float:
-        """How far [m] a tip reaches beyond the tcp along its z at most, as the hand closes."""
-        return self.finger_depth
+    def tip_reach(self, opened: float | Array) -> Array:
+        """How far [m] a tip reaches beyond the tcp along its z at most, as the hand closes from ``opened`` [m]."""
+        return np.full(np.shape(opened), self.finger_depth)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,12 +295,11 @@ class PivotGripper(GripperConfig):
             result = np.where(meets, np.maximum(result, np.arctan2(dy, dz) - np.arctan2(face, along)), result)
         return np.asarray(result)
 
-    @property
-    def lowest_tip(self) -> float:
-        """See base: the turning jaw's tip swings lower than it is when it is open or closed."""
-        _, _, _, tip = self.moving_jaw[-1]
-        far = max(math.hypot(tip, self.moving_jaw[-1][side]) for side in (0, 1))
-        return max(self.finger_depth, self.pivot[1] + far)
+    def tip_reach(self, opened: float | Array) -> Array:
+        """See base: the turning jaw's tip swings lower than the fixed one, lowest where its corner is straight out from the axis."""
+        angle, (inner, outer, _, tip) = self.angle(opened), self.moving_jaw[-1]
+        corners = [math.hypot(tip, y) * np.cos(np.minimum(angle + math.atan2(y, tip), 0.0)) for y in (inner, outer)]
+        return np.asarray(np.maximum(self.finger_depth, self.pivot[1] + np.maximum(*corners)))
 
 
 KINDS: dict[str, type[GripperConfig]] = {"parallel": ParallelGripper, "pivot": PivotGripper}

@@ -135,7 +135,7 @@ def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> 
     x, y, z = _to_hand(poses, own)
     below, above = (side[:, None] for side in gripper.pad_faces(opened))
     inside = (np.abs(x) < gripper.finger_breadth / 2) & (y > below - 0.002) & (y < above + 0.002)
-    inside &= (z < gripper.lowest_tip) & (z > gripper.finger_depth - gripper.finger_length)
+    inside &= (z < gripper.tip_reach(opened).astype(z.dtype)[:, None]) & (z > gripper.finger_depth - gripper.finger_length)
     none = ~inside.any(axis=1)
     low = np.where(none, 0.0, np.where(inside, y, np.inf).min(axis=1))
     high = np.where(none, 0.0, np.where(inside, y, -np.inf).max(axis=1))
@@ -157,7 +157,7 @@ def lowest_point(poses: Array, opened: Array, gripper: GripperConfig) -> Array:
     palm = poses[:, 2, 3] + poses[:, 2, 2] * centre[2] - np.abs(poses[:, 2, :3]) @ size
     low, high = gripper.reach_across(opened)
     across = np.minimum(poses[:, 2, 1] * low, poses[:, 2, 1] * high) - np.abs(poses[:, 2, 0]) * gripper.finger_breadth / 2
-    fingers = poses[:, 2, 3] + poses[:, 2, 2] * gripper.lowest_tip + across
+    fingers = poses[:, 2, 3] + poses[:, 2, 2] * gripper.tip_reach(opened) + across
     return np.asarray(np.minimum(fingers, palm))
 
 
