@@ -90,11 +90,12 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ValueError("it is no mapping")
     base = data.pop("extends", None)
-    return data if base is None else _merged(_read(resource_path("config/arms") / f"{base}.yaml"), data)
+    return data if base is None else merged(_read(resource_path("config/arms") / f"{base}.yaml"), data)
 
 
-def _merged(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    both = {key: _merged(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value for key, value in above.items()}
+def merged(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """A mapping laid over another, mappings within them likewise."""
+    both = {key: merged(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value for key, value in above.items()}
     return {**below, **both}
 
 
