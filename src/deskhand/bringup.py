@@ -125,8 +125,9 @@ class StackOptions:
 
 def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
+    exact: dict[str, Value] = {"check_registration": False} if use_sim_time else {}  # a simulated camera is
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
+        "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {}), **exact},
         "tool_server": {"arm": options.arm, **memory, **({"approval": options.approval} if options.approval else {})},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
