@@ -10,12 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from deskhand.arms.config import load_arm
+from deskhand.arms.description import urdf_text
 from deskhand.arms.emulate.bank import Emulator
 from deskhand.arms.emulate.choice import make_emulator, standing
 from deskhand.arms.emulate.servo import Servo
 from deskhand.bench.rehearsal.unit import Unit
 from deskhand.bench.truth import TruthChannel
-from deskhand.bringup import STACK, NodeSpec, StackOptions, sim_nodes
+from deskhand.bringup import STACK, NodeSpec, StackOptions, sim_nodes, state_publisher
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.first_day.workplace import RobotNodes, driver_of
@@ -23,6 +25,7 @@ from deskhand.geometry import Array
 from deskhand.sim.spec import Truth
 
 SAMPLING = 0.05  # [s]
+SLOW_HANDS = 1.0  # [s]
 
 
 class Servos:
@@ -77,6 +80,7 @@ class Servos:
             if servo.torque:
                 raise DeskhandError("internal_error", f"hands were to turn {joint}, whose servo holds.")
             servo.shaft.position = arm.driver.servos[joint].pulse_of(float(angle))
+        time.sleep(SLOW_HANDS)  # a driver believes a leap only when it has seen it twice
 
     def _watch(self) -> None:
         while not self._stop.wait(SAMPLING):
@@ -101,7 +105,8 @@ class RehearsedNodes(RobotNodes):
         scene = self.unit.scene(self.day.settings["mount"], work="perception" in nodes)
         specs = sim_nodes(replace(options, port=self.port), scene=scene, truth_fd=self._channel.fd)
         wanted = [spec for spec in specs if spec.name not in STACK or spec.name in nodes]
-        return [self._hidden(spec) if spec.name == "sim" else spec for spec in wanted]
+        transforms = state_publisher(options, urdf_text(load_arm(options.arm)), {"use_sim_time": True})
+        return [transforms, *(self._hidden(spec) if spec.name == "sim" else spec for spec in wanted)]
 
     def _hidden(self, spec: NodeSpec) -> NodeSpec:
         """The simulation of the true unit, which tells of itself what hardware tells."""
