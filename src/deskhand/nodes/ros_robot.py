@@ -241,9 +241,9 @@ class RosRobot:
             raise DeskhandError("safety_stop", f"the robot is stopped: {status.reason or status.code}.")
         goal = GripperCommand.Goal()
         goal.command.position = float(config.position_of(width))
-        goal.command.max_effort = float(config.force_default if force is None else min(max(force, 0.0), config.force_max))
+        goal.command.max_effort = config.lever * float(config.force_default if force is None else min(max(force, 0.0), config.force_max))
         result = self._act(self._gripper, "", goal, 20.0, cancelled).result
-        return GripperReport(config.width_of(float(result.position)), bool(result.stalled), bool(result.reached_goal), float(result.effort))
+        return GripperReport(config.width_of(float(result.position)), bool(result.stalled), bool(result.reached_goal), float(result.effort) / config.lever)
 
     # ------------------------------------------------------------ safety
 

@@ -3,7 +3,7 @@
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
 (sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either.
-gripper_controller/gripper_cmd takes the position of the driven finger joint [m], as ros2_control's gripper controllers do.
+gripper_controller/gripper_cmd takes the position of the driven finger joint [m, or rad of a jaw that turns], as ros2_control's gripper controllers do.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SimNode(DeskhandNode):
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port) if arguments.bus else None
         self._transforms = not arguments.no_transforms
         self._make_publishers()
-        self._actions = None if self._bus else ArmActions(self, self.simulation)
+        self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
         stepping = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
