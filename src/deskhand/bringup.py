@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from deskhand.arms.bringup import arm_node, arm_nodes, spawner
 from deskhand.arms.driver_config import KINDS, SERVO_BUSES
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
@@ -36,7 +37,8 @@ class NodeSpec:
 
     ``package`` other than "deskhand" is a ROS package of someone else with ``executable``; it exists only where ROS 2 is installed. Without a package
     it is a plain program. ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other; one that
-    works ``once`` is ready when it has ended with exit code 0; ``nice`` (0 to 19) is how far it gives way to others; ``environment`` is added to it.
+    works ``once`` is ready when it has ended with exit code 0; ``nice`` (0 to 19) is how far it gives way to others; ``environment`` is added to it; one
+    that is not ``renamed`` has the name by itself: telling it would rename every node in its process.
     """
 
     name: str
@@ -51,6 +53,7 @@ class NodeSpec:
     once: bool = False
     nice: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
+    renamed: bool = True
 
     @property
     def module(self) -> str:
@@ -59,7 +62,7 @@ class NodeSpec:
 
     def ros_arguments(self) -> list[str]:
         """``--ros-args …`` with name, namespace, parameters and remappings."""
-        arguments = ["--ros-args", "-r", f"__node:={self.name}"]
+        arguments = ["--ros-args", *(["-r", f"__node:={self.name}"] if self.renamed else [])]
         if self.namespace:
             arguments += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
         for source, target in self.remappings:
@@ -90,7 +93,6 @@ DRIVEN_SIM: Mapping[str, Value] = {"realtime_factor": 1.0, "state_period": 0.01,
 
 STATE_PUBLISHER = "robot_state_publisher"
 """Publishes the arm's transforms from its description and joint states."""
-CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller")
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class StackOptions:
     ``camera`` (one of :data:`deskhand.cameras.bringup.CAMERAS`; ``ros`` publishes already), ``camera_topics`` (of ``ros``, where they are not ours: colour,
     aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
     comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
-    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
+    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus; ``servos`` is then what is wrong with
+    the servos (arms/emulate/reality.py). ``remappings`` apply to every node of the stack.
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
@@ -124,6 +127,7 @@ class StackOptions:
     view_port: int = 8080
     approval: str = ""
     approval_others: str = ""
+    servos: str = ""
 
 
 def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
@@ -171,8 +175,8 @@ def sim_nodes(
     driven: list[NodeSpec] = []
     if options.driver in SERVO_BUSES:
         port = options.port or str(Path(tempfile.gettempdir()) / f"deskhand_arm_{os.getpid()}")
-        world = (*world, "--bus", options.driver, "--port", port)
-        driven = [_arm_node(replace(options, port=port), use_sim_time=True)]
+        world = (*world, "--bus", options.driver, "--port", port, *(("--servos", options.servos) if options.servos else ()))
+        driven = [arm_node(replace(options, port=port), use_sim_time=True)]
     elif options.driver != "external":
         raise DeskhandError("config_error", f"a simulated arm has no driver {options.driver!r}; valid: external, {', '.join(SERVO_BUSES)}.")
     simulation = NodeSpec(
@@ -190,31 +194,6 @@ def sim_nodes(
 def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
     if value not in valid:
         raise DeskhandError("config_error", f"there is no {what} {value!r}; valid: {', '.join(valid)}.")
-
-
-def _arm_node(options: StackOptions, use_sim_time: bool) -> NodeSpec:
-    """Our own driver on a servo bus."""
-    parameters: dict[str, Value] = {"arm": options.arm, "driver": options.driver, "port": options.port, "use_sim_time": use_sim_time}
-    files = (resource_path(PARAMETERS), *options.parameter_files)
-    return NodeSpec(name="arm", executable="arm_node", namespace=options.namespace, parameters=parameters, parameter_files=files)
-
-
-def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
-    if options.driver == "external":
-        return []
-    if options.driver in SERVO_BUSES:
-        return [_arm_node(options, use_sim_time=False)]
-    controllers = resource_path(f"config/ros2_control/{arm_name}.yaml")
-    manager = "ros2_control_node"
-    return [
-        NodeSpec(name="controller_manager", executable=manager, package="controller_manager", namespace=options.namespace, parameter_files=(controllers,)),
-        _spawner(options, controllers),
-    ]
-
-
-def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
-    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60", "--switch-timeout", "60")
-    return NodeSpec(name="spawner", executable="spawner", package="controller_manager", namespace=options.namespace, arguments=arguments, once=True)
 
 
 @dataclass(frozen=True)
@@ -268,7 +247,7 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
         NodeSpec("gazebo_arm", "gz", package="", arguments=_create(world), environment=environment, once=True),
         NodeSpec("gazebo_camera", "gz", package="", arguments=("topic", "--echo", "--num", "3", "--topic", world.camera), environment=environment, once=True),
         state_publisher(options, world.urdf, simulated),
-        _spawner(options, controllers),
+        spawner(options, controllers),
     ]
     return [*nodes, *_stack(options, simulated=True)]
 
@@ -322,6 +301,6 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
-    nodes = [state_publisher(options, urdf, {}), *_driver_nodes(options, arm.name)]
+    nodes = [state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
     return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]

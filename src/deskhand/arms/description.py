@@ -25,7 +25,7 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
     try:
         import xacro
     except ImportError as error:
-        raise DeskhandError("missing_dependency", "xacro is not installed.", hint="pip install xacro, or apt install ros-jazzy-xacro.") from error
+        raise DeskhandError("missing_dependency", "xacro is not installed.", hint="pip install xacro, or apt install ros-$ROS_DISTRO-xacro.") from error
     arguments = {
         "mount_xyz": _numbers(arm.world_T_base[:3, 3]),
         "mount_rpy": _numbers(rpy_from_rotation(arm.world_T_base)),

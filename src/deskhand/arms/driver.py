@@ -262,6 +262,7 @@ class ArmDriver:
             self._lost(error)
             if error.code not in ("device_unavailable", "device_busy"):
                 self.failure = error
+                log.error("the arm cannot be driven: %s", error)
             return False
         return True
 

@@ -12,6 +12,8 @@ import numpy as np
 SERVO_BUSES = ("hiwonder_rrc", "lx16a", "feetech", "dynamixel")
 """Kinds of drivers that are ours (arms/bus); an arm of the kind ``ros2_control`` is served by its vendor's hardware interface."""
 KINDS = (*SERVO_BUSES, "ros2_control")
+VENDORS = ("interbotix_xs",)
+"""Vendors whose nodes the bring-up knows (bringup.py)."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,40 @@ class GripperServo:
 
 
 @dataclass(frozen=True)
+class DynamixelLayout:
+    """What Dynamixel servos must have been told for good (EEPROM) to be this arm's; ``driver.dynamixel``.
+
+    Attributes:
+        shadows: second servos of joints that have two: by its id, the id of the one that it follows (its Secondary ID).
+        reversed: ids of all servos that count backwards (Drive Mode, bit 0); None: not known, not checked.
+        output: share of its output that a servo may use, by id; all of it for those not named. Told at each start, not for good.
+        limits: (least, greatest) goal [ticks] by id, of those that have any.
+        velocity_limit: [units of 0.229 turns a minute] of all of them; 0: not known.
+    """
+
+    shadows: Mapping[int, int] = field(default_factory=dict)
+    reversed: frozenset[int] | None = None
+    output: Mapping[int, float] = field(default_factory=dict)
+    limits: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    velocity_limit: int = 0
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> DynamixelLayout:
+        """From the section; KeyError, TypeError, ValueError say what is wrong."""
+        valid = ("shadows", "reversed", "output", "limits", "velocity_limit")
+        unknown = sorted(set(data) - set(valid))
+        if unknown:
+            raise ValueError(f"driver.dynamixel has {unknown}; valid: {', '.join(valid)}")
+        output = {int(servo): float(share) for servo, share in data.get("output", {}).items()}
+        if any(not 0 < share <= 1 for share in output.values()):
+            raise ValueError("driver.dynamixel.output must be shares above 0 and up to 1")
+        turned = frozenset(map(int, data["reversed"])) if "reversed" in data else None
+        limits = {int(servo): (int(low), int(high)) for servo, (low, high) in data.get("limits", {}).items()}
+        shadows = {int(servo): int(first) for servo, first in data.get("shadows", {}).items()}
+        return cls(shadows, turned, output, limits, int(data.get("velocity_limit", 0)))
+
+
+@dataclass(frozen=True)
 class HealthLimits:
     """Temperatures [degrees C]: from ``warm`` on the arm slows down, at ``hot`` it stops; voltages [V] between which it may move."""
 
@@ -114,6 +150,8 @@ class DriverConfig:
         lookahead: [s] ahead of now, where each command sends the arm.
         reference: named pose into which the arm is put by hand when it is calibrated.
         path_tolerance, goal_tolerance: [rad] when a goal names none.
+        vendor: whose nodes serve the kind ``ros2_control``, one of :data:`VENDORS`; empty: none that must be started.
+        dynamixel: for the kind ``dynamixel``.
     """
 
     kinds: tuple[str, ...]
@@ -129,6 +167,8 @@ class DriverConfig:
     reference: str = "upright"
     path_tolerance: float = 0.3
     goal_tolerance: float = 0.03
+    vendor: str = ""
+    dynamixel: DynamixelLayout = field(default_factory=DynamixelLayout)
 
 
 def read_driver(data: Mapping[str, Any], joints: tuple[str, ...]) -> DriverConfig:
@@ -148,6 +188,10 @@ def read_driver(data: Mapping[str, Any], joints: tuple[str, ...]) -> DriverConfi
     gripper = values.pop("gripper", None)
     if gripper is not None:
         gripper = GripperServo(int(gripper["id"]), _table(gripper["table"]), float(gripper["squeeze"]))
+    if values.get("vendor", "") not in ("", *VENDORS):
+        raise ValueError(f"driver.vendor is {values['vendor']!r}; valid: {', '.join(VENDORS)}")
+    if "dynamixel" in values:
+        values["dynamixel"] = DynamixelLayout.read(values["dynamixel"])
     ids = [servo.id for servo in servos.values()] + ([gripper.id] if gripper else [])
     if len(set(ids)) < len(ids):
         raise ValueError(f"driver: servo ids {ids} are not all different")

@@ -58,7 +58,7 @@ def node_action(spec: NodeSpec) -> ExecuteProcess:
     return Node(
         package=spec.package,
         executable=spec.executable,
-        name=spec.name,
+        name=spec.name if spec.renamed else None,
         namespace=spec.namespace,
         parameters=[*map(str, spec.parameter_files), *([typed] if typed else [])],
         remappings=list(spec.remappings),

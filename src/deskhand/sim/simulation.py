@@ -151,7 +151,7 @@ class Simulation:
             self._wished, self._hand.goal = self.drive()
         elif self._follower is not None:
             self._wished = self._follower.step(data.time, data.qpos[self._qpos])
-        data.ctrl[self._actuator] = self._servos.step(self._wished)
+        data.ctrl[self._actuator] = self._servos.step(self._wished, self.drive is None)  # what drives it has ticks of its own
         speed = sum(float(data.qvel[dof]) / scale for _, dof, _, scale, _ in self._fingers) / len(self._fingers)
         goal = self._hand.step(self.finger_position(), speed)
         for _, _, actuator, scale, offset in self._fingers:
@@ -173,6 +173,14 @@ class Simulation:
             efforts = np.concatenate([data.actuator_force[self._actuator], data.actuator_force[self._finger_actuator]])
             names = (*self.arm.joints, *self.built.robot.fingers)
             return JointState(names, positions, velocities, efforts, self.time)
+
+    def joint_positions(self) -> Array:
+        """Positions (n,) [rad] of the arm's joints, not rounded to their encoders' steps."""
+        return np.asarray(self.data.qpos[self._qpos], dtype=float)
+
+    def joint_efforts(self) -> Array:
+        """Torques (n,) [N m] with which the arm's drives push."""
+        return np.asarray(self.data.actuator_force[self._actuator], dtype=float)
 
     def joint_position(self, index: int) -> float:
         """Position [rad] of an arm joint, not rounded to its encoder's steps."""

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from deskhand.arms.bringup import INTERBOTIX
+from deskhand.arms.config import load_arm
 from deskhand.bringup import PARAMETERS, STACK, GazeboWorld, NodeSpec, StackOptions, gazebo_nodes, robot_nodes, sim_nodes
 from deskhand.cameras.bringup import CAMERAS
 from deskhand.environment import workstation_defaults
@@ -151,7 +153,45 @@ def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> N
     assert started == ["joint_state_broadcaster", "arm_controller", "gripper_controller"]
     assert specs["spawner"].once
     assert "mock_components/GenericSystem" in str(specs["robot_state_publisher"].parameters["robot_description"])
+    assert "--ros-args" in specs["controller_manager"].command()
     assert "ros2_control" not in str(robot_nodes(StackOptions())[0].parameters["robot_description"]).replace("ros2_control_mode", "")
+
+
+def test_the_vendors_stack_of_the_wx250s_comes_whole_and_nobody_else_publishes_joint_states() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(driver="ros2_control", namespace="wx250s"))}
+    sdk = specs["xs_sdk"]
+    assert (sdk.package, sdk.executable, sdk.namespace) == ("interbotix_xs_sdk", "xs_sdk", "wx250s")
+    assert list(specs).index("xs_sdk") < list(specs).index("controller_manager")
+    assert sdk.parameters["load_configs"] is False, "it would write into the servos for good"
+    motors, modes = (yaml.safe_load(Path(str(sdk.parameters[name])).read_text()) for name in ("motor_configs", "mode_configs"))
+    arm = load_arm("wx250s")
+    assert {name: motor["ID"] for name, motor in motors["motors"].items() if name in arm.joints} == {
+        name: servo.id for name, servo in arm.driver.servos.items()
+    }
+    shadows = {motors["motors"][second]["ID"]: motors["motors"][first]["ID"] for first, told in motors["shadows"].items() for second in told["shadow_list"]}
+    assert shadows == arm.driver.dynamixel.shadows
+    assert motors["joint_order"] == [*arm.joints, "gripper"] and motors["groups"]["arm"] == list(arm.joints)
+    assert motors["grippers"]["gripper"]["left_finger"] == arm.gripper.joint and motors["joint_state_publisher"]["topic_name"] == "joint_states"
+    assert modes["groups"]["arm"]["operating_mode"] == "position" and modes["singles"]["gripper"]["operating_mode"] == "linear_position"
+    started = specs["spawner"].arguments[:2]
+    assert started == ("arm_controller", "gripper_controller") and "joint_state_broadcaster" not in specs["spawner"].arguments
+    told = yaml.safe_load(specs["controller_manager"].parameter_files[0].read_text())
+    assert "joint_state_broadcaster" not in told["/**/controller_manager"]["ros__parameters"]
+    for name, joints in (("arm_controller", list(arm.joints)), ("gripper_controller", [arm.gripper.joint])):
+        parameters = told[f"/**/{name}"]["ros__parameters"]
+        assert (parameters["joints"], parameters["command_interfaces"], parameters["state_interfaces"]) == (joints, ["position"], ["position"])
+    # its hardware interface makes a node of its own in that process: a name told to all would make it a second controller_manager
+    assert not any("__node:=" in part for part in specs["controller_manager"].command())
+
+
+def test_the_port_of_a_vendors_node_is_not_silently_ignored() -> None:
+    with pytest.raises(DeskhandError, match="none can be given") as caught:
+        robot_nodes(StackOptions(driver="ros2_control", port="/dev/ttyUSB0"))
+    assert "ttyDXL" in caught.value.hint
+
+
+def test_what_the_vendors_stack_does_is_said_where_it_is_chosen() -> None:
+    assert "MOVES THE ARM TO ITS SLEEP POSE" in INTERBOTIX and "INTERBOTIX" in (Path(__file__).resolve().parents[3] / "launch/robot.launch.py").read_text()
 
 
 def test_a_driver_of_ours_comes_with_its_node_and_its_port() -> None:

@@ -118,7 +118,7 @@ class FeetechServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        counted = round(self.servo.position()) - self["homing_offset"]
+        counted = self.servo.reading() - self["homing_offset"]
         return counted if self["phase"] & MULTI_TURN or self["mode"] == STEP_MODE else counted % TURN
 
     # ------------------------------------------------------------ reading

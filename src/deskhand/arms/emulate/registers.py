@@ -175,6 +175,8 @@ class RegisterEmulator(Emulator, Generic[Unit]):
         slots: dict[int, list[bytes]] = {}
         seconds = 0.0
         for unit, frame in frames:
+            if unit.servo.mute:
+                continue
             if unit.number not in slots:
                 seconds += unit.answer_delay + self._random.random() * self._jitter + len(frame) * BITS / max(unit.baud, 1)
             slots.setdefault(unit.number, []).append(frame)
