@@ -61,7 +61,9 @@ def choose(day: Day) -> Mapping[str, Any]:
     frame = robot.observe()
     share, middle = checked(frame)
     files = save(day, "camera", frame)
-    if not operator.confirm("camera.seen", f"Look at {files[0]} and {files[1]} (near is red, far is blue, black has no depth). Do both show the desk, the right way up?"):
+    if not operator.confirm(
+        "camera.seen", f"Look at {files[0]} and {files[1]} (near is red, far is blue, black has no depth). Do both show the desk, the right way up?"
+    ):
         raise DeskhandError("cancelled", "the camera does not show the desk.", hint="Turn it, clean it, light the desk evenly, and run again.")
     k = frame.intrinsics
     return {"camera": settings["camera"], "where": where, "size": [k.width, k.height], "depth_share": share, "middle_m": middle, "pictures": files}

@@ -76,7 +76,9 @@ def _obstacles(day: Day, world_T_base: Array) -> list[dict[str, Any]]:
     zones: list[dict[str, Any]] = []
     while len(zones) < MOST_OBSTACLES:
         name = f"obstacle_{len(zones) + 1}"
-        if not day.operator.confirm(f"safety.{name}", f"Does {'anything' if not zones else 'anything else'} stand for good within that room (monitor, lamp, wall)?"):
+        if not day.operator.confirm(
+            f"safety.{name}", f"Does {'anything' if not zones else 'anything else'} stand for good within that room (monitor, lamp, wall)?"
+        ):
             break
         middle = [
             day.operator.number(f"safety.{name}.{axis}", f"its middle, cm {where} of the base's middle (negative: the other way)", None) / 100

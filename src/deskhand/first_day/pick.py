@@ -118,7 +118,10 @@ def _block(scene: Scene, color: str) -> SceneObject:
     if len(found) != 1:
         seen = ", ".join(f"{item.color} {item.label}" for item in scene.objects) or "nothing"
         raise DeskhandError(
-            "object_lost", f"one {color} block is expected, {len(found)} are seen among: {seen}.", hint="Is it in view, alone, well lit, of that colour?", retry=True
+            "object_lost",
+            f"one {color} block is expected, {len(found)} are seen among: {seen}.",
+            hint="Is it in view, alone, well lit, of that colour?",
+            retry=True,
         )
     return found[0]
 
