@@ -91,6 +91,9 @@ commands."""
 DRIVEN_SIM: Mapping[str, Value] = {"realtime_factor": 1.0, "state_period": 0.01, "max_state_rate": 100.0}
 """Parameters of a simulation whose arm a driver moves over an emulated bus: that takes real time."""
 
+STATE_PUBLISHER = "robot_state_publisher"
+"""Publishes the arm's transforms from its description and joint states."""
+
 
 @dataclass(frozen=True)
 class StackOptions:
@@ -133,9 +136,10 @@ def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
 
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
+    camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
-        "tool_server": {"arm": options.arm, **memory, **_approvals(options, simulated)},
+        "perception": {"arm": options.arm, **memory, **camera},
+        "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
@@ -253,8 +257,16 @@ def _create(world: GazeboWorld) -> tuple[str, ...]:
 
 
 def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
-    name = "robot_state_publisher"
-    return NodeSpec(name, name, package=name, namespace=options.namespace, parameters={**parameters, "robot_description": urdf})
+    """ROS's own where it is installed; else ours, which publishes the same (ROS 2 from wheels has none)."""
+    package, executable = (STATE_PUBLISHER, STATE_PUBLISHER) if ros_package_installed(STATE_PUBLISHER) else ("deskhand", "state_publisher_node")
+    parameters = {**parameters, "robot_description": urdf}
+    return NodeSpec(STATE_PUBLISHER, executable, package=package, namespace=options.namespace, parameters=parameters)
+
+
+def ros_package_installed(name: str) -> bool:
+    """Whether the ament index of the sourced ROS 2 has the package ``name``."""
+    prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    return any((Path(prefix) / "share" / name / "package.xml").is_file() for prefix in prefixes)
 
 
 def robot_memory() -> Path:
@@ -262,8 +274,13 @@ def robot_memory() -> Path:
     return Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/memory.sqlite"
 
 
+def _absolute(name_or_file: str) -> str:
+    """A YAML file by its whole path: who asks a node for it may stand elsewhere."""
+    return str(Path(name_or_file).resolve()) if name_or_file.endswith((".yaml", ".yml")) else name_or_file
+
+
 def robot_nodes(options: StackOptions) -> list[NodeSpec]:
-    """A real robot: robot_state_publisher, the drivers that are ours to start, and the stack.
+    """A real robot: robot_state_publisher (ROS's, or ours where that is not installed), the drivers that are ours to start, and the stack.
 
     An ``external`` driver serves ``arm_controller``, ``gripper_controller`` and ``joint_states`` by itself.
 
@@ -273,10 +290,12 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     from deskhand.arms.config import load_arm
     from deskhand.arms.description import urdf_text
     from deskhand.cameras.bringup import camera_nodes
+    from deskhand.cameras.config import camera_of
 
     options = options if options.memory else replace(options, memory=str(robot_memory()))
     _known("driver", options.driver, DRIVERS)
     arm = load_arm(options.arm)
+    options = replace(options, arm=_absolute(options.arm), camera_mount=_absolute(camera_of(arm.name, options.camera_mount)))
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))

@@ -65,7 +65,7 @@ class RobotModel:
     def __init__(self, arm: ArmConfig, urdf: str, srdf: str) -> None:
         self.arm, self.urdf, self.srdf = arm, urdf, srdf
         root = ElementTree.fromstring(urdf)
-        self.joints = _ordered([_joint(element) for element in root.findall("joint")])
+        self.joints = joints_of_urdf(root)
         children = {joint.child for joint in self.joints.values()}
         names = [link.attrib["name"] for link in root.findall("link")]
         self.root = next(name for name in names if name not in children)
@@ -130,6 +130,15 @@ class RobotModel:
 
 
 _LOADED: dict[int, RobotModel] = {}  # by id of the configuration, which the model keeps alive
+
+
+def joints_of_urdf(root: ElementTree.Element) -> dict[str, Joint]:
+    """All joints of a URDF by name, parents before children.
+
+    Raises:
+        KeyError: when a joint lacks a part, or does not hang on the root.
+    """
+    return _ordered([_joint(element) for element in root.findall("joint")])
 
 
 def _ordered(joints: list[Joint]) -> dict[str, Joint]:

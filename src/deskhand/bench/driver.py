@@ -20,9 +20,10 @@ from deskhand.arms.emulate.bank import make_servos
 from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.emulate.rrc import RrcEmulator
+from deskhand.arms.follower import straight
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform, rotation_rpy
+from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.motion.service import MotionService
 from deskhand.types import MotionGoal, Plan, PlanOptions, Trajectory
 

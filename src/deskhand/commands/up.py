@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one.")],
-    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
+    arm: Annotated[str, typer.Option(envvar=VARIABLE, help="Arm, a name in config/arms or a YAML file; robot: must be given. sim: default wx250s.")] = "",
     camera: Annotated[
         str, typer.Option(help="robot: realsense, orbbec, file, realsense_ros or orbbec_ros (the vendors' nodes), or ros for one that publishes already.")
     ] = "ros",
@@ -81,7 +82,7 @@ def up(
 
     files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(
-        arm=arm,
+        arm=require_arm(arm) if target is Target.robot else arm or SIMULATED,
         camera=camera,
         camera_mount=camera_mount,
         camera_topics=camera_topics,

@@ -11,7 +11,6 @@ import numpy as np
 
 from deskhand.arms.config import load_arm
 from deskhand.cameras.bringup import CAMERAS
-from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.robot import Robot
@@ -21,6 +20,7 @@ MOTION = frozenset({"motion", "safety"})
 """Nodes of the stack that the camera's steps need: the same for all of them, so that they are started once."""
 LEAST_DEPTH = 0.4  # share of the picture with a depth
 DARK, BRIGHT = 25.0, 235.0  # mean of a picture that shows something
+ATTEMPTS = 3  # to get a picture
 NEAREST, FARTHEST = 0.12, 2.0  # [m] of what a camera of a desk looks at
 
 
@@ -45,6 +45,21 @@ def robot_before_calibration(day: Day) -> Robot:
     return day.needs().robot(MOTION, nominal(day))
 
 
+def observed(robot: Robot) -> Frame:
+    """A new picture; a busy machine may need more than one attempt.
+
+    Raises:
+        DeskhandError: ``no_frame``, ``stale_data`` of the last attempt.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return robot.observe()
+        except DeskhandError as error:
+            if not error.retry:
+                raise
+    return robot.observe()
+
+
 def choose(day: Day) -> Mapping[str, Any]:
     """Ask which camera there is, take a picture, check and show it.
 
@@ -58,12 +73,11 @@ def choose(day: Day) -> Mapping[str, Any]:
     settings["mount"] = _mount(day, where)
     operator.act("camera.place", _PLACE[where])
     robot = robot_before_calibration(day)
-    frame = robot.observe()
+    frame = observed(robot)
     share, middle = checked(frame)
     files = save(day, "camera", frame)
-    if not operator.confirm(
-        "camera.seen", f"Look at {files[0]} and {files[1]} (near is red, far is blue, black has no depth). Do both show the desk, the right way up?"
-    ):
+    shown = f"Look at {files[0]} and {files[1]} (near is red, far is blue, black has no depth)."
+    if not operator.confirm("camera.seen", f"{shown} Do both show the desk, the right way up?"):
         raise DeskhandError("cancelled", "the camera does not show the desk.", hint="Turn it, clean it, light the desk evenly, and run again.")
     k = frame.intrinsics
     return {"camera": settings["camera"], "where": where, "size": [k.width, k.height], "depth_share": share, "middle_m": middle, "pictures": files}
@@ -79,7 +93,7 @@ def _mount(day: Day, where: str) -> str:
     """The nominal file for this arm: of its own where there is one, else the general one."""
     from deskhand.resources import resource_path
 
-    own = f"{load_arm(day.arm).name}_{where}"
+    own = f"{where}_{load_arm(day.arm).name}"
     return own if (resource_path("config/cameras") / f"{own}.yaml").is_file() else where
 
 
@@ -121,8 +135,3 @@ def write(path: Path, image: Image) -> Path:
     if not cv2.imwrite(str(path), np.ascontiguousarray(image[..., ::-1])):
         raise DeskhandError("config_error", f"{path} cannot be written.")
     return path
-
-
-def still_at(day: Day) -> str:
-    """``world`` for a camera that stands, the name of a link for one that the arm carries."""
-    return load_camera(nominal(day)).parent

@@ -25,7 +25,8 @@ SWING = np.radians(6.0)  # of each joint
 SECONDS = 1.2  # for that
 POINTS = 12
 ARRIVED = np.radians(2.0)  # nearer to the wish than this, the joint has moved as it should
-SHIFTED = 0.004  # [m] of the fingers: less cannot be seen, what is seen then is the turn
+SHIFTED = 0.004  # [m] of the fingers: less is seen worse than a turn
+SEEN = 0.002  # [m] less is not seen at all
 STILL = np.radians(1.5)  # that another joint may move meanwhile
 
 
@@ -80,17 +81,21 @@ def run(day: Day) -> Mapping[str, Any]:
 
 def direction(model: RobotModel, angles: Array, index: int, swing: float) -> str:
     """How a person who stands behind the arm sees joint ``index`` turn by ``swing`` [rad] from ``angles`` (n,)."""
+    return directions(model, angles, index, swing)[0]
+
+
+def directions(model: RobotModel, angles: Array, index: int, swing: float) -> list[str]:
+    """All that can be said of that motion, what is seen best first."""
     turned = angles.copy()
     turned[index] += swing
     base = inverse(model.arm.world_T_base)
     before, after = (base @ model.tcp_pose(model.arm_joints(values)) for values in (angles, turned))
-    way = after[:3, 3] - before[:3, 3]
-    if np.linalg.norm(way) < SHIFTED:
-        turn = Rotation.from_matrix(before[:3, :3].T @ after[:3, :3]).as_rotvec()
-        return f"the gripper turns {'clockwise' if turn[2] > 0 else 'counter-clockwise'}, seen along the fingers"
-    axis = int(np.abs(way).argmax())
-    names = (("forward", "backward"), ("to the left", "to the right"), ("up", "down"))[axis]
-    return f"the fingers move {names[0] if way[axis] > 0 else names[1]}"
+    way, turn = after[:3, 3] - before[:3, 3], Rotation.from_matrix(before[:3, :3].T @ after[:3, :3]).as_rotvec()
+    names = (("forward", "backward"), ("to the left", "to the right"), ("up", "down"))
+    shifts = [f"the fingers move {names[axis][0 if way[axis] > 0 else 1]}" for axis in np.argsort(-np.abs(way)) if abs(way[axis]) > SEEN]
+    turns = [f"the gripper turns {'clockwise' if turn[2] > 0 else 'counter-clockwise'}, seen along the fingers"] if abs(turn[2]) > abs(swing) / 2 else []
+    told = [*turns, *shifts] if np.linalg.norm(way) < SHIFTED else [*shifts, *turns]
+    return told or [f"{model.arm.joints[index]} turns by {np.degrees(swing):.0f} degrees"]
 
 
 def _inwards(driver: ArmDriver, index: int) -> float:

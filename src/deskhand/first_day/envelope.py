@@ -12,7 +12,7 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
-from deskhand.geometry import Array, transform_points
+from deskhand.geometry import Array, inverse, transform_points
 from deskhand.motion.scene import PlanningScene
 from deskhand.resources import resource_path
 from deskhand.safety.checker import CollisionChecker
@@ -35,7 +35,7 @@ def run(day: Day) -> Mapping[str, Any]:
     arm = load_arm(day.unit)
     data: dict[str, Any] = yaml.safe_load(resource_path("config/safety.yaml").read_text())
     day.operator.say(
-        "    Measure from the middle of the arm's base, along the desk, seen from behind the arm. What is beyond is out of bounds for the arm: give the desk's\n"
+        "    Measure from the middle of the arm's base, along the desk, seen from behind the arm. What is beyond is out of bounds for it: give the desk's\n"
         "    edge, or less where somebody sits. A wrist may stick out a little behind the base: give 25 cm to the back at least."
     )
     default = {"lower": data["workspace"]["lower"], "upper": data["workspace"]["upper"]}
@@ -50,8 +50,9 @@ def run(day: Day) -> Mapping[str, Any]:
     _check(day, data)
     day.folder.mkdir(parents=True, exist_ok=True)
     day.safety_file.write_text("# The envelope on one desk, by deskhand first-day; see config/safety.yaml.\n" + yaml.safe_dump(data, sort_keys=False))
-    settings = {"ros__parameters": {"settings": str(day.safety_file.resolve())}}
-    day.parameter_file.write_text(yaml.safe_dump({f"/**/{node}": settings for node in ("motion", "safety")}, sort_keys=False))
+    file = str(day.safety_file.resolve())
+    parameters = {f"/**/{node}": {"ros__parameters": {"settings": file}} for node in ("motion", "safety", "tool_server")}
+    day.parameter_file.write_text(yaml.safe_dump(parameters, sort_keys=False))
     return {"workspace": data["workspace"], "keep_out": [zone["name"] for zone in data["keep_out"]]}
 
 
@@ -59,7 +60,7 @@ def _metres(day: Day, key: str, text: str, side: str, default: Mapping[str, Any]
     """Free room [m] to one side of the base; the default is what config/safety.yaml has."""
     axis, way = SIDES[side]
     corners = np.array([default["lower"], default["upper"]], dtype=float)
-    inside = transform_points(np.linalg.inv(world_T_base), corners)[:, axis] * way
+    inside = transform_points(inverse(world_T_base), corners)[:, axis] * way
     return _length(day, key, text, round(100 * float(inside.max()), 1), 0.02)
 
 
@@ -76,9 +77,8 @@ def _obstacles(day: Day, world_T_base: Array) -> list[dict[str, Any]]:
     zones: list[dict[str, Any]] = []
     while len(zones) < MOST_OBSTACLES:
         name = f"obstacle_{len(zones) + 1}"
-        if not day.operator.confirm(
-            f"safety.{name}", f"Does {'anything' if not zones else 'anything else'} stand for good within that room (monitor, lamp, wall)?"
-        ):
+        more = "anything else" if zones else "anything"
+        if not day.operator.confirm(f"safety.{name}", f"Does {more} stand for good within that room (monitor, lamp, wall)?"):
             break
         middle = [
             day.operator.number(f"safety.{name}.{axis}", f"its middle, cm {where} of the base's middle (negative: the other way)", None) / 100

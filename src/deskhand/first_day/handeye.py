@@ -19,7 +19,7 @@ from deskhand.calibration.session import Session
 from deskhand.cameras.config import load_camera, save_camera
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
-from deskhand.first_day.camera import calibrated, nominal, robot_before_calibration
+from deskhand.first_day.camera import calibrated, nominal, observed, robot_before_calibration
 from deskhand.geometry import Array, identity, rotation_angle
 from deskhand.types import MotionGoal, PlanOptions
 
@@ -87,7 +87,7 @@ def table(day: Day) -> Mapping[str, Any]:
     """
     mount = load_camera(calibrated(day))
     robot = robot_before_calibration(day)
-    frames = [replace(robot.observe(), world_T_camera=_camera_pose(day, mount.parent, mount.pose)) for _ in range(LEVEL_PICTURES)]
+    frames = [replace(observed(robot), world_T_camera=_camera_pose(day, mount.parent, mount.pose)) for _ in range(LEVEL_PICTURES)]
     frame, spread, tilts = levelled(frames)
     told = {"spread_mm": round(1000 * spread, 2), "tilts_deg": round(float(np.degrees(tilts)), 3)}
     told |= _moved(frames[-1].world_T_camera, frame.world_T_camera)

@@ -11,7 +11,7 @@ from deskhand.arms.config import load_arm
 from deskhand.bringup import STACK
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
-from deskhand.first_day.camera import calibrated, write
+from deskhand.first_day.camera import calibrated, observed, write
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.annotate import annotate
 from deskhand.robot import Robot
@@ -31,6 +31,11 @@ def proposed(day: Day, angle: float) -> tuple[float, float]:
     return round(radius * float(np.cos(angle)), 2), round(radius * float(np.sin(angle)), 2)
 
 
+def _place(ahead: float, left: float) -> str:
+    beside = "" if abs(left) < 0.01 else f" and {100 * left:.0f} cm to the left"
+    return f"about {100 * ahead:.0f} cm in front of the middle of the arm's base{beside}"
+
+
 def robot_at_work(day: Day) -> Robot:
     """The whole robot, with the unit's own files."""
     return day.needs().robot(frozenset(STACK), calibrated(day))
@@ -46,9 +51,8 @@ def look(day: Day) -> Mapping[str, Any]:
     (ahead, left), (tray_ahead, tray_left) = (proposed(day, angle) for angle in ANGLES)
     operator.act(
         "look.block",
-        f"Lay one block of a single bright colour, edge {1000 * EDGE[0]:.0f} to {1000 * EDGE[1]:.0f} mm, flat on the desk, about {100 * ahead:.0f} cm in front of the "
-        f"middle of the arm's base{'' if abs(left) < 0.01 else f' and {100 * left:.0f} cm to the left'}. Lay a tray or a low open box, 12 cm wide at least, about "
-        f"{100 * tray_ahead:.0f} cm in front and {100 * tray_left:.0f} cm to the left. Nothing else on the desk.",
+        f"Lay one block of a single bright colour, edge {1000 * EDGE[0]:.0f} to {1000 * EDGE[1]:.0f} mm, flat on the desk, "
+        f"{_place(ahead, left)}. Lay a tray or a low open box, 12 cm wide at least, {_place(tray_ahead, tray_left)}. Nothing else on the desk.",
     )
     color = operator.choose("look.color", "the colour of the block", COLORS, COLORS[0])
     edge = operator.number("look.edge", "its edge [mm]", 30.0) / 1000
@@ -57,7 +61,7 @@ def look(day: Day) -> Mapping[str, Any]:
         operator.number("look.y", "cm to the left of it, seen from behind the arm (to the right: negative)", round(100 * left, 1)) / 100,
     )
     scene = robot_at_work(day).detect_objects()
-    frame = robot_at_work(day).observe()
+    frame = observed(robot_at_work(day))
     picture = write(day.picture("look"), annotate(frame, scene))
     block, tray = _block(scene, color), _tray(scene)
     seen = transform_points(inverse(arm.world_T_base), block.position)[:2]
@@ -66,7 +70,7 @@ def look(day: Day) -> Mapping[str, Any]:
     if off > OFF:
         raise DeskhandError(
             "camera_moved",
-            f"the block is seen {1000 * off:.0f} mm beside where you measured it ({1000 * seen[0]:.0f}, {1000 * seen[1]:.0f} mm); {1000 * OFF:.0f} are allowed.",
+            f"the block is seen {1000 * off:.0f} mm beside where you measured it, {1000 * OFF:.0f} are allowed: at {told['seen_mm']} mm.",
             hint=f"Measure again, from the middle of the base. If that is right, do the calibration again: --from handeye. See {picture}.",
         )
     edges = sorted(map(float, block.size))
@@ -92,7 +96,7 @@ def pick(day: Day) -> Mapping[str, Any]:
         raise DeskhandError("cancelled", "nothing was moved.", hint="Run again when you are ready.")
     robot = robot_at_work(day)
     result = day.needs().task(instruction)
-    frame, scene = robot.observe(), robot.detect_objects()
+    frame, scene = observed(robot), robot.detect_objects()
     picture = write(day.picture("pick"), frame.color)
     episode = str(result["episode"])
     where = f"See {picture} and {episode}." if episode else f"See {picture}."
@@ -120,8 +124,8 @@ def _block(scene: Scene, color: str) -> SceneObject:
         raise DeskhandError(
             "object_lost",
             f"one {color} block is expected, {len(found)} are seen among: {seen}.",
-            hint="Is it in view, alone, well lit, of that colour?",
             retry=True,
+            hint="Is it in view, alone, well lit, of that colour?",
         )
     return found[0]
 

@@ -2,7 +2,7 @@
 
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
-(sim/driven.py).
+(sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either.
 gripper_controller/gripper_cmd takes the position of the driven finger joint [m], as ros2_control's gripper controllers do.
 """
 
@@ -72,6 +72,7 @@ class SimNode(DeskhandNode):
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port) if arguments.bus else None
+        self._transforms = not arguments.no_transforms
         self._make_publishers()
         self._actions = None if self._bus else ArmActions(self, self.simulation)
         self._camera = CameraThread(self)
@@ -108,6 +109,8 @@ class SimNode(DeskhandNode):
         self._clock_publisher = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
         if self._bus is None:
             self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
+        if not self._transforms:
+            return
         self._tf = self.create_publisher(TFMessage, "/tf", QoSProfile(depth=20))
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         joints = self.robot.joints.values()
@@ -127,7 +130,7 @@ class SimNode(DeskhandNode):
         state = self.simulation.joint_state()
         if self._bus is None:
             self._states.publish(conversions.joint_state_to_msg(state))
-        if self._tf.get_subscription_count():
+        if self._transforms and self._tf.get_subscription_count():
             positions = dict(zip(state.names, state.positions, strict=True))
             moving = [joint for joint in self.robot.joints.values() if joint.kind != "fixed"]
             self._tf.publish(TFMessage(transforms=[conversions.transform_to_msg(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
@@ -195,6 +198,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--fault", default="", choices=("", *FAULTS), help="what goes wrong on purpose (sim/faults.py)")
     parser.add_argument("--bus", default="", choices=("", *EMULATORS), help="hang the arm on this emulated servo bus")
     parser.add_argument("--port", default="", help="with --bus: path at which its port appears")
+    parser.add_argument("--no-transforms", action="store_true", help="publish no transforms")
     parser.add_argument("--truth-fd", type=int, help="inherited socket for the scorer")
     return parser.parse_args(argv)
 

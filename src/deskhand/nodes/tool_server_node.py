@@ -28,6 +28,7 @@ from std_srvs.srv import Trigger
 
 from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
+from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import MODES, Approval, PendingApprovals, Request
 from deskhand.etp.base import Feedback, ToolResult
@@ -69,6 +70,7 @@ class Parameters:
 
     Attributes:
         arm: name or file.
+        camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         approval: ``never``, ``motion`` or ``always``: which calls the operator must approve; empty: as the safety file says.
         approval_others: the same for callers other than the operator's own task, where it is stricter; empty: as the safety file says.
         settings: safety file whose ``approval``, ``approval_others`` and ``rules`` hold; empty: ``config/safety.yaml``.
@@ -84,6 +86,7 @@ class Parameters:
     """
 
     arm: str = "wx250s"
+    camera: str = ""
     approval: str = setting("", valid=("", *MODES))
     approval_others: str = setting("", valid=("", *MODES))
     settings: str = ""
@@ -109,6 +112,8 @@ class ToolServerNode(DeskhandNode):
             self.get_logger().error(problem)
         registry.prepare()
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
+        if self._ros_robot is not None and self.parameters.camera:
+            self._ros_robot.place_camera(load_camera(self.parameters.camera))
         audit_file = _audit_file(self.parameters.episode)
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()

@@ -22,9 +22,9 @@ from deskhand.safety.settings import load_safety
 NODES = Path(__file__).resolve().parents[3] / "src/deskhand/nodes"
 
 
-def declared(name: str) -> set[str]:
+def declared(executable: str) -> set[str]:
     """Names that the node's parameter dataclass declares, read from the source: no ROS is needed."""
-    tree = ast.parse((NODES / f"{name}_node.py").read_text())
+    tree = ast.parse((NODES / f"{executable}.py").read_text())
     kinds = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.endswith("Parameters")]
     fields = [item.target for kind in kinds for item in kind.body if isinstance(item, ast.AnnAssign)]
     return {"use_sim_time", *(field.id for field in fields if isinstance(field, ast.Name))}
@@ -44,14 +44,14 @@ def test_every_node_has_its_module_with_a_main() -> None:
 
 def test_every_parameter_is_one_that_its_node_declares() -> None:
     for spec in all_specs():
-        assert set(spec.parameters) <= declared(spec.name), spec.name
+        assert set(spec.parameters) <= declared(spec.executable), spec.name
 
 
 def test_the_parameter_file_speaks_of_nodes_and_parameters_that_exist() -> None:
     for key, value in yaml.safe_load(resource_path(PARAMETERS).read_text()).items():
         name = key.removeprefix("/**/")
         assert name in (*STACK, "sim")
-        assert set(value["ros__parameters"]) <= declared(name)
+        assert set(value["ros__parameters"]) <= declared(f"{name}_node")
 
 
 def test_simulation_and_robot_run_the_same_stack() -> None:
@@ -61,6 +61,18 @@ def test_simulation_and_robot_run_the_same_stack() -> None:
     for name in STACK:
         assert simulated[name].parameters["use_sim_time"] is True
         assert real[name].parameters["use_sim_time"] is False
+
+
+def test_a_robot_has_transforms_also_where_robot_state_publisher_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    ours = robot_nodes(StackOptions(namespace="left"))[0]
+    assert (ours.name, ours.package, ours.namespace) == ("robot_state_publisher", "deskhand", "left")
+    assert ours.command()[:3] == [sys.executable, "-m", "deskhand.nodes.state_publisher_node"]
+    (tmp_path / "share/robot_state_publisher").mkdir(parents=True)
+    (tmp_path / "share/robot_state_publisher/package.xml").touch()
+    real = robot_nodes(StackOptions(namespace="left"))[0]
+    assert real.command()[:4] == ["ros2", "run", "robot_state_publisher", "robot_state_publisher"]
+    assert (real.name, real.parameters) == (ours.name, ours.parameters)
 
 
 def test_the_world_is_told_to_the_simulation_alone(tmp_path: Path) -> None:
