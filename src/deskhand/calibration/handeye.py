@@ -75,7 +75,6 @@ class HandEye:
             f"joints {np.degrees(self.joint_sigma):.3f} deg; camera known to {1000 * self.shift_sigma:.2f} mm, {np.degrees(self.turn_sigma):.3f} deg"
         )
 
-
     def notes(self) -> dict[str, float]:
         """How well the camera's place is known, as camera files have it."""
         return {
