@@ -255,6 +255,14 @@ class Setup:
             self.finish(*self.build_interfaces(), "building the interface packages")
             self.done("interfaces", self.interfaces_mark())
 
+    def install_clients(self) -> None:
+        """Other people's servo software for the tests, without what it would bring along."""
+        file = ROOT / "requirements/clients.txt"
+        mark = fingerprint([file], self.python["version"])
+        if not self.fresh("clients", mark):
+            self.finish(*self.pip("--no-deps", "-r", str(file), log="pip-clients"), "installing the servo clients for the tests")
+            self.done("clients", mark)
+
     def constraints(self) -> list[str]:
         """The numpy of a sourced ROS 2 must stay: its messages are compiled against it."""
         if not self.with_ros:
@@ -383,7 +391,7 @@ def run(wanted: str) -> None:
         if still := missing_packages(python):
             raise SetupError(f"still missing after installing: {', '.join(still)} (for {python['executable']}).")
     setup = Setup(python, with_ros)
-    for step in (setup.make_venv, setup.install_ros, setup.install_libraries_and_interfaces, setup.install_deskhand, setup.check):
+    for step in (setup.make_venv, setup.install_ros, setup.install_libraries_and_interfaces, setup.install_clients, setup.install_deskhand, setup.check):
         step()
     setup.say("ready")
 

@@ -216,19 +216,10 @@ def _save_pose(mount: CameraMount, pose: Any, out: Path, method: str, result: An
     import time
     from dataclasses import replace
 
-    import numpy as np
-
     from deskhand.cameras.config import save_camera
 
     notes: dict[str, Any] = {**mount.calibration, "method": method, "date": time.strftime("%Y-%m-%d %H:%M")}
-    if result is not None:
-        notes |= {
-            "pictures": len(result.used),
-            "residual_mm": round(1000 * float(np.sqrt(np.mean(result.shifts**2))), 2),
-            "residual_deg": round(float(np.degrees(np.sqrt(np.mean(result.turns**2)))), 3),
-            "uncertainty_mm": round(1000 * result.shift_sigma, 2),
-            "uncertainty_deg": round(float(np.degrees(result.turn_sigma)), 3),
-        }
+    notes |= result.notes() if result is not None else {}
     save_camera(replace(mount, pose=pose, calibration=notes), out)
     _say(f"wrote {out}; give it to the bring-up: camera_mount:={out}")
 
@@ -281,16 +272,24 @@ def _say(text: str) -> None:
 
 
 class _Terminal:
-    """The user at the terminal; see deskhand.arms.unit.Talk."""
+    """The person at the terminal; see deskhand.first_day.base.Operator."""
 
     def say(self, text: str) -> None:
         typer.echo(text)
 
-    def confirm(self, text: str) -> bool:
+    def act(self, _key: str, text: str) -> None:
+        typer.prompt(f"{text} Then press Enter", default="", show_default=False)
+
+    def confirm(self, _key: str, text: str) -> bool:
         return typer.confirm(text, default=False)
 
-    def number(self, text: str, default: float | None) -> float:
+    def number(self, _key: str, text: str, default: float | None) -> float:
         return float(typer.prompt(text, default=default, type=float))
+
+    def choose(self, _key: str, text: str, options: tuple[str, ...], default: str) -> str:
+        from click import Choice
+
+        return str(typer.prompt(text, default=default, type=Choice(options)))
 
 
 @group.command("arm")

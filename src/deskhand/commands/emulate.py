@@ -1,10 +1,9 @@
-"""``deskhand emulate rrc|lx16a``: a pseudo-terminal that behaves like an arm's controller and servos."""
+"""``deskhand emulate rrc|lx16a|feetech|dynamixel``: a pseudo-terminal that behaves like an arm's controller and servos."""
 
 from __future__ import annotations
 
 import signal
 import threading
-import time
 from enum import Enum
 from typing import Annotated
 
@@ -18,6 +17,12 @@ class Kind(str, Enum):
 
     rrc = "rrc"
     lx16a = "lx16a"
+    feetech = "feetech"
+    dynamixel = "dynamixel"
+
+
+DRIVERS = {Kind.rrc: "hiwonder_rrc"}
+"""Kinds of drivers that are called otherwise."""
 
 
 def register(app: typer.Typer) -> None:
@@ -26,8 +31,8 @@ def register(app: typer.Typer) -> None:
 
 
 def emulate(
-    kind: Annotated[Kind, typer.Argument(help="rrc: Hiwonder's controller board. lx16a: LX servos on a bus adapter.")],
-    arm: Annotated[str, typer.Option(help="Arm whose servos there are, at its pose home.")] = "jetarm",
+    kind: Annotated[Kind, typer.Argument(help="rrc: Hiwonder's controller board. lx16a, feetech, dynamixel: servos on a bus adapter.")],
+    arm: Annotated[str, typer.Option(help="Arm whose servos there are, at its pose home. Default: the first that has such servos.")] = "",
     noise: Annotated[float, typer.Option(min=0, max=1, help="Share of the frames that are damaged on their way back: a byte changed, lost or doubled.")] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Of the noise and of the latencies.")] = 0,
     echo: Annotated[bool, typer.Option("--echo", help="lx16a: the adapter gives back what is sent.")] = False,
@@ -39,30 +44,27 @@ def emulate(
 ) -> None:
     """Emulate until Ctrl-C. The first line of output is the path of the port.
 
-    Servos take their time to move, are told one after the other at 115200 baud, sag, get hot when they are held, and let go when they are too hot.
+    Servos take their time to move, are told one after the other, sag, get hot when they are held, and let go when they are too hot. Those of Feetech and
+    Dynamixel have their control tables: ids, offsets, limits and modes are kept, and refused where the real ones refuse them.
     """
     from deskhand.arms.config import load_arm
-    from deskhand.arms.emulate.bank import Emulator
+    from deskhand.arms.emulate.bank import make_servos
+    from deskhand.arms.emulate.choice import check_emulated, make_emulator, standing
     from deskhand.arms.emulate.faults import WireFaults
-    from deskhand.arms.emulate.lx16a import LxEmulator
-    from deskhand.arms.emulate.rrc import RrcEmulator
-    from deskhand.arms.emulate.servo import Servo
 
-    config = load_arm(arm)
-    if config.driver.gripper is None or not {"hiwonder_rrc", "lx16a"} & set(config.driver.kinds):
-        raise DeskhandError("config_error", f"{config.name} has no servos of this kind.", hint="jetarm has.")
-    places = {servo.id: servo.pulse_of(angle) for servo, angle in zip(config.driver.servos.values(), config.named_poses["home"], strict=True)}
-    places[config.driver.gripper.id] = config.driver.gripper.ticks_of(config.gripper.width_max)
-    servos = [Servo(number, time.monotonic, place) for number, place in places.items()]
+    driver = DRIVERS.get(kind, kind.value)
+    config = load_arm(arm or _first_arm(driver))
+    check_emulated(config, driver)
+    if echo and kind is not Kind.lx16a:
+        raise DeskhandError("config_error", f"--echo is for lx16a, not for {kind.value}.")
+    servos = make_servos(standing(config))
     for servo in servos:
         servo.supply, servo.temperature = volts, degrees
         servo.answers = servo.number not in (silent or ())
         if servo.number in (stall or ()):
             servo.shaft.stop_low = servo.shaft.stop_high = servo.shaft.position
-    faults = WireFaults.share(noise, seed)
-    emulator: Emulator = (
-        RrcEmulator(servos, link=link, faults=faults, seed=seed) if kind is Kind.rrc else LxEmulator(servos, echo=echo, link=link, faults=faults, seed=seed)
-    )
+    options = {"echo": True} if echo else {}
+    emulator = make_emulator(driver, servos, config, link=link, faults=WireFaults.share(noise, seed), seed=seed, **options)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -71,3 +73,12 @@ def emulate(
         typer.echo(f"{config.name}: servos {', '.join(map(str, emulator.servos))}; Ctrl-C ends")
         while not stop.wait(0.2):
             pass
+
+
+def _first_arm(driver: str) -> str:
+    from deskhand.arms.config import list_arms, load_arm
+
+    arms = [name for name in list_arms() if driver in load_arm(name).driver.kinds]
+    if not arms:
+        raise DeskhandError("config_error", f"no arm in config/arms has the driver {driver!r}.", hint="Give one of your own as --arm FILE.")
+    return arms[0]

@@ -66,7 +66,10 @@ def up(
     memory: Annotated[Path | None, typer.Option(help="File that the robot remembers in. Default: robot: ~/.ros/deskhand/memory.sqlite; sim: none.")] = None,
     view: Annotated[bool, typer.Option("--view", help="Also serve the operator page, on this machine alone.")] = False,
     view_port: Annotated[int, typer.Option(help="Port of the operator page; the next free one where it is taken.")] = 8080,
-    approval: Annotated[str, typer.Option(help="Tool calls that wait for the operator's leave: never, motion or always. Default: as config/nodes.yaml.")] = "",
+    approval: Annotated[str, typer.Option(help="Tool calls that wait for the operator's leave: never, motion or always. Default: as config/safety.yaml.")] = "",
+    approval_others: Annotated[
+        str, typer.Option(help="The same for callers other than your own tasks: MCP clients, other nodes. Default: as config/safety.yaml; sim: never.")
+    ] = "",
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.
@@ -94,6 +97,7 @@ def up(
         view=view,
         view_port=page_port(view_port) if view else view_port,
         approval=approval,
+        approval_others=approval_others,
     )
     log = log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S")
     if target is Target.robot:
@@ -170,7 +174,7 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
     dialogue = Dialogue(lines, lambda text: show("you", text), namespace) if lines else None
     supervisor = Supervisor(nodes, log_folder=log, echo=show)
     started = time.monotonic()
-    console.print(f"starting {', '.join(colors)}; logs in {log}")
+    console.print(f"starting {', '.join(colors)}; logs in {log}", markup=False)
     with _until_interrupted():
         try:
             supervisor.start()

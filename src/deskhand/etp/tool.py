@@ -148,6 +148,7 @@ def tool(
     isolated: bool = False,
     memory: int = 1024,
     access: Iterable[Access] = (),
+    lenient: bool = False,
     failures: Iterable[tuple[str, Mapping[str, Any], str]] = (),
     version: str = "1.0",
     name: str = "",
@@ -160,7 +161,8 @@ def tool(
     ``event`` is the TypedDict of what a continuous or event tool publishes: such a function
     calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
     its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
-    unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. The function itself stays as it is.
+    unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. A ``lenient`` one
+    runs without the arguments that do not fit. The function itself stays as it is.
 
     Raises:
         DeskhandError: ``config_error``, at import, naming what is missing or wrong.
@@ -195,6 +197,7 @@ def tool(
                 "isolated": isolated,
                 "memory": memory,
                 "access": tuple(access),
+                "lenient": lenient,
                 "source": source,
                 "examples": [_example(item) for item in examples],
                 "failures": [{"situation": item[0], "arguments": dict(item[1]), "code": item[2]} for item in failures],

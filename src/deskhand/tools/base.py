@@ -13,7 +13,7 @@ from deskhand.etp.approval import Approval
 from deskhand.etp.meaning import sentence_model
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
-from deskhand.etp.session import Session, Sink, nowhere
+from deskhand.etp.session import Guard, Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.memory.recorder import Memory
 from deskhand.robot import Connected, Robot
@@ -115,6 +115,7 @@ def make_session(
     memory: Memory | None = None,
     registry: Registry | None = None,
     approval: Approval | None = None,
+    guard: Guard | None = None,
     audit: Sink = nowhere,
     events: Sink = nowhere,
     lock_wait: float = 5.0,
@@ -135,6 +136,7 @@ def make_session(
         registry or load_tools()[0],
         context,
         approval=approval,
+        guard=guard,
         audit=audit,
         events=events,
         lock_wait=lock_wait,

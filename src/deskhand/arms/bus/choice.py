@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 
 from deskhand.arms.bus.base import ServoBus
+from deskhand.arms.bus.port import Port
 from deskhand.arms.driver_config import SERVO_BUSES, DriverConfig
 from deskhand.errors import DeskhandError
 
 
-def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0, clock: Callable[[], float] = time.monotonic) -> ServoBus:
-    """The bus of an arm; ``kind``, ``port`` and ``baud`` in place of those of its configuration; ``clock`` [s] is that of
+def make_bus(config: DriverConfig, kind: str = "", port: str | Port = "", baud: int = 0, clock: Callable[[], float] = time.monotonic) -> ServoBus:
+    """The bus of an arm; ``kind``, ``port`` (a path, or one made elsewhere) and ``baud`` in place of those of its configuration; ``clock`` [s] is that of
     the servos, simulated time when they are. Nothing is opened.
 
     Raises:
@@ -35,7 +36,7 @@ def make_bus(config: DriverConfig, kind: str = "", port: str = "", baud: int = 0
     if kind == "feetech":
         from deskhand.arms.bus.feetech import FeetechBus
 
-        return FeetechBus(port, **bauds)
+        return FeetechBus(port, clock=clock, **bauds)
     from deskhand.arms.bus.dynamixel import DynamixelBus
 
-    return DynamixelBus(port, **bauds)
+    return DynamixelBus(port, clock=clock, layout=config.dynamixel, **bauds)

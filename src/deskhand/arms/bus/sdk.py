@@ -14,18 +14,19 @@ from deskhand.arms.bus.port import Port
 from deskhand.errors import DeskhandError
 
 SLICE = 0.002  # [s] of waiting at once
+SLOWEST = 20  # of the wall clock, that ``clock`` may be slower
 TRIES = 2
 SUCCESS = 0  # COMM_SUCCESS of both
 
 
 class SdkPort:
-    """A :class:`Port` with the methods that both SDKs call; the names are theirs."""
+    """A :class:`Port` with the methods that both SDKs call; the names are theirs. Times are those of ``clock`` [s], simulated time when the servos are."""
 
-    def __init__(self, port: Port, latency: float) -> None:
-        self.port, self._latency = port, latency
+    def __init__(self, port: Port, latency: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.port, self._latency, self._clock = port, latency, clock
         self.is_using = False
         self._pending = bytearray()
-        self._end = 0.0
+        self._end = self._wall = 0.0
 
     def clearPort(self) -> None:
         """Before a packet is sent: what came late is no answer to it."""
@@ -40,22 +41,25 @@ class SdkPort:
     def readPort(self, length: int) -> list[int]:
         """At most ``length`` bytes; waits a little when there are none."""
         if not self._pending:
-            self._pending += self.port.read(min(SLICE, max(0.0, self._end - time.monotonic())))
+            self._pending += self.port.read(min(SLICE, max(0.0, self._end - self._clock())))
         data = list(self._pending[:length])
         del self._pending[:length]
         return data
 
     def setPacketTimeout(self, packet_length: int) -> None:
         """Of an answer of so many bytes."""
-        self._end = time.monotonic() + self._latency + packet_length * 10 / self.port.baud
+        self._wait(self._latency + packet_length * 10 / self.port.baud)
 
     def setPacketTimeoutMillis(self, msec: float) -> None:
         """Of an answer."""
-        self._end = time.monotonic() + msec / 1000
+        self._wait(msec / 1000)
 
     def isPacketTimeout(self) -> bool:
         """Whether it is late."""
-        return time.monotonic() > self._end
+        return self._clock() > self._end or time.monotonic() > self._wall
+
+    def _wait(self, seconds: float) -> None:
+        self._end, self._wall = self._clock() + seconds, time.monotonic() + SLOWEST * seconds
 
     def getBaudRate(self) -> int:
         """[baud]"""
@@ -84,13 +88,25 @@ class SdkBus:
         handler: its packet handler.
         position: address and length of the measured position; ``decode`` makes ticks of its bytes.
         latency: [s] that adapter and servo may take to answer.
+        clock: [s] in which they do; simulated time when the servos are.
     """
 
     together = True
     move_delay = 0.0
 
-    def __init__(self, path: str, baud: int, sdk: Any, handler: Any, position: tuple[int, int], decode: Callable[[bytes], int], latency: float) -> None:
-        self._port, self._sdk, self._handler = SdkPort(Port(path, baud), latency), sdk, handler
+    def __init__(
+        self,
+        port: str | Port,
+        baud: int,
+        sdk: Any,
+        handler: Any,
+        position: tuple[int, int],
+        decode: Callable[[bytes], int],
+        latency: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._port = SdkPort(port if isinstance(port, Port) else Port(port, baud), latency, clock)
+        self._sdk, self._handler = sdk, handler
         self._position, self._decode = position, decode
         self._last: dict[int, int] = {}
         self.counters = BusCounters()
