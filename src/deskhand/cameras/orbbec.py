@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.cameras.base import Exposure, RgbdImage, StreamSettings, within
+from deskhand.cameras.optional_filters import usable
 from deskhand.cameras.rectify import Rectifier
 from deskhand.cameras.stamps import DeviceClock
 from deskhand.errors import DeskhandError
@@ -21,6 +22,10 @@ STOP_TIME = 3.0  # [s]
 REBOOT_TIME = 15.0  # [s] that a camera may take to come back after a reboot
 POLL = 0.2  # [s]
 LONGEST_MEMORY = 5  # frames that may be left out before smoothing over time begins anew
+
+FILTERS = {"decimation": "DecimationFilter", "spatial": "SpatialAdvancedFilter", "temporal": "TemporalFilter"}
+TRIALS = {"decimation": "sdk.DecimationFilter().set_scale_value({scale})", "spatial": "sdk.SpatialAdvancedFilter()", "temporal": "sdk.TemporalFilter()"}
+"""What a child process does with each optional filter before it is made here; some builds die of it."""
 
 log = logging.getLogger(__name__)
 
@@ -100,16 +105,14 @@ class Orbbec:
         raise RuntimeError(f"no colour profile in RGB, MJPG or YUYV ({problem})")
 
     def _make_filters(self) -> list[Any]:
-        """As for every camera here: decimation, smoothing, aligned to colour; no hole filling."""
+        """As for every camera here: decimation, smoothing, aligned to colour; no hole filling. What kills a child process is left out; but for the last."""
         sdk, wanted, blocks = self._sdk, self._settings, []
-        if wanted.decimation > 1:
-            decimation = sdk.DecimationFilter()
-            decimation.set_scale_value(wanted.decimation)
-            blocks.append(decimation)
-        if wanted.spatial:
-            blocks.append(sdk.SpatialAdvancedFilter())
-        if wanted.temporal:
-            blocks.append(sdk.TemporalFilter())
+        asked = [name for name, on in (("decimation", wanted.decimation > 1), ("spatial", wanted.spatial), ("temporal", wanted.temporal)) if on]
+        for name in usable(sdk.__name__, [(name, TRIALS[name].format(scale=wanted.decimation)) for name in asked]):
+            block = getattr(sdk, FILTERS[name])()
+            if name == "decimation":
+                block.set_scale_value(wanted.decimation)
+            blocks.append(block)
         return [*blocks, sdk.AlignFilter(align_to_stream=sdk.OBStreamType.COLOR_STREAM)]
 
     def read(self, timeout: float) -> Exposure:

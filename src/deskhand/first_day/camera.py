@@ -12,6 +12,7 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.cameras.bringup import CAMERAS
 from deskhand.cameras.config import camera_of
+from deskhand.cameras.registration import check_registration, unregistered
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.robot import Robot
@@ -71,17 +72,29 @@ def choose(day: Day) -> Mapping[str, Any]:
     kinds = tuple(kind for kind in CAMERAS if kind != "file")
     settings["camera"] = operator.choose("camera.kind", "Which camera? ros: one whose node already publishes.", kinds, settings.get("camera", kinds[0]))
     where = operator.choose("camera.where", "Does it stand beside the desk (fixed), or does the hand carry it (wrist)?", ("fixed", "wrist"), "fixed")
-    settings["mount"] = camera_of(load_arm(day.unit).name, where)
+    settings["mount"] = settings.get(f"mount.{where}") or camera_of(load_arm(day.unit).name, where)
     operator.act("camera.place", _PLACE[where])
     robot = robot_before_calibration(day)
     frame = observed(robot)
     share, middle = checked(frame)
+    aligned = check_registration(frame.color, frame.depth)
+    if aligned.verdict == "unregistered":
+        raise unregistered(aligned)
+    operator.say(f"    {aligned.words()}")
     files = save(day, "camera", frame)
     shown = f"Look at {files[0]} and {files[1]} (near is red, far is blue, black has no depth)."
     if not operator.confirm("camera.seen", f"{shown} Do both show the desk, the right way up?"):
         raise DeskhandError("cancelled", "the camera does not show the desk.", hint="Turn it, clean it, light the desk evenly, and run again.")
     k = frame.intrinsics
-    return {"camera": settings["camera"], "where": where, "size": [k.width, k.height], "depth_share": share, "middle_m": middle, "pictures": files}
+    return {
+        "camera": settings["camera"],
+        "where": where,
+        "size": [k.width, k.height],
+        "depth_share": share,
+        "middle_m": middle,
+        "depth": aligned.verdict,
+        "pictures": files,
+    }
 
 
 _PLACE = {

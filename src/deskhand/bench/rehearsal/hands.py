@@ -32,4 +32,9 @@ def unit_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
     return {"offsets": yes, "offsets.pose": put_into_pose, "lengths": yes, "lengths.": length, "gripper": yes, "gripper.width.": opening}
 
 
-HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": unit_hands}
+def jetarm_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
+    """Those of a unit; its own camera turns with the gripper. No vendor's service runs here, and the port is known."""
+    return {**unit_hands(nodes), "camera.turns": yes}
+
+
+HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": jetarm_hands}
