@@ -7,10 +7,20 @@ import pytest
 
 from deskhand.cameras import optional_filters
 from deskhand.cameras.base import StreamSettings
-from deskhand.cameras.orbbec import Orbbec
+from deskhand.cameras.orbbec import Orbbec, orbbec_on_usb
+from deskhand.errors import DeskhandError
 
 SDK = """
 import os, signal
+
+OBError = RuntimeError
+
+class Context:
+    def query_devices(self):
+        return self
+
+    def get_count(self):
+        return 0
 
 class OBStreamType:
     COLOR_STREAM = 1
@@ -63,3 +73,21 @@ def test_each_filter_is_tried_once(library, monkeypatch):
 
 def test_a_library_that_is_not_there_is_not_the_filters_fault(library):
     assert optional_filters.usable("no_such_sdk", [("spatial", "sdk.SpatialAdvancedFilter()")]) == ["spatial"]
+
+
+def test_a_camera_that_the_library_does_not_know_is_told_from_one_that_is_not_there(library, tmp_path, monkeypatch):
+    camera = Orbbec(StreamSettings())
+    camera._sdk = library
+    monkeypatch.setattr("deskhand.cameras.orbbec.orbbec_on_usb", lambda: [])
+    with pytest.raises(DeskhandError, match="no Orbbec camera is connected"):
+        camera.connect()
+    for name, maker in (("1-1", "2bc5"), ("1-2", "8086")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "idVendor").write_text(f"{maker}\n")
+        (tmp_path / name / "product").write_text("USB Camera\n")
+    there = orbbec_on_usb(tmp_path)
+    assert there == ["USB Camera"]
+    monkeypatch.setattr("deskhand.cameras.orbbec.orbbec_on_usb", lambda: there)
+    with pytest.raises(DeskhandError, match="is connected, but pyorbbecsdk does not find") as caught:
+        camera.connect()
+    assert "JetArm" in caught.value.hint

@@ -65,7 +65,7 @@ def test_the_arms_name_is_bound_to_its_adapter_not_to_its_chip(files):
     without = service.udev_rule("/dev/ttyUSB0", {**SERIAL, "ID_SERIAL_SHORT": ""})
     assert 'ENV{ID_PATH}=="pci-0000:00:14.0-usb-0:2:1.0"' in without and 'TAG+="systemd"' in without
     assert service.udev_rule("/dev/ttyUSB0", {}) == ""
-    assert "deskhand_arm\"" not in resource_path("config/jetson/99-deskhand.rules").read_text()
+    assert 'deskhand_arm"' not in resource_path("config/jetson/99-deskhand.rules").read_text()
 
 
 def test_what_up_robot_would_refuse_is_refused_and_nothing_is_assumed(monkeypatch, tmp_path):
