@@ -139,8 +139,9 @@ def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
+    exact: dict[str, Value] = {"check_registration": False} if simulated else {}  # a simulated camera is
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **camera},
+        "perception": {"arm": options.arm, **memory, **camera, **exact},
         "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
