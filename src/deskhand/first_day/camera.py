@@ -12,7 +12,7 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.cameras.bringup import CAMERAS
 from deskhand.cameras.config import camera_of
-from deskhand.cameras.registration import check_registration, unregistered
+from deskhand.cameras.registration import MOST_LOOKS, RegistrationWatch
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.robot import Robot
@@ -77,24 +77,35 @@ def choose(day: Day) -> Mapping[str, Any]:
     robot = robot_before_calibration(day)
     frame = observed(robot)
     share, middle = checked(frame)
-    aligned = check_registration(frame.color, frame.depth)
-    if aligned.verdict == "unregistered":
-        raise unregistered(aligned)
-    operator.say(f"    {aligned.words()}")
     files = save(day, "camera", frame)
     shown = f"Look at {files[0]} and {files[1]} (near is red, far is blue, black has no depth)."
     if not operator.confirm("camera.seen", f"{shown} Do both show the desk, the right way up?"):
         raise DeskhandError("cancelled", "the camera does not show the desk.", hint="Turn it, clean it, light the desk evenly, and run again.")
     k = frame.intrinsics
-    return {
-        "camera": settings["camera"],
-        "where": where,
-        "size": [k.width, k.height],
-        "depth_share": share,
-        "middle_m": middle,
-        "depth": aligned.verdict,
-        "pictures": files,
-    }
+    return {"camera": settings["camera"], "where": where, "size": [k.width, k.height], "depth_share": share, "middle_m": middle, "pictures": files}
+
+
+def registered(day: Day) -> Mapping[str, Any]:
+    """Edges of depth lie on those of colour: the depth of each pixel is that of what the pixel shows.
+
+    Raises:
+        DeskhandError: ``config_error`` when depth is not aligned; ``no_frame`` when the pictures do not tell, and the person does not know either.
+    """
+    day.operator.act(
+        "registration.things", "Lay two or three boxes or cups of different height into the picture; the arm may be in it too. They need not be measured."
+    )
+    robot, watch = robot_before_calibration(day), RegistrationWatch()
+    for _ in range(MOST_LOOKS):
+        frame = observed(robot)
+        watch.look(frame.color, frame.depth)
+        if watch.seen.verdict == "registered":
+            break
+    day.operator.act("registration.away", "Take them away again.")
+    if watch.seen.verdict != "registered" and not day.operator.confirm(
+        "registration.unknown", f"{watch.seen.words()}. Has its driver depth registration (aligned depth) switched on, so that we go on?"
+    ):
+        raise DeskhandError("no_frame", f"{watch.seen.words()}.", hint="More things with clear edges, half a metre from the camera, in good light.")
+    return {"verdict": watch.seen.verdict, "edges": watch.seen.edges}
 
 
 _PLACE = {

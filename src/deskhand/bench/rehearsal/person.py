@@ -26,6 +26,11 @@ def yes(*_: Any) -> bool:
     return True
 
 
+def no(*_: Any) -> bool:
+    """Does not know."""
+    return False
+
+
 def nothing(*_: Any) -> None:
     """Done; the emulated world needs no hands for it."""
 
@@ -97,6 +102,8 @@ class Person:
             "camera.where": lambda *_: "fixed",
             "camera.place": nothing,
             "camera.seen": yes,
+            "registration.unknown": no,
+            "registration.": nothing,
             "handeye.pictures": lambda *_: FEWEST_PICTURES,
             "handeye.start": yes,
             "handeye.": nothing,

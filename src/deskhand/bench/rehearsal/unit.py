@@ -47,8 +47,8 @@ class Unit:
     arm: str
     folder: Path
     seed: int = 0
-    servos: dict[str, dict[str, float]] = field(default_factory=dict)
-    """What else the arm's file of the truth says of its servos, by joint: what commissioning has changed."""
+    found: dict[str, Any] = field(default_factory=dict)
+    """What else the truth's file says in its driver section: what the servos tell since the person set them up."""
 
     def _draw(self, what: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, what])
@@ -69,7 +69,9 @@ class Unit:
         if arm.geometry:
             fixed = ("riser",)
             data["geometry"] = {k: round(v + (0.0 if k in fixed else float(rng.uniform(-LENGTH, LENGTH))), 4) for k, v in arm.geometry.items()}
-        if arm.driver.gripper is not None:
+        if arm.driver.kinds[0] == "feetech":  # what its servos tell is drawn with its box of parts
+            data["driver"] = {}
+        elif arm.driver.gripper is not None:
             share = 1 - float(rng.uniform(0, OPENING))
             data["driver"]["gripper"] = {"table": [[ticks, round(width * share, 5)] for ticks, width in arm.driver.gripper.table]}
         return data
@@ -77,9 +79,7 @@ class Unit:
     @property
     def file(self) -> Path:
         """The arm's file of the truth, written anew."""
-        path, data = self.folder / "truth.yaml", self.data
-        for joint, servo in self.servos.items():
-            data["driver"]["servos"][joint] = servo
+        path, data = self.folder / "truth.yaml", {**self.data, "driver": {**self.data["driver"], **self.found}}
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "# How the emulated unit really is: for the simulation alone.\n" + yaml.safe_dump(data, sort_keys=False)
         if not path.is_file() or path.read_text() != text:
