@@ -11,6 +11,7 @@ from widowx import ARM, HOME, NUMBERS, OUT, Widow, ramp, started
 
 from deskhand.arms.bus import dynamixel_table as table
 from deskhand.arms.bus.dynamixel import WATCHDOG
+from deskhand.arms.emulate.dynamixel import packet
 from deskhand.errors import DeskhandError
 
 PWM, REVERSED, TIMED = 16, 1, 4
@@ -221,6 +222,18 @@ def test_the_gripper_tells_a_thing_from_nothing() -> None:
     assert 0 < arm.unit(9).servo.position() - arm.unit(9)["goal"] <= gripper.squeeze
     arm.run(4.0)
     assert not arm.driver.status().fault, "it pressed until the servo gave up"
+
+
+def test_a_late_confirmation_is_not_read_as_an_answer() -> None:
+    arm = started()
+    write = packet(7, 0x55, b"\0")  # of something written, as it comes after a question that was asked meanwhile
+    for question in (lambda: arm.bus.hardware_error(7), lambda: arm.bus.torque_on(7), lambda: arm.bus.read_health(7).fault):
+        honest = question()
+        obey = arm.port.receive
+        arm.port.receive = lambda data, obey=obey: (arm.port.send(write) if data else None, obey(data))[1]
+        assert question() in (None, honest, "")
+        arm.port.receive = obey
+    assert arm.bus.hardware_error(7) == 0
 
 
 def test_all_nine_servos_are_read_within_a_round() -> None:

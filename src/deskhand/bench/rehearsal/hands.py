@@ -11,6 +11,7 @@ from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Answer, yes
 
 SET_SQUARE = np.radians(0.3)  # to which a person puts a joint right with a set square
+TURN = np.radians(12.0)  # by which a person turns a joint that is to be turned by 10 degrees
 CALIPER = 0.0001  # [m] to which a person reads a caliper
 
 
@@ -32,4 +33,14 @@ def unit_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
     return {"offsets": yes, "offsets.pose": put_into_pose, "lengths": yes, "lengths.": length, "gripper": yes, "gripper.width.": opening}
 
 
-HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": unit_hands}
+def wx250s_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
+    """For first_day/wx250s.py, besides: each joint turned by hand."""
+    servos = nodes.servos
+
+    def turn(key: str, *_: Any) -> None:
+        servos.put(servos.angles() + TURN * (np.array(nodes.unit.truth.joints) == key.split(".")[-1]))
+
+    return {**unit_hands(nodes), "servos.restart.": yes, "registers.write": yes, "senses.let_go": yes, "sense.": turn}
+
+
+HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": unit_hands, "wx250s": wx250s_hands}

@@ -39,7 +39,7 @@ class Servos:
     def open(self) -> None:
         """The port appears; harmless when it is there."""
         if self.emulator is None:
-            self.emulator = make_emulator(self.kind, self.servos, link=self.port)
+            self.emulator = make_emulator(self.kind, self.servos, self.unit.truth, link=self.port)
             self.emulator.__enter__()
             self._stop.clear()
             self._watcher = threading.Thread(target=self._watch, name="watcher", daemon=True)
