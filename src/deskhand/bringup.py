@@ -299,6 +299,6 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
-    nodes = [state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
+    nodes = [_state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
     return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]

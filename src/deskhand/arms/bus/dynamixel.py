@@ -10,6 +10,7 @@ import logging
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from deskhand.arms.bus import dynamixel_table as table
 from deskhand.arms.bus.base import Health
@@ -30,6 +31,24 @@ HOLD = 20  # [ms] of a stop, for servos that are told a time
 RESTART = 20  # questions that a servo may leave unanswered while it restarts
 RESTART_PAUSE = 0.05  # [s] between them
 
+WHOLE, CRC = 1024, 2  # [bytes] more than any answer has, and what follows it
+
+
+def exact(handler: Any) -> Any:
+    """The vendor's packet handler, taking only answers of the length asked for: by itself it cuts the first bytes out of whatever a servo sends, so that a
+    late answer to another question, or a late confirmation, is read as this one's.
+    """
+    read = handler.readRx
+
+    def read_rx(port: Any, servo: int, length: int) -> tuple[list[int], int, int]:
+        while True:
+            data, result, error = read(port, servo, WHOLE)
+            if result != SUCCESS or len(data) == length + CRC:
+                return data[:length], result, error
+
+    handler.readRx = read_rx
+    return handler
+
 
 class DynamixelBus(SdkBus):
     """Servos on an adapter.
@@ -43,7 +62,7 @@ class DynamixelBus(SdkBus):
         self, port: str | Port, baud: int = BAUD, latency: float = 0.03, clock: Callable[[], float] = time.monotonic, layout: DynamixelLayout | None = None
     ) -> None:
         sdk = load_sdk("dynamixel_sdk", "dynamixel-sdk")
-        super().__init__(port, baud, sdk, sdk.PacketHandler(2.0), (table.POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency, clock)
+        super().__init__(port, baud, sdk, exact(sdk.PacketHandler(2.0)), (table.POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency, clock)
         self._layout, self._time = layout or DynamixelLayout(), clock
         self._shadows: dict[int, list[int]] = {}
         for shadow, first in self._layout.shadows.items():
@@ -125,10 +144,20 @@ class DynamixelBus(SdkBus):
         return None if status is None else status[table.HARDWARE_ERROR - table.TORQUE]
 
     def _status(self, servo: int) -> bytes | None:
-        """Registers from TORQUE to WATCHDOG. Each question here has an answer of a length of its own: the SDK takes whatever a servo sends, and a late
-        confirmation of something written would be read as one or two bytes of an answer.
-        """
+        """Registers from TORQUE to WATCHDOG. Every question of this bus has an answer of a length of its own, by which a late one is known."""
         return self._read(servo, table.TORQUE, table.WATCHDOG - table.TORQUE + 1)
+
+    def _read(self, servo: int, address: int, length: int) -> bytes | None:
+        """See SdkBus; the answer must be as long as it was asked for."""
+        self.counters.asked += 1
+        for attempt in range(TRIES):
+            self.counters.retries += attempt > 0
+            sent = self._safely(lambda: self._handler.readTx(self._port, servo, address, length))
+            answer = self._safely(lambda: self._handler.readRx(self._port, servo, length)) if sent == SUCCESS else None
+            if answer is not None and answer[1] == SUCCESS:
+                return bytes(answer[0])
+        self.counters.unanswered += 1
+        return None
 
     # ------------------------------------------------------------ what they are told
 
