@@ -102,7 +102,8 @@ class StackOptions:
     ``camera`` (one of :data:`deskhand.cameras.bringup.CAMERAS`; ``ros`` publishes already), ``camera_topics`` (of ``ros``, where they are not ours: colour,
     aligned depth, camera_info, with commas), ``camera_file`` (of ``file``), ``camera_mount`` (a name in ``config/cameras`` or a file; empty: its transform
     comes by ``/tf``) and ``driver`` (one of :data:`DRIVERS`) are for a real robot; ``port`` is that of our own drivers, empty: the arm's configuration
-    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus. ``remappings`` apply to every node of the stack.
+    says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus; ``servos`` is then what is wrong with
+    the servos (arms/emulate/reality.py). ``remappings`` apply to every node of the stack.
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
@@ -126,6 +127,7 @@ class StackOptions:
     view_port: int = 8080
     approval: str = ""
     approval_others: str = ""
+    servos: str = ""
 
 
 def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
@@ -173,7 +175,7 @@ def sim_nodes(
     driven: list[NodeSpec] = []
     if options.driver in SERVO_BUSES:
         port = options.port or str(Path(tempfile.gettempdir()) / f"deskhand_arm_{os.getpid()}")
-        world = (*world, "--bus", options.driver, "--port", port)
+        world = (*world, "--bus", options.driver, "--port", port, *(("--servos", options.servos) if options.servos else ()))
         driven = [arm_node(replace(options, port=port), use_sim_time=True)]
     elif options.driver != "external":
         raise DeskhandError("config_error", f"a simulated arm has no driver {options.driver!r}; valid: external, {', '.join(SERVO_BUSES)}.")
@@ -244,7 +246,7 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
         ),
         NodeSpec("gazebo_arm", "gz", package="", arguments=_create(world), environment=environment, once=True),
         NodeSpec("gazebo_camera", "gz", package="", arguments=("topic", "--echo", "--num", "3", "--topic", world.camera), environment=environment, once=True),
-        _state_publisher(options, world.urdf, simulated),
+        state_publisher(options, world.urdf, simulated),
         spawner(options, controllers),
     ]
     return [*nodes, *_stack(options, simulated=True)]
@@ -256,7 +258,7 @@ def _create(world: GazeboWorld) -> tuple[str, ...]:
     return (*service, "--timeout", "90000", "--req", f"sdf_filename: {json.dumps(str(world.arm))}")
 
 
-def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
+def state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
     """ROS's own where it is installed; else ours, which publishes the same (ROS 2 from wheels has none)."""
     package, executable = (STATE_PUBLISHER, STATE_PUBLISHER) if ros_package_installed(STATE_PUBLISHER) else ("deskhand", "state_publisher_node")
     parameters = {**parameters, "robot_description": urdf}
@@ -299,6 +301,6 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
-    nodes = [_state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
+    nodes = [state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
     return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]

@@ -78,6 +78,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "task_incomplete": 705,
     "scene_file_error": 706,
     "no_answer": 707,
+    "recording_failed": 708,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,

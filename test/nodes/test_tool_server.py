@@ -19,18 +19,20 @@ from desk_robot import DeskRobot
 from desk_things import one_of_each
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.memory.reader import MemoryReader
 from deskhand.nodes.approvals import ApprovalClient
-from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
+from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.resources import resource_path
 from deskhand.safety.audit import verify
+from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CallTool
 
 DOMAIN = 71
@@ -366,6 +368,42 @@ def test_rules_of_the_safety_file_bind_other_callers(tmp_path):
         assert graph.client.invoke("open_gripper", {}, caller="mcp/agent#1").ok
     finally:
         graph.close()
+
+
+def test_instructions_stops_resets_and_pauses_are_in_the_audit_log_once_each(tmp_path):
+    graph = Graph(tmp_path)
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    words = graph.node.create_publisher(String, "agent/events", EVENTS)
+    safety = graph.node.create_publisher(SafetyStatus, "safety/status", 10)
+    paused = graph.node.create_publisher(Bool, "motion/paused", latched)
+    file = tmp_path / "audit.jsonl"
+
+    def noted(event):
+        return [entry["data"] for entry in map(json.loads, file.read_text().splitlines()) if entry["event"] == event]
+
+    def until(publish, event, count):
+        end = time.monotonic() + 15
+        while len(noted(event)) < count:
+            assert time.monotonic() < end, f"{event} is not there"
+            publish()
+            time.sleep(0.05)
+
+    try:
+        words.publish(String(data=json.dumps({"event": "instruction", "text": "put the cup into the bin", "mode": ""})))
+        until(lambda: None, "instruction", 1)
+        for count, stopped in enumerate((False, True, False), 1):
+            until(lambda stopped=stopped: safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else "")), "safety", count)
+            for _ in range(5):
+                safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else ""))
+        for count, value in enumerate((True, False), 1):
+            until(lambda value=value: paused.publish(Bool(data=value)), "paused", count)
+        time.sleep(0.3)
+    finally:
+        graph.close()
+    assert [data["stopped"] for data in noted("safety")] == [False, True, False]
+    assert [data["paused"] for data in noted("paused")] == [True, False]
+    assert noted("instruction") == [{"text": "put the cup into the bin", "mode": ""}]
+    verify(file)
 
 
 def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):

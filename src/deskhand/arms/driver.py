@@ -221,7 +221,7 @@ class ArmDriver:
             return float("nan") if self._joints.gripper is None else self._readings.position(self._joints.gripper.id)
 
     def finger_position(self) -> float:
-        """Position [m] of the driven finger joint."""
+        """Position [m or rad] of the driven finger joint."""
         with self._lock:
             return self._joints.finger(self._readings)
 

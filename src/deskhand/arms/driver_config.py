@@ -20,13 +20,15 @@ VENDORS = ("interbotix_xs",)
 class ServoConfig:
     """A servo of a joint: it stands at tick ``zero`` when the joint is at 0, and each tick turns the joint by ``step`` [rad].
 
-    ``offset`` [rad] is what the calibration of the unit put into ``zero``.
+    ``offset`` [rad] is what the calibration of the unit put into ``zero``. ``range`` [ticks] is how far the joint of this unit goes; None: as far as its
+    description says.
     """
 
     id: int
     zero: float
     step: float
     offset: float = 0.0
+    range: tuple[int, int] | None = None
 
     def pulse_of(self, angle: float) -> float:
         """Ticks for a joint angle [rad]; not rounded, not clamped."""
@@ -36,10 +38,17 @@ class ServoConfig:
         """Joint angle [rad] at a position [ticks]."""
         return (pulse - self.zero) * self.step
 
+    def narrowed(self, lower: float, upper: float) -> tuple[float, float]:
+        """The limits [rad] of the joint's description, where the unit does not go as far less."""
+        if self.range is None:
+            return lower, upper
+        low, high = sorted(self.angle_of(tick) for tick in self.range)
+        return max(lower, low), min(upper, high)
+
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> ServoConfig:
         """From ``{id, at_0, at_1000}`` (joint angles [degrees] at these pulses) or ``{id, zero, step}`` ([ticks], [degrees]); ``offset`` [degrees] is added
-        to the angle and comes from the calibration of the unit.
+        to the angle and ``range`` ([ticks], the smaller first) come from the calibration of the unit.
         """
         if "at_0" in data:
             step = (math.radians(data["at_1000"]) - math.radians(data["at_0"])) / 1000
@@ -47,7 +56,10 @@ class ServoConfig:
         else:
             step, zero = math.radians(data["step"]), float(data["zero"])
         offset = math.radians(data.get("offset", 0.0))
-        return cls(int(data["id"]), zero - offset / step, step, offset)
+        ends = data.get("range")
+        if ends is not None and not (len(ends) == 2 and ends[0] < ends[1]):
+            raise ValueError(f"range must be two ticks, the smaller first, not {ends}")
+        return cls(int(data["id"]), zero - offset / step, step, offset, None if ends is None else (int(ends[0]), int(ends[1])))
 
 
 @dataclass(frozen=True)

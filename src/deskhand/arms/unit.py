@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from deskhand.arms.config import ArmConfig
+from deskhand.arms.config import ArmConfig, merged
 from deskhand.arms.driver import ArmDriver
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Operator
@@ -33,6 +33,8 @@ class UnitData:
 
     Attributes:
         offsets: [degrees] to add to each joint's angle.
+        zeros: [ticks] of each servo when its joint is at 0, in place of the arm's file.
+        ranges: [ticks] between which each joint goes, for those that have stops.
         geometry: [m] lengths by name.
         table: (ticks, width [m]) of the gripper.
     """
@@ -40,16 +42,24 @@ class UnitData:
     offsets: dict[str, float] | None = None
     geometry: dict[str, float] | None = None
     table: list[tuple[float, float]] | None = None
+    zeros: dict[str, float] | None = None
+    ranges: dict[str, tuple[int, int]] | None = None
 
-    def write(self, arm: ArmConfig, path: Path) -> None:
-        """Write the unit's file.
+    def write(self, arm: ArmConfig, path: Path, keep: bool = False) -> None:
+        """Write the unit's file; ``keep`` what an existing one of this arm says besides.
 
         Raises:
-            DeskhandError: ``config_error`` when it cannot be written.
+            DeskhandError: ``config_error`` when it cannot be written, or is another arm's.
         """
-        driver: dict[str, Any] = {}
-        if self.offsets is not None:
-            driver["servos"] = {joint: {"offset": round(offset, 3)} for joint, offset in self.offsets.items()}
+        servos: dict[str, dict[str, Any]] = {}
+        for joint, offset in (self.offsets or {}).items():
+            servos.setdefault(joint, {})["offset"] = round(offset, 3)
+        for joint, zero in (self.zeros or {}).items():
+            # an offset that was measured from another zero is no longer one
+            servos.setdefault(joint, {}).update(zero=round(zero, 1), offset=0.0)
+        for joint, ends in (self.ranges or {}).items():
+            servos.setdefault(joint, {})["range"] = [*ends]
+        driver: dict[str, Any] = {"servos": servos} if servos else {}
         if self.table is not None:
             driver["gripper"] = {"table": [[round(ticks, 1), round(width, 5)] for ticks, width in self.table]}
         data: dict[str, Any] = {"extends": arm.name}
@@ -58,8 +68,12 @@ class UnitData:
         if driver:
             data["driver"] = driver
         try:
-            path.write_text(f"# Calibration of one {arm.name}, by deskhand calibrate arm. Give this file as --arm.\n" + yaml.safe_dump(data, sort_keys=False))
-        except OSError as error:
+            old = yaml.safe_load(path.read_text()) if keep and path.is_file() else {}
+            if old and old.get("extends") != arm.name:
+                raise DeskhandError("config_error", f"{path} is not a unit of {arm.name}; it extends {old.get('extends')!r}.", hint="Give another file.")
+            text = yaml.safe_dump(merged(old or {}, data), sort_keys=False)
+            path.write_text(f"# Calibration of one {arm.name}, by deskhand. Give this file as --arm.\n{text}")
+        except (OSError, yaml.YAMLError, AttributeError) as error:
             raise DeskhandError("config_error", f"{path} cannot be written: {error}.") from error
 
 

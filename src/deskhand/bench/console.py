@@ -106,6 +106,10 @@ class Display:
         self.console.print("time: " + ", ".join(f"{name} {100 * seconds / total:.0f} %" for name, seconds in summary["phases"].items()))
         if summary["skill_calls"]:
             self.console.print(f"{summary['skill_calls']} skill calls held against ground truth, {summary['false_claims']} false reports of success")
+        if hand := summary["hand"]:
+            placed = hand["release_mm"]
+            off = f"{placed['median']:.1f} mm (95 %: {placed['p95']:.1f}) at {placed['count']} places" if placed["count"] else "not known"
+            self.console.print(f"hand off its plan when it let go: {off}; {hand['outside']} of {hand['motions']} motions really left the envelope")
         if summary["false_done"]:
             self.console.print(f"[red]{summary['false_done']} trials were called done and were not[/red]")
         if summary["error_counts"]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models import load_profile, make_model
 from deskhand.agent.records import Budgets, Step, TaskOutcome
-from deskhand.arms.base import Arm, Motion
+from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.config import load_arm
+from deskhand.arms.emulate.reality import IDEAL, ServoReality, load_reality
 from deskhand.arms.model import RobotModel
+from deskhand.bench.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper
 from deskhand.bench.honesty import Honesty
 from deskhand.bench.person import Person
 from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
@@ -29,6 +32,7 @@ from deskhand.perception.pipeline import Perception
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
+from deskhand.sim.driven_local import DrivenRobot
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
@@ -92,19 +96,52 @@ class RecordedPerception(Perception):
         return scene
 
 
+@dataclass(frozen=True)
+class LocalParts:
+    """A simulated robot in this process, and what is behind it: for the scorer."""
+
+    robot: LocalRobot
+    simulation: Simulation
+    hand: HandErrors
+    wait: Callable[[float], None]
+    """Lets simulated time pass [s]."""
+
+
 @contextmanager
-def local_robot(world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: str = "") -> Iterator[tuple[LocalRobot, Simulation]]:
-    """The simulated robot in this process, its senses recorded; ids go on from those of the file ``memory``, if there is one."""
+def local_robot(
+    world: WorldSpec, writer: EpisodeWriter, memory: Path, fault: str = "", driver: str = "", reality: ServoReality = IDEAL
+) -> Iterator[LocalParts]:
+    """The simulated robot in this process, its senses recorded; ids go on from those of the file ``memory``, if there is one. With a ``driver`` of
+    ours that moves the arm over an emulated bus, in simulated time; ``reality``: what is wrong with its servos.
+    """
     simulation = Simulation(world, SimSettings(fault=fault))
-    arm, camera = RecordedArm(SimArm(simulation), writer), RecordedCamera(SimCamera(simulation), writer)
+    driven = DrivenRobot(simulation, driver, reality) if driver else None
+    clock: Clock = SimClock(simulation) if driven is None else driven.time
+    wait = simulation.step if driven is None else driven.time.wait
+    hand = HandErrors(simulation)
+    arm = RecordedArm(WatchedArm(SimArm(simulation) if driven is None else driven, hand), writer)
+    gripper = WatchedGripper(SimGripper(simulation) if driven is None else driven.gripper, hand)
+    camera = RecordedCamera(SimCamera(simulation, advance=wait), writer)
     seen_by = world.camera
     mount = CameraMount(seen_by.link, seen_by.frame_id, seen_by.world_T_camera) if seen_by.link else None
-    devices = Devices(arm, SimGripper(simulation), camera, SimClock(simulation), mount)
-    robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer, memory))
+    sleep = clock.sleep if driven is None else wait  # of a driven robot's clock, `sleep` is the driver's
+    devices = Devices(arm, gripper, camera, WatchedClock(clock, sleep, hand), mount)
     try:
-        yield robot, simulation
+        if driven is not None:
+            driven.start()
+        robot = make_local_robot(load_arm(world.arm), devices, perception=RecordedPerception(writer, memory))
+        try:
+            yield LocalParts(robot, simulation, hand, wait)
+        finally:
+            robot.close()
     finally:
-        robot.close()
+        if driven is not None:
+            driven.close()
+
+
+def servos_of(options: TrialOptions) -> ServoReality:
+    """What is wrong with the servos of this trial: each seed draws its own."""
+    return replace(load_reality(options.servos), seed=options.seed)
 
 
 def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
@@ -116,9 +153,11 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
     with (
         EpisodeWriter(folder) as writer,
         AuditLog(folder / "audit.jsonl") as audit,
-        local_robot(world, writer, memory_file, options.fault) as (robot, simulation),
-        Memory(memory_file, robot.now) as memory,
+        local_robot(world, writer, memory_file, options.fault, options.driver, servos_of(options)) as parts,
+        Memory(memory_file, parts.robot.now) as memory,
     ):
+        robot, simulation = parts.robot, parts.simulation
+        attempt.hand = parts.hand
         attempt.start = simulation.truth()
         person.truth = simulation.truth
         stop = threading.Event()
@@ -156,7 +195,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         status = robot.safety_status()
         writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
         if settle := settle_time(options):
-            simulation.step(settle)
+            parts.wait(settle)
         attempt.end = simulation.truth()
         attempt.skill_calls, attempt.false_claims = honesty.calls, tuple(honesty.false)
         attempt.fault_happened = simulation.fault is not None and simulation.fault.happened

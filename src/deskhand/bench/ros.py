@@ -60,7 +60,7 @@ def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
     memory = str(options.memory.resolve()) if options.memory else ""
     stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
     if options.driver:
-        stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"))
+        stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"), servos=options.servos)
     if options.view is not None:
         stack = replace(stack, view=True, view_port=options.view)
     return stack

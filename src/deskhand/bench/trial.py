@@ -12,6 +12,8 @@ from typing import Any
 from deskhand.agent.models import load_profile
 from deskhand.agent.user import Inbox
 from deskhand.arms.config import load_arm
+from deskhand.arms.emulate.reality import load_reality
+from deskhand.bench.hand_errors import HandErrors
 from deskhand.bench.person import Person
 from deskhand.episode.reader import read_episode
 from deskhand.episode.report import write_report
@@ -45,6 +47,7 @@ class TrialOptions:
         timeout: wall clock [s].
         fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
         driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
+        servos: what is wrong with the servos behind ``driver``, a name in config/servos or a YAML file; empty: ideal ones.
         sim: one of :data:`SIMULATIONS`.
         view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
@@ -62,6 +65,7 @@ class TrialOptions:
     timeout: float = 900.0
     fault: str = ""
     driver: str = ""
+    servos: str = ""
     sim: str = "mujoco"
     memory: Path | None = None
     inbox: Inbox | None = None
@@ -104,6 +108,7 @@ class Attempt:
     fault_happened: bool | None = None
     questions: tuple[str, ...] = ()
     held_then: tuple[str, ...] = ()
+    hand: HandErrors | None = None
 
     def failed(self, code: str, message: str) -> None:
         """The trial ended because of this; an earlier cause stays."""
@@ -118,8 +123,11 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode, ``config_error`` for an unknown arm or brain.
     """
     arm = load_arm(options.arm)
-    if options.driver and (options.local or options.driver not in arm.driver.kinds):
-        raise DeskhandError("invalid_input", f"{arm.name} has no driver {options.driver!r} (it has {', '.join(arm.driver.kinds)}), and --local none at all.")
+    if options.driver and options.driver not in arm.driver.kinds:
+        raise DeskhandError("invalid_input", f"{arm.name} has no driver {options.driver!r}; it has {', '.join(arm.driver.kinds)}.")
+    if options.servos and not options.driver:
+        raise DeskhandError("invalid_input", "--servos says what is wrong with the servos behind a driver.", hint="Give --driver as well.")
+    load_reality(options.servos)
     _check_simulation(options)
     profile = load_profile(options.brain)
     if options.mode == "code" and profile.provider == "offline":
@@ -249,6 +257,8 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "local": options.local,
         "fault": options.fault,
         "driver": options.driver,
+        "servos": options.servos,
+        "hand": attempt.hand.to_json() if attempt.hand is not None else None,
         "sim": options.sim,
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,

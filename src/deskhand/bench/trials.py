@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deskhand.bench.hand_errors import summary
 from deskhand.episode.timeline import PHASES
 
 CUT_SHORT = frozenset(("node_unavailable", "timeout", "internal_error", "cancelled", "config_error", "missing_dependency"))
@@ -22,7 +23,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
 
     ``{"task", "brain", "mode", "trials": [{"seed", "instruction", "success", "score", "wall_s", "sim_s", "tool_calls", "errors", "error_code", "episode",
     "phases", "objects", …}], "groups", "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts",
-    "skill_calls", "false_claims", "false_done"}``; times in
+    "skill_calls", "false_claims", "hand", "false_done"}``; ``hand``: see hand_errors.py (in one process only); times in
     seconds, ``phases`` wall clock by perception, grasping, planning, motion, other; ``skill_calls`` that were held against ground truth (in one process
     only), ``false_claims`` of them that it denied, ``false_done`` trials that the robot called done and the scorer not.
     """
@@ -47,6 +48,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
         "error_counts": dict(errors.most_common()),
         "skill_calls": sum(result.get("skill_calls") or 0 for result in results),
         "false_claims": sum(len(result.get("false_claims") or ()) for result in results),
+        "hand": summary(results),
         "false_done": sum(bool(result.get("false_done")) for result in results),
     }
 

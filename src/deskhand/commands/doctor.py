@@ -139,7 +139,8 @@ def check_ros() -> Check:
     """Rclpy works."""
     error = _python("import deskhand.nodes, rclpy; rclpy.init(); rclpy.create_node('doctor').destroy_node(); rclpy.shutdown()")
     source = f"ROS 2 {os.environ['ROS_DISTRO']}, sourced" if os.environ.get("ROS_DISTRO") else "ROS 2 Jazzy from wheels"
-    return Check("ros", not error, f"{source}{f': {error}' if error else ''}", f"{AGAIN} On a robot: source /opt/ros/jazzy/setup.bash.")
+    advice = f"{AGAIN} On a robot: source /opt/ros/humble/setup.bash (Ubuntu 22.04) or /opt/ros/jazzy/setup.bash (24.04)."
+    return Check("ros", not error, f"{source}{f': {error}' if error else ''}", advice)
 
 
 def check_interfaces() -> Check:

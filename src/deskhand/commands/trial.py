@@ -33,8 +33,11 @@ def trial(
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
     driver: Annotated[
         str,
-        typer.Option(help="Move the simulated arm by this driver over an emulated bus, in real time: one of its file (feetech for so101)."),
+        typer.Option(
+            help="Move the simulated arm by this driver over an emulated bus: one of the arm's file, for example hiwonder_rrc (jetarm) or feetech (so101)."
+        ),
     ] = "",
+    servos: Annotated[str, typer.Option(help="With --driver: what is wrong with the servos: real, worn or a YAML file (config/servos).")] = "",
     sim: Annotated[str, typer.Option(help="The simulation: mujoco (built in) or gazebo (Harmonic, where it is installed).")] = "mujoco",
     timeout: Annotated[float, typer.Option(help="Wall clock for one trial [s].")] = 900.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results; also after every trial.")] = None,
@@ -48,7 +51,7 @@ def trial(
     from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
     from deskhand.bench.trials import ran_to_an_outcome, summarise
 
-    options = [TrialOptions(task, number, None, None, arm, brain, mode, local, timeout, fault, driver, sim) for number in range(seed, seed + trials)]
+    options = [TrialOptions(task, number, None, None, arm, brain, mode, local, timeout, fault, driver, servos, sim) for number in range(seed, seed + trials)]
     prepare(options[0])
     root = episodes or episode_folder(options[0], f"{trials}_trials")
     results: list[dict[str, Any]] = []

@@ -11,6 +11,7 @@ import numpy as np
 
 from deskhand.arms.config import load_arm
 from deskhand.cameras.bringup import CAMERAS
+from deskhand.cameras.config import camera_of
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.robot import Robot
@@ -70,7 +71,7 @@ def choose(day: Day) -> Mapping[str, Any]:
     kinds = tuple(kind for kind in CAMERAS if kind != "file")
     settings["camera"] = operator.choose("camera.kind", "Which camera? ros: one whose node already publishes.", kinds, settings.get("camera", kinds[0]))
     where = operator.choose("camera.where", "Does it stand beside the desk (fixed), or does the hand carry it (wrist)?", ("fixed", "wrist"), "fixed")
-    settings["mount"] = _mount(day, where)
+    settings["mount"] = camera_of(load_arm(day.unit).name, where)
     operator.act("camera.place", _PLACE[where])
     robot = robot_before_calibration(day)
     frame = observed(robot)
@@ -87,14 +88,6 @@ _PLACE = {
     "fixed": "Fix the camera so that it does not move any more: about 60 cm in front of the arm and 60 cm above the desk, looking at the middle of the desk.",
     "wrist": "The camera is screwed to the hand, its cable loose enough for every pose; plug it in.",
 }
-
-
-def _mount(day: Day, where: str) -> str:
-    """The nominal file for this arm: of its own where there is one, else the general one."""
-    from deskhand.resources import resource_path
-
-    own = f"{where}_{load_arm(day.arm).name}"
-    return own if (resource_path("config/cameras") / f"{own}.yaml").is_file() else where
 
 
 def checked(frame: Frame) -> tuple[float, float]:

@@ -67,7 +67,7 @@ class MotionService:
         self._search = PathSearch(self.model, backend, self.envelope)
         self._scene = PlanningScene()
         self._scene_lock = threading.Lock()
-        self._plans = PlanStore()
+        self._plans = PlanStore(arm.gripper.lever)
 
     def close(self) -> None:
         """Free the backend."""

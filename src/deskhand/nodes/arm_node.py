@@ -62,7 +62,7 @@ class ArmNode(DeskhandNode):
         self.driver = ArmDriver(RobotModel.load(arm), bus, self._time, on_round=self._publish)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=5))
-        self._actions = ArmActions(self, self.driver)
+        self._actions = ArmActions(self, self.driver, arm.gripper.lever)
         self.create_service(SetBool, "arm/torque", self._set_torque, callback_group=self.reentrant)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
         self._last_fault = ""

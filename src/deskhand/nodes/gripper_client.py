@@ -73,19 +73,19 @@ class GripperClient:
             DeskhandError: ``node_unavailable`` when nobody serves the gripper, and what the call raises.
         """
         offer = self._found()
-        client, position = self._client(offer), float(self._config.position_of(width))
+        client, position, lever = self._client(offer), float(self._config.position_of(width)), self._config.lever
         if offer.kind is FollowJointTrajectory:
             return self._by_trajectory(client, position, force, cancelled)
         goal = offer.kind.Goal()
         if offer.kind is GripperCommand:
-            goal.command.position, goal.command.max_effort = position, force
+            goal.command.position, goal.command.max_effort = position, lever * force
             result = self._act(client, "", goal, TIME_LIMIT, cancelled, None).result
-            reached, effort = float(result.position), float(result.effort)
+            reached, effort = float(result.position), float(result.effort) / lever
         else:
-            goal.command.name, goal.command.position, goal.command.effort = [self._config.joint], [position], [force]
+            goal.command.name, goal.command.position, goal.command.effort = [self._config.joint], [position], [lever * force]
             result = self._act(client, "", goal, TIME_LIMIT, cancelled, None).result
             reached = float(result.state.position[0]) if result.state.position else math.nan
-            effort = float(result.state.effort[0]) if result.state.effort else 0.0
+            effort = float(result.state.effort[0]) / lever if result.state.effort else 0.0
         return GripperReport(self._config.width_of(reached), bool(result.stalled), bool(result.reached_goal), effort)
 
     # ------------------------------------------------------------ which action
@@ -120,8 +120,8 @@ class GripperClient:
 
     def _by_trajectory(self, client: ActionClient, position: float, force: float, cancelled: Cancelled | None) -> GripperReport:
         here = self._finger()
-        seconds = max(SHORTEST, abs(position - here) / self._config.speed)
-        command = GripCommand(position, force, self._clock.now() + seconds)
+        seconds = max(SHORTEST, abs(position - here) * self._config.lever / self._config.speed)
+        command = GripCommand(position, force, self._clock.now() + seconds, self._config.lever)
         held = False
 
         def watch() -> bool:
@@ -146,9 +146,10 @@ class GripperClient:
     def _hold(self, command: GripCommand) -> FollowJointTrajectory.Goal:
         """Where the finger is, and what stalled a little farther."""
         here = self._finger()
-        beyond = math.copysign(SQUEEZE * command.force / self._config.force_max, command.position - here) if command.stalled else 0.0
+        squeeze = SQUEEZE * command.force / (self._config.force_max * self._config.lever)
+        beyond = math.copysign(squeeze, command.position - here) if command.stalled else 0.0
         limits = self._config.position_of(self._config.width_min), self._config.position_of(self._config.width_max)
-        return self._goal(here, min(max(here + beyond, limits[0]), limits[1]), SHORTEST)
+        return self._goal(here, min(max(here + beyond, min(limits)), max(limits)), SHORTEST)
 
     def _goal(self, here: float, position: float, seconds: float) -> FollowJointTrajectory.Goal:
         """It begins where the finger was measured: a controller whose hardware never reads the finger would begin nowhere."""

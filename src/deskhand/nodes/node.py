@@ -17,7 +17,6 @@ import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -30,6 +29,7 @@ from std_msgs.msg import String
 from deskhand.errors import DeskhandError
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.action_server import ActionServer
+from deskhand.nodes.distro import SubscriptionEventCallbacks
 from deskhand.nodes.listener import WORKERS, Listener
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process

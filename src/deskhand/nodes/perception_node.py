@@ -39,6 +39,7 @@ from deskhand_interfaces.msg import SceneObjects
 from deskhand_interfaces.srv import DetectObjects
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+CARRIED = 2.0  # times as much may a camera seem to have moved that the arm carries: its joints' errors come to it
 CAMERA_CHECK = 30.0  # [s] for which a camera that stood where it should is trusted
 _JOINTS_APART = 0.15  # [s] between the picture and the joint state at most
 
@@ -125,7 +126,8 @@ class PerceptionNode(DeskhandNode):
         if self._mount is None or not self._mount.calibration or not self.parameters.max_camera_shift:
             return
         if not 0 <= frame.stamp - self._camera_checked < CAMERA_CHECK:
-            require_still(frame, self._mount, self.parameters.max_camera_shift, self.parameters.max_camera_turn)
+            share = 1.0 if self._mount.parent == "world" else CARRIED
+            require_still(frame, self._mount, share * self.parameters.max_camera_shift, share * self.parameters.max_camera_turn)
             self._camera_checked = frame.stamp
 
     def _timed(self, frames: list[Frame], joints: Joints | None, add: bool) -> Scene:

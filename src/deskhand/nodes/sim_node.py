@@ -3,7 +3,7 @@
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
 (sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either.
-gripper_controller/gripper_cmd takes the position of the driven finger joint [m], as ros2_control's gripper controllers do.
+gripper_controller/gripper_cmd takes the position of the driven finger joint [m, or rad of a jaw that turns], as ros2_control's gripper controllers do.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.emulate.choice import EMULATORS
+from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
@@ -71,10 +72,11 @@ class SimNode(DeskhandNode):
         self.robot = self.simulation.built.robot
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
-        self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port) if arguments.bus else None
+        reality = replace(load_reality(arguments.servos), seed=arguments.seed)
+        self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
         self._transforms = not arguments.no_transforms
         self._make_publishers()
-        self._actions = None if self._bus else ArmActions(self, self.simulation)
+        self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
         stepping = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
@@ -198,6 +200,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--fault", default="", choices=("", *FAULTS), help="what goes wrong on purpose (sim/faults.py)")
     parser.add_argument("--bus", default="", choices=("", *EMULATORS), help="hang the arm on this emulated servo bus")
     parser.add_argument("--port", default="", help="with --bus: path at which its port appears")
+    parser.add_argument("--servos", default="", help="with --bus: what is wrong with the servos, a name in config/servos or a YAML file")
     parser.add_argument("--no-transforms", action="store_true", help="publish no transforms")
     parser.add_argument("--truth-fd", type=int, help="inherited socket for the scorer")
     return parser.parse_args(argv)

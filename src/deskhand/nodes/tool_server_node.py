@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from std_msgs.msg import String
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from deskhand.agent.caller_rules import CallerRules
@@ -50,7 +50,7 @@ from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
-from deskhand_interfaces.msg import ToolSummary
+from deskhand_interfaces.msg import SafetyStatus, ToolSummary
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ class ToolServerNode(DeskhandNode):
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
         self.create_subscription(String, "tools/decide", self._on_decision, QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE), **group)
+        self._listen_for_the_audit_log()
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
@@ -307,6 +308,27 @@ class ToolServerNode(DeskhandNode):
         except DeskhandError:  # no such tool, so nothing runs
             durable = False
         self._audit.write("tool_call", dict(record), durable)
+
+    def _listen_for_the_audit_log(self) -> None:
+        """Instructions and their outcomes, stops and resets, pauses: whoever gave them, by whatever way."""
+        last: dict[str, Any] = {}
+
+        def note(event: str, data: dict[str, Any]) -> None:
+            if last.get(event) != data:
+                last[event] = data
+                self._audit.write(event, data)
+
+        def on_words(message: String) -> None:
+            data = json.loads(message.data)
+            self._audit.write(str(data.pop("event")), data)
+
+        def on_safety(status: SafetyStatus) -> None:
+            note("safety", {"stopped": status.stopped, "code": status.code, "reason": status.reason})
+
+        latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+        self.create_subscription(String, "agent/events", on_words, EVENTS)
+        self.create_subscription(SafetyStatus, "safety/status", on_safety, QoSProfile(depth=10))
+        self.create_subscription(Bool, "motion/paused", lambda message: note("paused", {"paused": bool(message.data)}), latched)
 
     def _publish(self, record: Mapping[str, Any]) -> None:
         self._events.publish(String(data=json.dumps(record, ensure_ascii=False, allow_nan=False)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from deskhand.arms.follower import Follower
 from deskhand.errors import DeskhandError
@@ -109,8 +110,16 @@ class SimGripper:
 class SimCamera:
     """A simulated camera, default: the world's. It renders in the thread that first asks it; others are refused (OpenGL contexts are per thread)."""
 
-    def __init__(self, simulation: Simulation, camera: CameraSpec | None = None, sensor: DepthSensor | None = None) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        camera: CameraSpec | None = None,
+        sensor: DepthSensor | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> None:
+        """``advance`` lets simulated time pass [s]; default: the simulation's own step."""
         self._simulation = simulation
+        self._advance = advance or simulation.step
         self._renderer = RgbdRenderer(simulation, sensor, camera)
         self._thread: int | None = None
 
@@ -126,7 +135,7 @@ class SimCamera:
         if self._thread != threading.get_ident():
             raise DeskhandError("no_frame", "the simulated camera can be used from one thread only.")
         if newer_than is not None and self._simulation.time <= newer_than:
-            self._simulation.step(newer_than - self._simulation.time + CONTROL_PERIOD)
+            self._advance(newer_than - self._simulation.time + CONTROL_PERIOD)
         return self._renderer.render()
 
     def close(self) -> None:

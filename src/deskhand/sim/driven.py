@@ -7,18 +7,17 @@ simulated time, and simulated time waits for a driver that a busy machine keeps 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-
-import numpy as np
+from typing import Any
 
 from deskhand.arms.emulate.choice import check_emulated, make_emulator
 from deskhand.arms.emulate.faults import WireFaults
-from deskhand.arms.emulate.servo import Servo
-from deskhand.geometry import Array
+from deskhand.arms.emulate.reality import IDEAL, ServoReality
+from deskhand.sim.joint_servos import JointServos
 from deskhand.sim.simulation import Simulation
 
 CHUNK = 0.002  # [s] of simulated time at a time
 AHEAD = 0.006  # [s] of simulated time without a frame
+LOST = 0.1  # [s] of wall time without a frame: one may have been lost, and the driver waits for it; time goes on no faster than on the wall
 GONE = 1.0  # [s] of wall time without a frame: nobody drives
 POLL = 0.0003  # [s]
 
@@ -30,18 +29,14 @@ class Bus:
         DeskhandError: ``config_error`` when the arm is not driven so.
     """
 
-    def __init__(self, simulation: Simulation, kind: str, port: str, faults: WireFaults | None = None) -> None:
+    def __init__(self, simulation: Simulation, kind: str, port: str, faults: WireFaults | None = None, reality: ServoReality = IDEAL) -> None:
         arm = simulation.arm
         check_emulated(arm, kind)
-        assert arm.driver.gripper is not None
-        self._simulation, self._hand = simulation, arm.driver.gripper
-        self._configs = [arm.driver.servos[joint] for joint in arm.joints]
-        self._servos = [Servo(config.id, self._clock, measured=self._pulse(index)) for index, config in enumerate(self._configs)]
-        self._finger = Servo(self._hand.id, self._clock, measured=self._finger_pulse)
-        options = {"link": port, "faults": faults, "lock": simulation.lock, "sleep": self._sleep}
-        self._emulator = make_emulator(kind, [*self._servos, self._finger], arm, **options)
+        self._simulation = simulation
+        servos = JointServos(simulation, self._clock, reality)
+        options: dict[str, Any] = {"link": port, "lock": simulation.lock, "sleep": self._sleep, "clock": self._clock, "latency": reality.read_latency}
+        self._emulator = make_emulator(kind, servos.all, arm, faults=faults or WireFaults.share(reality.bad_frames, reality.seed), **options)
         self._served, self._served_at, self._until, self._heard = 0, 0.0, 0.0, float("-inf")
-        simulation.drive = self._wishes
 
     def start(self) -> None:
         """The port appears."""
@@ -59,22 +54,16 @@ class Bus:
                 self._served, self._served_at, self._heard = self._emulator.served, self._simulation.time, now
             if self._simulation.time < max(self._served_at + AHEAD, self._until) or now - self._heard > GONE:
                 return
+            if now - self._heard > LOST:
+                time.sleep(CHUNK)
+                return
             time.sleep(POLL)
 
     def _sleep(self, seconds: float) -> None:
-        self._until, end = self._simulation.time + seconds, time.monotonic() + GONE
-        while self._simulation.time < self._until and time.monotonic() < end:
+        until, end = self._simulation.time + seconds, time.monotonic() + GONE
+        self._until = max(self._until, until)
+        while self._simulation.time < until and time.monotonic() < end:
             time.sleep(POLL)
 
     def _clock(self) -> float:
         return self._simulation.time
-
-    def _pulse(self, index: int) -> Callable[[], float]:
-        return lambda: self._configs[index].pulse_of(self._simulation.joint_position(index))
-
-    def _finger_pulse(self) -> float:
-        return self._hand.ticks_of(self._simulation.arm.gripper.width_of(self._simulation.finger_position()))
-
-    def _wishes(self) -> tuple[Array, float]:
-        angles = np.array([config.angle_of(servo.wished()) for config, servo in zip(self._configs, self._servos, strict=True)])
-        return angles, self._simulation.arm.gripper.position_of(self._hand.width_of(self._finger.wished()))

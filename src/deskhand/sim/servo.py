@@ -36,11 +36,11 @@ class Servos:
         self._change = np.zeros_like(start)
         self._speed = np.zeros_like(start)
 
-    def step(self, wished: Array) -> Array:
-        """What to command now (n,) when ``wished`` (n,) [rad] is sent now."""
+    def step(self, wished: Array, whole: bool = True) -> Array:
+        """What to command now (n,) when ``wished`` (n,) [rad] is sent now; ``whole``: goals are whole ticks."""
         self._late.append(np.minimum(np.maximum(wished, self._low), self._high))
-        ticks = np.round(self._late.popleft() / self._tick) * self._tick
-        wanted = ticks - self.goal
+        late = self._late.popleft()
+        wanted = (np.round(late / self._tick) * self._tick if whole else late) - self.goal
         # the servo's own trapezoidal profile: no faster than its limit, nor than it can still stop from
         fastest = np.minimum(self._reach, np.sqrt(2 * self._push * np.abs(wanted)))
         wanted = np.minimum(np.maximum(wanted, -fastest), fastest)

@@ -151,7 +151,7 @@ class Simulation:
             self._wished, self._hand.goal = self.drive()
         elif self._follower is not None:
             self._wished = self._follower.step(data.time, data.qpos[self._qpos])
-        data.ctrl[self._actuator] = self._servos.step(self._wished)
+        data.ctrl[self._actuator] = self._servos.step(self._wished, self.drive is None)  # what drives it has ticks of its own
         speed = sum(float(data.qvel[dof]) / scale for _, dof, _, scale, _ in self._fingers) / len(self._fingers)
         goal = self._hand.step(self.finger_position(), speed)
         for _, _, actuator, scale, offset in self._fingers:
@@ -173,6 +173,14 @@ class Simulation:
             efforts = np.concatenate([data.actuator_force[self._actuator], data.actuator_force[self._finger_actuator]])
             names = (*self.arm.joints, *self.built.robot.fingers)
             return JointState(names, positions, velocities, efforts, self.time)
+
+    def joint_positions(self) -> Array:
+        """Positions (n,) [rad] of the arm's joints, not rounded to their encoders' steps."""
+        return np.asarray(self.data.qpos[self._qpos], dtype=float)
+
+    def joint_efforts(self) -> Array:
+        """Torques (n,) [N m] with which the arm's drives push."""
+        return np.asarray(self.data.actuator_force[self._actuator], dtype=float)
 
     def joint_position(self, index: int) -> float:
         """Position [rad] of an arm joint, not rounded to its encoder's steps."""
@@ -201,11 +209,12 @@ class Simulation:
             follower.cancel(read_positions(self.data.qpos[self._qpos], self.arm.resolution))
 
     def grip(self, position: float, force: float | None = None) -> HandCommand:
-        """Begin to move the fingers to ``position`` [m] (of a finger joint) with at most ``force`` [N] each."""
+        """Begin to move the fingers to ``position`` [m or rad] (of the driven joint) with at most ``force`` [N] each."""
         with self.lock:
             gripper = self.arm.gripper
             command = self._hand.start(position, gripper.force_default if force is None else force, self.finger_position())
-            self.model.actuator_forcerange[self._finger_actuator] = [-command.force, command.force]
+            effort = command.force * gripper.lever
+            self.model.actuator_forcerange[self._finger_actuator] = [-effort, effort]
             return command
 
     def cancel_grip(self, command: HandCommand) -> None:
@@ -214,7 +223,7 @@ class Simulation:
             self._hand.cancel(command, self.finger_position())
 
     def finger_position(self) -> float:
-        """Position [m] of the driven finger joint, as the mean of all fingers shows it."""
+        """Position [m or rad] of the driven finger joint, as the mean of all fingers shows it."""
         qpos = self.data.qpos
         return sum((float(qpos[index]) - offset) / scale for index, _, _, scale, offset in self._fingers) / len(self._fingers)
 
@@ -223,9 +232,10 @@ class Simulation:
         return np.asarray(self.data.xpos[self._tcp_body], dtype=float)
 
     def finger_force(self) -> float:
-        """Mean force of the finger drives [N], positive when they close."""
+        """Mean force of the pads by their drives [N], positive when they close."""
         forces = self.data.actuator_force
-        return -sum(math.copysign(float(forces[actuator]), forces[actuator] * scale) for _, _, actuator, scale, _ in self._fingers) / len(self._fingers)
+        efforts = sum(math.copysign(float(forces[actuator]), forces[actuator] * scale) for _, _, actuator, scale, _ in self._fingers)
+        return -efforts / len(self._fingers) / self.arm.gripper.lever
 
     # ------------------------------------------------------------ what is going on
 

@@ -30,6 +30,7 @@ class Emulator(ABC):
         lock: held while servos are read or told something.
         sleep, clock: let time pass [s] on the servos' bus, and tell it.
         loop: the port that it is on, in place of a pseudo-terminal.
+        latency: [s] that its answers take to arrive.
 
     ``served`` counts the frames that were obeyed.
     """
@@ -46,11 +47,12 @@ class Emulator(ABC):
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
         loop: LoopPort | None = None,
+        latency: float = 0.0,
     ) -> None:
         self.servos: Mapping[int, Servo] = {servo.number: servo for servo in servos}
-        self.line: Line | LoopPort = Line(self._receive, link, faults, GAP) if loop is None else loop
+        self.line: Line | LoopPort = Line(self._receive, link, faults, GAP, latency, clock, sleep) if loop is None else loop
         if loop is not None:
-            loop.receive = self._receive
+            loop.receive, loop.latency = self._receive, latency
         self.served = 0
         self._sleep, self._clock = sleep, clock
         self.lock = lock or threading.RLock()

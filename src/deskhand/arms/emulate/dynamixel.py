@@ -118,7 +118,7 @@ class DynamixelServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        counted = self._way * round(self.servo.position())
+        counted = self._way * self.servo.reading()
         return (counted % TURN if self["mode"] == POSITION_MODE else counted) + self["homing_offset"]
 
     # ------------------------------------------------------------ reading

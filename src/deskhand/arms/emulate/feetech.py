@@ -1,7 +1,7 @@
 """Feetech STS3215 servos on an adapter, emulated.
 
-Sources: Feetech's memory table of the SMS/STS series as lerobot and the FTServo library have it; protocol ``FF FF id length instruction parameters check``,
-little-endian, length = parameters + 2, check = ~sum from id on. Defaults that no source names are UNCONFIRMED.
+Sources: Feetech's memory table of the SMS/STS series as lerobot and the FTServo library have it; wire format: bus/feetech.py. Defaults that no source names
+are UNCONFIRMED.
 
 - Present position = encoder - homing offset, within one turn (Phase bit 4 clear) or counted on over the turns (set; UNCONFIRMED).
 - Lock 1: what is written below address 40 is obeyed and forgotten without power; lock 0: it is kept.
@@ -16,13 +16,11 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from deskhand.arms.bus.feetech import BAUDS, BROADCAST, PING, READ, WRITE, FeetechFormat, packet
 from deskhand.arms.emulate.registers import TURN, Register, RegisterEmulator, RegisterServo
 from deskhand.arms.emulate.servo import Servo
 
-PING, READ, WRITE, REG_WRITE, ACTION, SYNC_READ, SYNC_WRITE = 1, 2, 3, 4, 5, 0x82, 0x83
-BROADCAST = 0xFE
-BAUDS = (1_000_000, 500_000, 250_000, 128_000, 115_200, 76_800, 57_600, 38_400)
-"""By the value of the register."""
+REG_WRITE, ACTION, SYNC_READ, SYNC_WRITE = 4, 5, 0x82, 0x83
 POSITION_MODE, WHEEL_MODE, PWM_MODE, STEP_MODE = range(4)
 MIDDLE = 2048
 MULTI_TURN = 0x10  # of Phase
@@ -86,27 +84,6 @@ READ_ONLY = (range(5), range(56, 75))
 STALL_CURRENT = 415  # [6.5 mA] 2.7 A
 
 
-class FeetechFormat:
-    """For :class:`deskhand.arms.bus.framing.Framer`."""
-
-    header = b"\xff\xff"
-    shortest = 6
-
-    def size(self, data: bytes) -> int:
-        """See framing."""
-        return data[3] + 4 if data[2] <= BROADCAST and data[3] >= 2 else 0
-
-    def valid(self, frame: bytes) -> bool:
-        """See framing."""
-        return ~sum(frame[2:-1]) & 0xFF == frame[-1]
-
-
-def packet(number: int, instruction: int, parameters: bytes = b"") -> bytes:
-    """A whole frame; a status frame has the error in place of the instruction."""
-    body = bytes((number, len(parameters) + 2, instruction)) + parameters
-    return b"\xff\xff" + body + bytes((~sum(body) & 0xFF,))
-
-
 class FeetechServo(RegisterServo):
     """One STS3215; ``settings`` by name in :data:`TABLE` are what its persistent registers held when it was made."""
 
@@ -141,7 +118,7 @@ class FeetechServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        counted = round(self.servo.position()) - self["homing_offset"]
+        counted = self.servo.reading() - self["homing_offset"]
         return counted if self["phase"] & MULTI_TURN or self["mode"] == STEP_MODE else counted % TURN
 
     # ------------------------------------------------------------ reading

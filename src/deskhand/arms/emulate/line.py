@@ -8,7 +8,9 @@ import select
 import struct
 import termios
 import threading
+import time
 import tty
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,11 +27,25 @@ class Line:
         receive: takes bytes, b"" for quiet.
         link: symbolic link to the terminal that stays the same when it is pulled out and put in, as a udev rule makes it; empty: none.
         faults: applied to every frame that is sent.
+        latency: [s] that each takes to arrive.
+        clock, sleep: tell time and let it pass [s], for ``latency``.
     """
 
-    def __init__(self, receive: Callable[[bytes], None], link: str = "", faults: WireFaults | None = None, quiet: float = POLL) -> None:
+    def __init__(
+        self,
+        receive: Callable[[bytes], None],
+        link: str = "",
+        faults: WireFaults | None = None,
+        quiet: float = POLL,
+        latency: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._receive, self._link, self._quiet = receive, link, quiet
         self.faults = faults or WireFaults()
+        self._latency, self._clock, self._sleep = latency, clock, sleep
+        self._late: deque[tuple[float, bytes]] = deque()
+        self._some_late = threading.Event()
         self._lock = threading.Lock()
         self._master = self._slave = -1
         self._stop = threading.Event()
@@ -54,10 +70,13 @@ class Line:
         self.plug()
         self._thread = threading.Thread(target=self._serve, name="emulator", daemon=True)
         self._thread.start()
+        if self._latency:
+            threading.Thread(target=self._deliver, name="emulator's answers", daemon=True).start()
 
     def close(self) -> None:
         """Pull out and end."""
         self._stop.set()
+        self._some_late.set()
         self.unplug()
         if self._thread is not None:
             self._thread.join(2.0)
@@ -90,6 +109,23 @@ class Line:
     def send(self, frame: bytes) -> None:
         """Send one frame, damaged as the faults will have it; lost when nobody is there or nobody reads."""
         damaged = self.faults.apply(frame)
+        if self._latency:
+            self._late.append((self._clock() + self._latency, damaged))
+            self._some_late.set()
+        else:
+            self._write(damaged)
+
+    def _deliver(self) -> None:
+        """Send on what is due, in its order."""
+        while not self._stop.is_set():
+            self._some_late.wait()
+            self._some_late.clear()
+            while self._late and not self._stop.is_set():
+                due, frame = self._late.popleft()
+                self._sleep(max(0.0, due - self._clock()))
+                self._write(frame)
+
+    def _write(self, damaged: bytes) -> None:
         with self._lock:
             if self._master >= 0:
                 try:

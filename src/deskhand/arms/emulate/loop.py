@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from deskhand.arms.bus.port import Port
@@ -31,13 +32,15 @@ class LoopPort(Port):
         plugged: whether the cable is in.
         faults: what happens to the frames of either end.
         sent: frames of the emulator, before any damage.
+        latency: [s] that the emulator's frames take to arrive.
     """
 
     def __init__(self, clock: LoopClock, faults: WireFaults | None = None, baud: int = 1_000_000) -> None:
         super().__init__("loop", baud)
         self._clock, self.faults = clock, faults or WireFaults()
         self.plugged, self._opened = True, False
-        self._coming = bytearray()
+        self.latency = 0.0
+        self._coming: deque[tuple[float, bytes]] = deque()
         self.sent: list[bytes] = []
         self.receive: Callable[[bytes], None] = lambda _: None
 
@@ -68,12 +71,15 @@ class LoopPort(Port):
     def read(self, timeout: float) -> bytes:
         """See Port."""
         self._check()
-        if not self._coming:
-            self._clock.sleep(timeout)
+        now = self._clock()
+        if not self._coming or self._coming[0][0] > now:
+            arrives = self._coming[0][0] - now if self._coming else timeout
+            self._clock.sleep(min(arrives, timeout))
             self.receive(b"")
-        data = bytes(self._coming)
-        self._coming.clear()
-        return data
+        now, data = self._clock(), bytearray()
+        while self._coming and self._coming[0][0] <= now + 1e-9:
+            data += self._coming.popleft()[1]
+        return bytes(data)
 
     def write(self, data: bytes) -> None:
         """See Port."""
@@ -89,7 +95,7 @@ class LoopPort(Port):
     def send(self, frame: bytes) -> None:
         """From the emulator."""
         self.sent.append(frame)
-        self._coming += self.faults.apply(frame)
+        self._coming.append((self._clock() + self.latency, self.faults.apply(frame)))
 
     def _check(self) -> None:
         if not (self.plugged and self._opened):

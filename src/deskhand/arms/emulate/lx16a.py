@@ -31,7 +31,8 @@ class LxEmulator(Emulator):
                 continue
             try:
                 if command in lx16a.PAYLOADS:
-                    self._answer(servo, command)
+                    if not servo.mute:
+                        self._answer(servo, command)
                 else:
                     with self.lock:
                         self._write(servo, command, parameters)
@@ -107,7 +108,7 @@ _READS: dict[int, Callable[[Servo, _Registers], tuple[int, ...]]] = {
     lx16a.READ_MAX_TEMPERATURE: lambda servo, _: (servo.max_temperature,),
     lx16a.READ_TEMPERATURE: lambda servo, _: (round(servo.temperature),),
     lx16a.READ_VOLTAGE: lambda servo, _: (round(servo.voltage * 1000),),
-    lx16a.READ_POSITION: lambda servo, _: (round(servo.position()),),
+    lx16a.READ_POSITION: lambda servo, _: (servo.reading(),),
     lx16a.READ_MODE: lambda _, registers: registers.mode,
     lx16a.READ_LOAD: lambda servo, _: (int(servo.torque),),
     lx16a.READ_LED: lambda _, registers: (registers.led,),

@@ -69,6 +69,7 @@ class RegisterServo(ABC):
 
     def __setitem__(self, name: str, value: int) -> None:
         register = self.table[name]
+        value = int(value)
         if register.sign is not None and value < 0:
             value = 1 << register.sign | -value
         self.memory[register.address : register.address + register.length] = (int(value) & ((1 << 8 * register.length) - 1)).to_bytes(register.length, "little")
@@ -174,6 +175,8 @@ class RegisterEmulator(Emulator, Generic[Unit]):
         slots: dict[int, list[bytes]] = {}
         seconds = 0.0
         for unit, frame in frames:
+            if unit.servo.mute:
+                continue
             if unit.number not in slots:
                 seconds += unit.answer_delay + self._random.random() * self._jitter + len(frame) * BITS / max(unit.baud, 1)
             slots.setdefault(unit.number, []).append(frame)

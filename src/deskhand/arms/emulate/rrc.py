@@ -79,7 +79,7 @@ class RrcEmulator(Emulator):
     def _answer(self, sub: int, number: int) -> None:
         self._busy(RELAYED_QUESTION)
         servo = next(iter(self.servos.values()), None) if number == rrc.BROADCAST else self.servos.get(number)
-        if servo is None or not servo.answers:
+        if servo is None or not servo.answers or servo.mute:
             self._sleep(NO_ANSWER)
             self.line.send(rrc.answer_frame(number, sub, failed=True))
             return
@@ -113,7 +113,7 @@ class RrcEmulator(Emulator):
 
 def _values(servo: Servo, sub: int) -> tuple[int, ...]:
     reads: dict[int, Callable[[], tuple[int, ...]]] = {
-        rrc.READ_POSITION: lambda: (round(servo.position()),),
+        rrc.READ_POSITION: lambda: (servo.reading(),),
         rrc.READ_VOLTAGE: lambda: (round(servo.voltage * 1000),),
         rrc.READ_TEMPERATURE: lambda: (round(servo.temperature),),
         rrc.READ_TORQUE: lambda: (int(servo.torque),),

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.arms.emulate.so101_box import Owner
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
-from deskhand.bench.rehearsal.person import Answer, yes
+from deskhand.bench.rehearsal.person import Answer, nothing, usual, yes
+from deskhand.bench.rehearsal.servos import BoxedServos
 
 SET_SQUARE = np.radians(0.3)  # to which a person puts a joint right with a set square
-TURN = np.radians(12.0)  # by which a person turns a joint that is to be turned by 10 degrees
 CALIPER = 0.0001  # [m] to which a person reads a caliper
+TURN = np.radians(12.0)  # that a person turns a joint by, to see which way it counts
 
 
-def unit_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
-    """For arms/unit.py: the reference pose, link lengths, the gripper's opening."""
+def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
+    """For an arm that came put together: its port and settings; and arms/unit.py: the reference pose, link lengths, the gripper's opening."""
     rng, servos = np.random.default_rng([nodes.unit.seed, 5]), nodes.servos
 
     def put_into_pose(*_: Any) -> bool:
@@ -30,17 +32,40 @@ def unit_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
     def opening(*_: Any) -> float:
         return 1000 * round(servos.opening() / CALIPER) * CALIPER
 
-    return {"offsets": yes, "offsets.pose": put_into_pose, "lengths": yes, "lengths.": length, "gripper": yes, "gripper.width.": opening}
-
-
-def wx250s_hands(nodes: RehearsedNodes) -> dict[str, Answer]:
-    """For first_day/wx250s.py, besides: each joint turned by hand."""
-    servos = nodes.servos
-
     def turn(key: str, *_: Any) -> None:
-        servos.put(servos.angles() + TURN * (np.array(nodes.unit.truth.joints) == key.split(".")[-1]))
+        joint, joints = key.split(".")[-1], nodes.unit.truth.joints
+        servos.turn(joint, float(servos.angles()[joints.index(joint)] + TURN))
 
-    return {**unit_hands(nodes), "servos.restart.": yes, "registers.write": yes, "senses.let_go": yes, "sense.": turn}
+    return {
+        "port.": nothing,
+        "servos.restart.": yes,
+        "registers.write": yes,
+        "senses.let_go": yes,
+        "sense.": turn,
+        "offsets": yes,
+        "offsets.pose": put_into_pose,
+        "lengths": yes,
+        "lengths.": length,
+        "gripper": yes,
+        "gripper.width.": opening,
+    }
 
 
-HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": unit_hands, "wx250s": wx250s_hands}
+def boxed(nodes: RehearsedNodes) -> dict[str, Answer]:
+    """For an SO-101: as arms/emulate/so101_box.py has it."""
+    assert isinstance(nodes.servos, BoxedServos)
+    owner = Owner(nodes.servos.box)
+
+    def answer(key: str, text: str, default: Any) -> Any:
+        if key.startswith("gripper.gap"):
+            return owner.number(key, text, default)
+        if key in ACTS or key.startswith(tuple(f"{name}." for name in ACTS)):
+            return owner.act(key, text)
+        return owner.confirm(key, text)
+
+    return {f"{name}{end}": answer for name in (*ACTS, "home", "gripper", "lerobot") for end in ("", ".")} | {"port.": usual}
+
+
+ACTS = ("ids", "home.pose", "range", "zero")
+"""Questions of an SO-101 that hands answer."""
+HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": assembled, "wx250s": assembled, "so101": boxed}

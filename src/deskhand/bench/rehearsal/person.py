@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.first_day.dry_run import directions
 from deskhand.geometry import inverse, transform_points
 
-FEWEST_PICTURES = 12
+FEWEST_PICTURES = 18
 RULER = 0.005  # [m] to which a person reads a ruler on a desk
 MOVED = np.radians(3.0)  # that a person sees
 Answer = Callable[[str, str, Any], Any]
@@ -50,8 +50,9 @@ class Person:
         self._answers |= hands
 
     def say(self, text: str) -> None:
-        """See Operator."""
+        """See Operator; from here on the person watches the arm."""
         self._show(text)
+        self.nodes.servos.track.clear()
 
     def act(self, key: str, text: str) -> None:
         """See Operator."""
@@ -111,7 +112,7 @@ class Person:
     def _saw(self, key: str, text: str, _default: Any) -> bool:
         """Whether the true arm moved as the question says."""
         servos, unit = self.nodes.servos, self.nodes.unit
-        track, servos.track = np.array(servos.track), []
+        track = np.array(servos.track)
         if not len(track):
             return False
         away = track - track[0]
