@@ -72,7 +72,7 @@ def choose(day: Day) -> Mapping[str, Any]:
     kinds = tuple(kind for kind in CAMERAS if kind != "file")
     settings["camera"] = operator.choose("camera.kind", "Which camera? ros: one whose node already publishes.", kinds, settings.get("camera", kinds[0]))
     where = operator.choose("camera.where", "Does it stand beside the desk (fixed), or does the hand carry it (wrist)?", ("fixed", "wrist"), "fixed")
-    settings["mount"] = camera_of(load_arm(day.unit).name, where)
+    settings["mount"] = settings.get(f"mount.{where}") or camera_of(load_arm(day.unit).name, where)
     operator.act("camera.place", _PLACE[where])
     robot = robot_before_calibration(day)
     frame = observed(robot)

@@ -38,7 +38,7 @@ class Holder:
 def holders(path: str, proc: Path = PROC) -> list[Holder]:
     """Other processes that have ``path`` open, or a link to it; only those of this user can be seen, unless this is root."""
     try:
-        device = os.stat(path)
+        device = Path(path).stat()
     except OSError:
         return []
     found = []
@@ -69,7 +69,7 @@ def _has_open(entry: Path, device: os.stat_result) -> bool:
 
 def _same(number: Path, device: os.stat_result) -> bool:
     try:
-        there = os.stat(number)
+        there = number.stat()
     except OSError:
         return False
     return there.st_rdev == device.st_rdev and (there.st_ino, there.st_dev) == (device.st_ino, device.st_dev)

@@ -37,6 +37,7 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
         servos.turn(joint, float(servos.angles()[joints.index(joint)] + TURN))
 
     return {
+        "service.": nothing,
         "port.": nothing,
         "servos.restart.": yes,
         "registers.write": yes,
@@ -48,6 +49,7 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
         "lengths.": length,
         "gripper": yes,
         "gripper.width.": opening,
+        "camera.turns": yes,
     }
 
 
