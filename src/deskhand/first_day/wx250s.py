@@ -15,7 +15,6 @@ import numpy as np
 import yaml
 
 from deskhand.arms.bus import dynamixel_table as table
-from deskhand.arms.bus.choice import make_bus
 from deskhand.arms.bus.dynamixel import DynamixelBus
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.ports import find_port
@@ -29,6 +28,7 @@ from deskhand.first_day.wx250s_servos import Change, changes, numbers, unevennes
 U2D2 = (0x0403, 0x6014)
 LATENCY = 2  # [ms] of the adapter's own waiting, more of which makes every reading late
 LATENCY_FILE = "/sys/class/tty/{}/device/latency_timer"
+PATIENCE = 0.25  # [s] for an answer: nothing moves, and a servo that is called missing should be
 TURNED = np.radians(5.0)  # a joint that was turned by hand by less has not been turned
 LINKAGE_OFF = 0.006  # [m] by which the measured pads may be apart from what the vendor's linkage says
 SENSES = {
@@ -48,8 +48,7 @@ def opened(day: Day) -> Iterator[DynamixelBus]:
     arm = load_arm(day.unit)
     if day.workplace is not None:
         day.workplace.release()
-    bus = make_bus(arm.driver, "dynamixel", port_of(day))
-    assert isinstance(bus, DynamixelBus)
+    bus = DynamixelBus(port_of(day), arm.driver.baud, latency=PATIENCE, layout=arm.driver.dynamixel)
     bus.open()
     try:
         yield bus

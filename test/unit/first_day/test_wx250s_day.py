@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("dynamixel_sdk")
 
 from deskhand.arms import ports, unit
+from deskhand.arms.bus.choice import make_bus
 from deskhand.arms.config import load_arm
 from deskhand.arms.driver import ArmDriver
 from deskhand.arms.emulate.bank import make_servos
@@ -107,7 +108,7 @@ def test_the_whole_of_its_own_steps_ends_with_an_arm_that_our_driver_takes(day: 
     assert today.measured["gripper"]["positions"] == unit.GRIPPER_STEPS >= 4
     middle = ARM.driver.gripper.ticks_of(0.03)
     assert mine.driver.gripper.width_of(middle) == pytest.approx(0.03 - NARROWER, abs=0.0006)
-    driver = ArmDriver(RobotModel.load(mine), wx250s.make_bus(mine.driver, "dynamixel", today.settings["port"]))
+    driver = ArmDriver(RobotModel.load(mine), make_bus(mine.driver, "dynamixel", today.settings["port"]))
     driver.start()
     driver.wait_connected(5.0)
     assert driver.joint_state().of(ARM.joints) == pytest.approx(np.zeros(6), abs=0.01)

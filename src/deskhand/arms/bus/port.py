@@ -12,7 +12,7 @@ from typing import Any
 from deskhand.arms.bus.holders import Holder, holders
 from deskhand.errors import DeskhandError
 
-WRITE_TIMEOUT = 0.2  # [s]
+WRITE_TIMEOUT = 1.0  # [s] also of what was written at once, when this process had to wait for a processor meanwhile
 CHUNK = 4096
 
 
