@@ -52,9 +52,7 @@ def calibrate(model: RobotModel, bus: FeetechSetup, operator: Operator, path: Pa
     motors = None if lerobot is None else read_lerobot(lerobot, arm.ids)
     Numbering(model.arm, bus, operator).run()
     if motors is None:
-        if operator.confirm(
-            "settings.hold", "The servos get lerobot's settings, and LET GO: the arm may fall. Is it lying, or held by you?"
-        ):
+        if operator.confirm("settings.hold", "The servos get lerobot's settings, and LET GO: the arm may fall. Is it lying, or held by you?"):
             arm.settings()
         arm.home()
         travels = arm.ranges()
