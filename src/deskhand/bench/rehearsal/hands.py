@@ -39,6 +39,8 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
     return {
         "service.": nothing,
         "port.": nothing,
+        "service.stop": nothing,
+        "camera.turns": yes,
         "servos.restart.": yes,
         "registers.write": yes,
         "senses.let_go": yes,
