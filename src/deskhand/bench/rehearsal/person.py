@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.first_day.dry_run import directions
 from deskhand.geometry import inverse, transform_points
 
-FEWEST_PICTURES = 18
+FEWEST_PICTURES = 12
 RULER = 0.005  # [m] to which a person reads a ruler on a desk
 MOVED = np.radians(3.0)  # that a person sees
 Answer = Callable[[str, str, Any], Any]
