@@ -31,6 +31,7 @@ VENDOR_SERVICE = "start_app_node.service"
 ADAPTERS = ((0x1A86, 0x7523), (0x1A86, 0x55D4), (0x10C4, 0xEA60), (0x0483, 0x5740))
 """Chips that boards of this vendor are known to have; which one a unit has is UNCONFIRMED."""
 BATTERY = 3.0  # [s] in which the board tells its voltage, about once a second
+ATTEMPTS = 8  # to hear of a servo: a busy machine, or a noisy line, misses an answer
 BEFORE_ROLL = "link4"  # carries the hand's roll
 
 
@@ -87,7 +88,9 @@ def servos(day: Day) -> Mapping[str, Any]:
     arm = load_arm(day.unit)
     numbers = [*(arm.driver.servos[joint].id for joint in arm.joints), *([arm.driver.gripper.id] if arm.driver.gripper else [])]
     with opened(day) as bus:
-        places = bus.read_positions(numbers)
+        places: dict[int, int] = {}
+        for _ in range(ATTEMPTS):
+            places |= bus.read_positions([number for number in numbers if number not in places])
         if missing := [number for number in numbers if number not in places]:
             raise _missing(missing, len(numbers))
         health = {number: bus.read_health(number) for number in numbers}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from deskhand.first_day.base import Day
 
 ARM = load_arm("jetarm")
 OFF = np.radians([2.0, -3.5, 1.5, 4.0, -2.5])  # by which the horns of this unit sit wrongly
+SLOW_HANDS = 0.7  # [s] that putting the arm right takes at least; a busy machine reads it late
 NARROWER = 0.002  # [m] by which its pads are nearer than the file says
 SYSTEMCTL = """#!/bin/sh
 state="$(cat {state})"
@@ -59,6 +61,7 @@ class Person:
                 servo = self.arm.servos[ARM.driver.servos[joint].id]
                 assert not servo.torque, f"hands were to turn {joint}, whose servo holds"
                 servo.shaft.position = ARM.driver.servos[joint].pulse_of(angle)
+            time.sleep(SLOW_HANDS)
         return key not in self.no
 
     def number(self, key: str, text: str, default: float | None) -> float:
