@@ -43,7 +43,7 @@ def test_the_page_of_an_arm_describes_each_of_its_own_steps_in_their_order(arm):
     text = (PAGES / f"{arm}.md").read_text()
     assert f"deskhand first-day {arm}" in text and "--rehearse" in text and "**Not yet run on hardware.**" in text
     own = [step.name for step in steps_of(arm) if step not in SHARED]
-    section = text[text.index("\n## The steps") :]
+    section = text[text.index("\n## ") :]
     places = [section.find(f"`{name}`") for name in own]
     assert -1 not in places, f"no word of {[name for name, place in zip(own, places, strict=True) if place < 0]}"
     assert places == sorted(places)
