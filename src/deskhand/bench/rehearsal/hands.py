@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.arms.emulate.so101_box import Owner
+from deskhand.arms.emulate.so101_box import BY_SQUARE, Owner
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Answer, nothing, yes
 from deskhand.bench.rehearsal.servos import BoxedServos
 
-SET_SQUARE = np.radians(0.3)  # to which a person puts a joint right with a set square
 CALIPER = 0.0001  # [m] to which a person reads a caliper
 TURN = np.radians(12.0)  # that a person turns a joint by, to see which way it counts
 
@@ -23,7 +22,7 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
 
     def put_into_pose(*_: Any) -> bool:
         truth = nodes.unit.truth
-        servos.put(np.array(truth.named_poses[truth.driver.reference]) + rng.normal(0, SET_SQUARE, len(truth.joints)))
+        servos.put(np.array(truth.named_poses[truth.driver.reference]) + rng.uniform(-BY_SQUARE, BY_SQUARE, len(truth.joints)))
         return True
 
     def length(key: str, _text: str, _default: Any) -> float:
@@ -39,6 +38,8 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
     return {
         "service.": nothing,
         "port.": nothing,
+        "service.stop": nothing,
+        "camera.turns": yes,
         "servos.restart.": yes,
         "registers.write": yes,
         "senses.let_go": yes,
