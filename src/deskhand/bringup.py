@@ -145,8 +145,9 @@ def _folders(options: StackOptions) -> dict[str, Value]:
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
+    exact: dict[str, Value] = {"check_registration": False} if simulated else {}  # a simulated camera is
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **camera},
+        "perception": {"arm": options.arm, **memory, **camera, **exact},
         "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated), **_folders(options)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
@@ -252,7 +253,7 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
         ),
         NodeSpec("gazebo_arm", "gz", package="", arguments=_create(world), environment=environment, once=True),
         NodeSpec("gazebo_camera", "gz", package="", arguments=("topic", "--echo", "--num", "3", "--topic", world.camera), environment=environment, once=True),
-        _state_publisher(options, world.urdf, simulated),
+        state_publisher(options, world.urdf, simulated),
         spawner(options, controllers),
     ]
     return [*nodes, *_stack(options, simulated=True)]
@@ -264,7 +265,7 @@ def _create(world: GazeboWorld) -> tuple[str, ...]:
     return (*service, "--timeout", "90000", "--req", f"sdf_filename: {json.dumps(str(world.arm))}")
 
 
-def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
+def state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
     """ROS's own where it is installed; else ours, which publishes the same (ROS 2 from wheels has none)."""
     package, executable = (STATE_PUBLISHER, STATE_PUBLISHER) if ros_package_installed(STATE_PUBLISHER) else ("deskhand", "state_publisher_node")
     parameters = {**parameters, "robot_description": urdf}
@@ -307,6 +308,6 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
-    nodes = [_state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
+    nodes = [state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
     return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]

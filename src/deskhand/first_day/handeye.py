@@ -14,7 +14,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.drift import levelled
 from deskhand.calibration.handeye import Mounting
-from deskhand.calibration.poses import Guess, held_board
+from deskhand.calibration.poses import Guess, default_board, held_board
 from deskhand.calibration.session import Session
 from deskhand.cameras.config import load_camera, save_camera
 from deskhand.errors import DeskhandError
@@ -23,7 +23,6 @@ from deskhand.first_day.camera import calibrated, nominal, observed, robot_befor
 from deskhand.geometry import Array, identity, rotation_angle
 from deskhand.types import MotionGoal, PlanOptions
 
-BOARD = "5x7@35/26mm"
 PICTURES = 25
 SLOW = 0.3  # of the speed limits
 LEVEL_PICTURES = 10
@@ -35,9 +34,9 @@ def run(day: Day) -> Mapping[str, Any]:
     Raises:
         DeskhandError: ``cancelled`` without the person's yes; ``calibration_failed`` with what to do; what else moving raises.
     """
-    operator, mount, board = day.operator, load_camera(nominal(day)), Board.parse(BOARD)
-    model = RobotModel.load(load_arm(day.unit))
-    mounting: Mounting = "fixed" if mount.parent == "world" else "wrist"
+    operator, mount, model = day.operator, load_camera(nominal(day)), RobotModel.load(load_arm(day.unit))
+    mounting: Mounting = "wrist" if model.moves(mount.parent) else "fixed"
+    board = Board.parse(default_board(model.arm, mounting))
     _print_board(day, board)
     pictures = round(operator.number("handeye.pictures", "how many pictures (12 at least)", float(PICTURES)))
     if not operator.confirm("handeye.start", f"The arm will MOVE through about {pictures} poses, slowly. Is the desk clear, and the stop within reach?"):
@@ -45,7 +44,7 @@ def run(day: Day) -> Mapping[str, Any]:
     if mounting == "wrist":
         operator.act("handeye.board", "Lay the board flat on the desk, in the middle of what the camera sees; it must not move any more.")
     robot = robot_before_calibration(day)
-    guess = Guess(mounting, mount.pose, held_board(board) if mounting == "fixed" else identity())
+    guess = Guess(mounting, mount.pose, held_board(board) if mounting == "fixed" else identity(), mount.parent if mounting == "wrist" else "")
     session = Session(robot, model, board, guess, lambda text: operator.say(f"    {text}"), lambda text: operator.act("handeye.board", text))
     result, _ = session.run(pictures)
     operator.say(f"    {result.words()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from widowx import ARM, HOME, NUMBERS, OUT, Widow, ramp, started
 
 from deskhand.arms.bus import dynamixel_table as table
 from deskhand.arms.bus.dynamixel import WATCHDOG
+from deskhand.arms.emulate.dynamixel import packet
 from deskhand.errors import DeskhandError
 
 PWM, REVERSED, TIMED = 16, 1, 4
@@ -221,6 +223,20 @@ def test_the_gripper_tells_a_thing_from_nothing() -> None:
     assert 0 < arm.unit(9).servo.position() - arm.unit(9)["goal"] <= gripper.squeeze
     arm.run(4.0)
     assert not arm.driver.status().fault, "it pressed until the servo gave up"
+
+
+def test_a_late_answer_to_another_question_is_not_taken() -> None:
+    arm = started()
+    confirmation, position, status = (packet(7, 0x55, bytes(1 + count)) for count in (0, 4, 35))
+    questions = (lambda: arm.bus.hardware_error(7), lambda: arm.bus.torque_on(7), lambda: arm.bus.read_health(7), lambda: arm.bus.traits(7))
+    for question, late in itertools.product((*questions, lambda: arm.bus.read_positions([7])), (confirmation, position, status)):
+        arm.bus._traits.clear()
+        honest, obey = question(), arm.port.receive
+        arm.bus._traits.clear()
+        arm.port.receive = lambda data, late=late, obey=obey: (arm.port.send(late) if data else None, obey(data))[1]
+        if not (late is status and question in questions[:3]) and not (late is position and question not in questions):
+            assert question() == honest, "a late answer of another length was taken"
+        arm.port.receive = obey
 
 
 def test_all_nine_servos_are_read_within_a_round() -> None:

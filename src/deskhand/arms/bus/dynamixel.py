@@ -10,13 +10,14 @@ import logging
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from deskhand.arms.bus import dynamixel_table as table
 from deskhand.arms.bus.base import Health
 from deskhand.arms.bus.dynamixel_check import APART, UNEVEN, check_apart, check_error, check_pair, check_servo, error_text
 from deskhand.arms.bus.dynamixel_table import Traits
 from deskhand.arms.bus.port import Port
-from deskhand.arms.bus.sdk import SUCCESS, SdkBus, load_sdk
+from deskhand.arms.bus.sdk import SUCCESS, TRIES, SdkBus, load_sdk
 from deskhand.arms.driver_config import DynamixelLayout
 from deskhand.errors import DeskhandError
 
@@ -30,6 +31,24 @@ HOLD = 20  # [ms] of a stop, for servos that are told a time
 RESTART = 20  # questions that a servo may leave unanswered while it restarts
 RESTART_PAUSE = 0.05  # [s] between them
 
+WHOLE, CRC = 1024, 2  # [bytes] more than any answer has, and what follows it
+
+
+def exact(handler: Any) -> Any:
+    """The vendor's packet handler, taking only answers of the length asked for: by itself it cuts the first bytes out of whatever a servo sends, so that a
+    late answer to another question, or a late confirmation, is read as this one's.
+    """
+    read = handler.readRx
+
+    def read_rx(port: Any, servo: int, length: int) -> tuple[list[int], int, int]:
+        while True:
+            data, result, error = read(port, servo, WHOLE)
+            if result != SUCCESS or len(data) == length + CRC:
+                return data[:length], result, error
+
+    handler.readRx = read_rx
+    return handler
+
 
 class DynamixelBus(SdkBus):
     """Servos on an adapter.
@@ -40,10 +59,10 @@ class DynamixelBus(SdkBus):
     """
 
     def __init__(
-        self, port: str | Port, baud: int = BAUD, latency: float = 0.02, clock: Callable[[], float] = time.monotonic, layout: DynamixelLayout | None = None
+        self, port: str | Port, baud: int = BAUD, latency: float = 0.03, clock: Callable[[], float] = time.monotonic, layout: DynamixelLayout | None = None
     ) -> None:
         sdk = load_sdk("dynamixel_sdk", "dynamixel-sdk")
-        super().__init__(port, baud, sdk, sdk.PacketHandler(2.0), (table.POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency, clock)
+        super().__init__(port, baud, sdk, exact(sdk.PacketHandler(2.0)), (table.POSITION, 4), lambda data: int(struct.unpack("<i", data)[0]), latency, clock)
         self._layout, self._time = layout or DynamixelLayout(), clock
         self._shadows: dict[int, list[int]] = {}
         for shadow, first in self._layout.shadows.items():
@@ -88,11 +107,11 @@ class DynamixelBus(SdkBus):
         return health
 
     def _health(self, servo: int) -> Health:
-        status, supply = self._read(servo, table.HARDWARE_ERROR, table.WATCHDOG - table.HARDWARE_ERROR + 1), self._read(servo, table.VOLTAGE, 3)
+        status, supply = self._status(servo), self._read(servo, table.VOLTAGE, 3)
         text = ""
-        if status is not None and status[0]:
-            text = error_text(status[0])
-        elif status is not None and status[-1] == table.STRUCK:
+        if status is not None and status[table.HARDWARE_ERROR - table.TORQUE]:
+            text = error_text(status[table.HARDWARE_ERROR - table.TORQUE])
+        elif status is not None and status[table.WATCHDOG - table.TORQUE] == table.STRUCK:
             text = f"it has stopped by itself, since it heard nothing for {WATCHDOG} s (watchdog)"
             self._revive()
         if supply is None:
@@ -106,7 +125,7 @@ class DynamixelBus(SdkBus):
 
     def torque_on(self, servo: int) -> bool | None:
         """See base; a joint of two servos is held when both hold."""
-        answers = [self._read(each, table.TORQUE, 1) for each in (servo, *self._shadows.get(servo, ()))]
+        answers = [self._status(each) for each in (servo, *self._shadows.get(servo, ()))]
         known = [answer[0] == 1 for answer in answers if answer is not None]
         return all(known) if len(known) == len(answers) else None
 
@@ -121,8 +140,24 @@ class DynamixelBus(SdkBus):
 
     def hardware_error(self, servo: int) -> int | None:
         """The servo's hardware error status, bits of :data:`deskhand.arms.bus.dynamixel_table.FAULTS`; None when it does not answer."""
-        status = self._read(servo, table.HARDWARE_ERROR, 1)
-        return None if status is None else status[0]
+        status = self._status(servo)
+        return None if status is None else status[table.HARDWARE_ERROR - table.TORQUE]
+
+    def _status(self, servo: int) -> bytes | None:
+        """Registers from TORQUE to WATCHDOG. Every question of this bus has an answer of a length of its own, by which a late one is known."""
+        return self._read(servo, table.TORQUE, table.WATCHDOG - table.TORQUE + 1)
+
+    def _read(self, servo: int, address: int, length: int) -> bytes | None:
+        """See SdkBus; the answer must be as long as it was asked for."""
+        self.counters.asked += 1
+        for attempt in range(TRIES):
+            self.counters.retries += attempt > 0
+            sent = self._safely(lambda: self._handler.readTx(self._port, servo, address, length))
+            answer = self._safely(lambda: self._handler.readRx(self._port, servo, length)) if sent == SUCCESS else None
+            if answer is not None and answer[1] == SUCCESS:
+                return bytes(answer[0])
+        self.counters.unanswered += 1
+        return None
 
     # ------------------------------------------------------------ what they are told
 
@@ -229,8 +264,11 @@ class DynamixelBus(SdkBus):
 
     def ping(self, servo: int) -> int | None:
         """Model number of a servo; None when it does not answer."""
-        answer = self._safely(lambda: self._handler.ping(self._port, servo))
-        return int(answer[0]) if answer is not None and answer[1] == SUCCESS else None
+        for _ in range(TRIES):
+            answer = self._safely(lambda: self._handler.ping(self._port, servo))
+            if answer is not None and answer[1] == SUCCESS:
+                return int(answer[0])
+        return None
 
     def configure(self, servo: int, register: int, value: int) -> None:
         """Write one of :data:`deskhand.arms.bus.dynamixel_table.NAMES` for good.
@@ -239,15 +277,16 @@ class DynamixelBus(SdkBus):
             DeskhandError: ``servo_fault`` while the servo holds, or when it does not take the value.
         """
         what = table.NAMES[register]
-        torque = self._read(servo, table.TORQUE, 1)
-        if torque is None or torque[0]:
-            said = f"servo {servo} {'does not answer' if torque is None else 'holds'}; its {what} can only be set while it has let go."
+        status = self._status(servo)
+        if status is None or status[0]:
+            said = f"servo {servo} {'does not answer' if status is None else 'holds'}; its {what} can only be set while it has let go."
             raise DeskhandError("servo_fault", said, hint="Support the arm, then let go.")
         data = value.to_bytes(table.LENGTHS[register], "little", signed=value < 0)
         self._write(servo, register, data)
         self._traits.pop(servo, None)
         self._met.discard(servo)
-        if self._read(servo, register, len(data)) != data:
+        kept = self._read(servo, 0, table.TRAITS)
+        if kept is None or kept[register : register + len(data)] != data:
             raise DeskhandError("servo_fault", f"servo {servo} does not take {value} as its {what}.", retry=True)
 
     def restart(self, servo: int) -> bool:

@@ -9,7 +9,7 @@ from deskhand.errors import DeskhandError
 
 APART = 34  # [ticks] (3 degrees) between a servo and its shadow, from which on the two work against each other too hard
 UNEVEN = 12  # [ticks] (1 degree) from which on that is said
-FIRST_DAY = "`deskhand first-day` sets it, with the torque off."
+FIRST_DAY = "The step registers of `deskhand first-day` sets it, with the torque off."
 CLEAR = (
     "Take away what blocks or heats it and hold the arm: the servo has let go. Then restart it: `deskhand first-day` offers to, or switch the arm's supply "
     "off and on."

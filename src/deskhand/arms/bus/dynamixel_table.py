@@ -11,7 +11,16 @@ TORQUE, HARDWARE_ERROR, WATCHDOG, GOAL_PWM, PROFILE, POSITION, VOLTAGE = 64, 70,
 TRAITS = 56
 """Registers from 0 on that :class:`Traits` is read from."""
 LENGTHS = {RETURN_DELAY: 1, DRIVE_MODE: 1, MODE: 1, SECONDARY: 1, HOMING: 4, VELOCITY_LIMIT: 4, POSITION_MAX: 4, POSITION_MIN: 4}
-NAMES = {RETURN_DELAY: "return delay", DRIVE_MODE: "drive mode", MODE: "operating mode", SECONDARY: "secondary id", HOMING: "homing offset"}
+NAMES = {
+    RETURN_DELAY: "return delay",
+    DRIVE_MODE: "drive mode",
+    MODE: "operating mode",
+    SECONDARY: "secondary id",
+    HOMING: "homing offset",
+    VELOCITY_LIMIT: "velocity limit",
+    POSITION_MAX: "greatest position",
+    POSITION_MIN: "least position",
+}
 """Of what may be set for good."""
 
 REVERSED, TIMED = 1, 4

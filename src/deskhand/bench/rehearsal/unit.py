@@ -13,9 +13,8 @@ import yaml
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.bench.calibration.handeye import moved
 from deskhand.calibration.board import Board
-from deskhand.calibration.poses import held_board
+from deskhand.calibration.poses import default_board, held_board, lying_board
 from deskhand.cameras.config import load_camera
-from deskhand.first_day.handeye import BOARD
 from deskhand.first_day.pick import ANGLES
 from deskhand.geometry import Array, make_transform, transform_points
 from deskhand.sim.camera import mounted
@@ -31,6 +30,7 @@ BOARD_OFF = 0.008  # [m] by which the board lies or is held elsewhere
 BESIDE = 0.008  # [m] by which the block lies beside where it was proposed, each way
 BLOCK, TRAY = (0.03, 0.03, 0.03), (0.13, 0.13, 0.03)
 """[m]"""
+PAPER = 0.003  # [m] height of a board that lies on the desk
 HEIGHT = 0.002  # [m] above the desk, so that nothing overlaps at the start
 
 
@@ -47,8 +47,8 @@ class Unit:
     arm: str
     folder: Path
     seed: int = 0
-    servos: dict[str, dict[str, float]] = field(default_factory=dict)
-    """What else the arm's file of the truth says of its servos, by joint: what commissioning has changed."""
+    found: dict[str, Any] = field(default_factory=dict)
+    """What else the truth's file says in its driver section: what the servos tell since the person set them up."""
 
     def _draw(self, what: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, what])
@@ -69,7 +69,9 @@ class Unit:
         if arm.geometry:
             fixed = ("riser",)
             data["geometry"] = {k: round(v + (0.0 if k in fixed else float(rng.uniform(-LENGTH, LENGTH))), 4) for k, v in arm.geometry.items()}
-        if arm.driver.gripper is not None:
+        if arm.driver.kinds[0] == "feetech":  # what its servos tell is drawn with its box of parts
+            data["driver"] = {}
+        elif arm.driver.gripper is not None:
             share = 1 - float(rng.uniform(0, OPENING))
             data["driver"]["gripper"] = {"table": [[ticks, round(width * share, 5)] for ticks, width in arm.driver.gripper.table]}
         return data
@@ -77,9 +79,7 @@ class Unit:
     @property
     def file(self) -> Path:
         """The arm's file of the truth, written anew."""
-        path, data = self.folder / "truth.yaml", self.data
-        for joint, servo in self.servos.items():
-            data["driver"]["servos"][joint] = servo
+        path, data = self.folder / "truth.yaml", {**self.data, "driver": {**self.data["driver"], **self.found}}
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "# How the emulated unit really is: for the simulation alone.\n" + yaml.safe_dump(data, sort_keys=False)
         if not path.is_file() or path.read_text() != text:
@@ -95,7 +95,7 @@ class Unit:
 
     def camera(self, mount_file: str) -> CameraSpec:
         """Where the camera really is, which by ``mount_file`` is meant to be there."""
-        nominal = mounted(mount_file)
+        nominal = mounted(mount_file, self.nominal.name)
         off = moved(nominal.world_T_camera, CAMERA_OFF, self._draw(2))
         return CameraSpec(off, link=nominal.link, frame_id=nominal.frame_id)
 
@@ -127,9 +127,9 @@ class Unit:
 
     def _board(self, mount_file: str) -> BoardSpec:
         """In the fingers before a fixed camera, on the desk before one that the arm carries."""
-        board, rng = Board.parse(BOARD), self._draw(4)
-        if load_camera(mount_file).parent == "world":
-            return BoardSpec(BOARD, moved(held_board(board), (BOARD_OFF, np.radians(4.0)), rng), self.nominal.tcp)
-        x, y = self.place(0.0) + rng.normal(0, BOARD_OFF, 2)
-        flat = make_transform(np.diag([1.0, -1.0, -1.0]), [x - board.size[0] / 2, y + board.size[1] / 2, 0.003])
-        return BoardSpec(BOARD, flat)
+        rng, fixed = self._draw(4), load_camera(mount_file).parent == "world"
+        board = Board.parse(default_board(self.nominal, "fixed" if fixed else "wrist"))
+        if fixed:
+            return BoardSpec(board.name, moved(held_board(board), (BOARD_OFF, np.radians(4.0)), rng), self.nominal.tcp)
+        beside = [*rng.normal(0, BOARD_OFF, 2), PAPER]
+        return BoardSpec(board.name, make_transform(None, beside) @ lying_board(self.nominal, board))
