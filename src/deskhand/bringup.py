@@ -107,6 +107,7 @@ class StackOptions:
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
+    ``files`` are folders from which tools may read plans and pictures.
     """
 
     arm: str = "wx250s"
@@ -127,6 +128,7 @@ class StackOptions:
     view_port: int = 8080
     approval: str = ""
     approval_others: str = ""
+    files: tuple[Path, ...] = ()
     servos: str = ""
 
 
@@ -136,12 +138,17 @@ def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
     return {name: value for name, value in chosen.items() if value}
 
 
+def _folders(options: StackOptions) -> dict[str, Value]:
+    return {"folders": os.pathsep.join(str(folder.expanduser().resolve()) for folder in options.files)} if options.files else {}
+
+
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
+    exact: dict[str, Value] = {"check_registration": False} if simulated else {}  # a simulated camera is
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **camera},
-        "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated)},
+        "perception": {"arm": options.arm, **memory, **camera, **exact},
+        "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated), **_folders(options)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},

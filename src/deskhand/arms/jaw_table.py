@@ -1,7 +1,7 @@
 """The opening of a gripper that one Feetech servo moves, measured by a person at several angles: the table of ticks and metres in the unit's file.
 
-Only the gripper's servo has torque meanwhile, little and slow, and it stays within the limits that the range by hand has given it: never on a stop. The opening is what the arm's gripper calls its width (gripper.py): the
-distance of the pads where they come closest.
+Only the gripper's servo has torque meanwhile, little and slow, and it stays within the limits that the range by hand has given it: never on a stop.
+The opening is what the arm's gripper calls its width (gripper.py): the distance of the pads where they come closest.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def smooth(table: list[tuple[float, float]]) -> list[tuple[float, float]]:
     steps = np.diff(rows[:, 1])
     if not (np.all(steps >= LEAST_STEP) or np.all(steps <= -LEAST_STEP)):
         told = ", ".join(f"{ticks:.0f}: {1000 * width:.1f} mm" for ticks, width in rows)
-        raise DeskhandError("invalid_input", f"the opening must grow with every angle ({told}).", retry=True, hint="Measure again, always the narrowest gap between the pads.")
+        raise DeskhandError("invalid_input", f"the opening must grow with every angle ({told}).", retry=True, hint="Measure again, always the narrowest gap.")
     ticks = np.linspace(rows[0, 0], rows[-1, 0], ROWS)
     return [(float(tick), float(width)) for tick, width in zip(ticks, PchipInterpolator(rows[:, 0], rows[:, 1])(ticks), strict=True)]
 

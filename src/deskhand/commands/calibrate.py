@@ -271,27 +271,6 @@ def _say(text: str) -> None:
     Console(highlight=False).print(text, soft_wrap=True, markup=False)
 
 
-class _Terminal:
-    """The person at the terminal; see deskhand.first_day.base.Operator."""
-
-    def say(self, text: str) -> None:
-        typer.echo(text)
-
-    def act(self, _key: str, text: str) -> None:
-        typer.prompt(f"{text} Then press Enter", default="", show_default=False)
-
-    def confirm(self, _key: str, text: str) -> bool:
-        return typer.confirm(text, default=False)
-
-    def number(self, _key: str, text: str, default: float | None) -> float:
-        return float(typer.prompt(text, default=default, type=float))
-
-    def choose(self, _key: str, text: str, options: tuple[str, ...], default: str) -> str:
-        from click import Choice
-
-        return str(typer.prompt(text, default=default, type=Choice(options)))
-
-
 @group.command("arm")
 def arm_command(
     output: Annotated[Path, typer.Argument(help="File to write, for example my_arm.yaml; give it as --arm from then on.")],
@@ -299,8 +278,10 @@ def arm_command(
     driver: Annotated[str, typer.Option(help="Driver. Default: the arm's usual one.")] = "",
     port: Annotated[str, typer.Option(help="Port. Default: as in the arm's file.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+    lerobot: Annotated[Path | None, typer.Option(help="so101: take homing and ranges from this calibration file of lerobot.")] = None,
+    save_lerobot: Annotated[Path | None, typer.Option(help="so101: write the calibration for lerobot, too.")] = None,
 ) -> None:
-    """Servo offsets, link lengths and the gripper's widths of one arm.
+    """Servo offsets, link lengths and the gripper's widths of one arm; of an so101 numbers, homing, ranges and the jaw's opening.
 
     Asks before anything moves or lets go; only the gripper is moved, slowly. No other program may use the arm meanwhile.
     """
@@ -311,11 +292,17 @@ def arm_command(
     from deskhand.arms.driver import ArmDriver
     from deskhand.arms.model import RobotModel
     from deskhand.arms.unit import UnitCalibration
+    from deskhand.commands.first_day import Terminal
 
     if output.exists() and not force:
         raise DeskhandError("config_error", f"{output} exists.", hint="Give --force to write over it.")
     config = load_arm(require_arm(arm))
-    talk = _Terminal()
+    talk = Terminal()
+    if (driver or config.driver.kinds[0]) == "feetech":
+        _calibrate_feetech(RobotModel.load(config), port, output, lerobot, save_lerobot)
+        return
+    if lerobot is not None or save_lerobot is not None:
+        raise DeskhandError("config_error", f"{config.name} has no servos that lerobot calibrates.", hint="so101 has.")
     unit = ArmDriver(RobotModel.load(config), make_bus(config.driver, driver, port), hold=False)
     unit.start()
     try:
@@ -327,3 +314,21 @@ def arm_command(
         unit.close()
     load_arm(str(output))
     talk.say(f"written: {output}. Use it: deskhand up robot --arm {output}")
+
+
+def _calibrate_feetech(model: RobotModel, port: str, output: Path, lerobot: Path | None, save_lerobot: Path | None) -> None:
+    from deskhand.arms.bus.feetech_setup import FeetechSetup
+    from deskhand.arms.config import load_arm
+    from deskhand.arms.feetech_unit import calibrate
+    from deskhand.arms.ports import find_port
+    from deskhand.commands.first_day import Terminal
+
+    person = Terminal()
+    bus = FeetechSetup(port or find_port(person, model.arm.name).path)
+    bus.open()
+    try:
+        calibrate(model, bus, person, output, lerobot, save_lerobot)
+    finally:
+        bus.close()
+    load_arm(str(output))
+    person.say(f"written: {output}. Use it: deskhand up robot --arm {output} --driver feetech")

@@ -70,6 +70,7 @@ def up(
     approval_others: Annotated[
         str, typer.Option(help="The same for callers other than your own tasks: MCP clients, other nodes. Default: as config/safety.yaml; sim: never.")
     ] = "",
+    files: Annotated[list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again.")] = None,
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.
@@ -80,7 +81,7 @@ def up(
     """
     from deskhand.bringup import StackOptions, robot_nodes
 
-    files = tuple(_existing(file) for file in parameters or ())
+    parameter_files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(
         arm=require_arm(arm) if target is Target.robot else arm or SIMULATED,
         camera=camera,
@@ -92,12 +93,13 @@ def up(
         planner=planner,
         brain=brain,
         namespace=namespace,
-        parameter_files=files,
+        parameter_files=parameter_files,
         memory=str(memory.resolve()) if memory else "",
         view=view,
         view_port=page_port(view_port) if view else view_port,
         approval=approval,
         approval_others=approval_others,
+        files=tuple(files or ()),
     )
     log = log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S")
     if target is Target.robot:

@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -68,6 +69,7 @@ class ToolContext:
         resources: where images, clouds and trajectories are put, so that the result carries only a reference.
         publish: tell an event; in continuous and event tools only.
         watches: the continuous tools that run in this session; None outside of one.
+        folders: that the operator named: files are read from there alone (tools/files.py).
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
@@ -81,6 +83,7 @@ class ToolContext:
     resources: Resources = field(default_factory=ResourceStore)
     publish: Callable[[Mapping[str, Any]], None] = _no_publish
     watches: Watches | None = None
+    folders: tuple[Path, ...] = ()
 
     def show(self, ref: ResourceRef) -> None:
         """Show an intermediate image (or other resource) to whoever follows the call."""

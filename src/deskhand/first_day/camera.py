@@ -12,6 +12,7 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.cameras.bringup import CAMERAS
 from deskhand.cameras.config import camera_of
+from deskhand.cameras.registration import MOST_LOOKS, RegistrationWatch
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.robot import Robot
@@ -71,7 +72,7 @@ def choose(day: Day) -> Mapping[str, Any]:
     kinds = tuple(kind for kind in CAMERAS if kind != "file")
     settings["camera"] = operator.choose("camera.kind", "Which camera? ros: one whose node already publishes.", kinds, settings.get("camera", kinds[0]))
     where = operator.choose("camera.where", "Does it stand beside the desk (fixed), or does the hand carry it (wrist)?", ("fixed", "wrist"), "fixed")
-    settings["mount"] = camera_of(load_arm(day.unit).name, where)
+    settings["mount"] = settings.get(f"mount.{where}") or camera_of(load_arm(day.unit).name, where)
     operator.act("camera.place", _PLACE[where])
     robot = robot_before_calibration(day)
     frame = observed(robot)
@@ -82,6 +83,29 @@ def choose(day: Day) -> Mapping[str, Any]:
         raise DeskhandError("cancelled", "the camera does not show the desk.", hint="Turn it, clean it, light the desk evenly, and run again.")
     k = frame.intrinsics
     return {"camera": settings["camera"], "where": where, "size": [k.width, k.height], "depth_share": share, "middle_m": middle, "pictures": files}
+
+
+def registered(day: Day) -> Mapping[str, Any]:
+    """Edges of depth lie on those of colour: the depth of each pixel is that of what the pixel shows.
+
+    Raises:
+        DeskhandError: ``config_error`` when depth is not aligned; ``no_frame`` when the pictures do not tell, and the person does not know either.
+    """
+    day.operator.act(
+        "registration.things", "Lay two or three boxes or cups of different height into the picture; the arm may be in it too. They need not be measured."
+    )
+    robot, watch = robot_before_calibration(day), RegistrationWatch()
+    for _ in range(MOST_LOOKS):
+        frame = observed(robot)
+        watch.look(frame.color, frame.depth)
+        if watch.seen.verdict == "registered":
+            break
+    day.operator.act("registration.away", "Take them away again.")
+    if watch.seen.verdict != "registered" and not day.operator.confirm(
+        "registration.unknown", f"{watch.seen.words()}. Has its driver depth registration (aligned depth) switched on, so that we go on?"
+    ):
+        raise DeskhandError("no_frame", f"{watch.seen.words()}.", hint="More things with clear edges, half a metre from the camera, in good light.")
+    return {"verdict": watch.seen.verdict, "edges": watch.seen.edges}
 
 
 _PLACE = {

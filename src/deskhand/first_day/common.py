@@ -43,6 +43,13 @@ AFTER = (
         seen="two pictures of the desk, colour and depth",
     ),
     Step(
+        "registration",
+        "depth lies on colour, pixel by pixel",
+        1.0,
+        camera.registered,
+        seen="depth is aligned to colour; a camera whose depth is not registered is refused here",
+    ),
+    Step(
         "handeye",
         "the robot knows where its camera is",
         10.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,8 @@ def pick(day: Day) -> Mapping[str, Any]:
     result = day.needs().task(instruction)
     frame, scene = observed(robot), robot.detect_objects()
     picture = write(day.picture("pick"), frame.color)
-    episode = str(result["episode"])
-    where = f"See {picture} and {episode}." if episode else f"See {picture}."
+    episode = str(result["episode"]) or _newest(day.folder / "episodes")
+    where = f"See {picture} and {episode}."
     if not result["success"]:
         raise DeskhandError(result["error_code"] or "task_incomplete", f"the pick did not succeed: {result['error_message'] or result['summary']}", hint=where)
     tray = _tray(scene)
@@ -109,6 +110,11 @@ def pick(day: Day) -> Mapping[str, Any]:
     if not operator.confirm("pick.seen", f"Does the {color} block lie in the {tray.label}?"):
         raise DeskhandError("place_failed", "the block does not lie where the robot sees it.", hint=where)
     return {"instruction": instruction, "summary": result["summary"], "tool_calls": result["tool_calls"], "picture": str(picture), "episode": episode}
+
+
+def _newest(folder: Path) -> str:
+    """The newest episode that the recorder has begun; empty without one."""
+    return max((str(path) for path in folder.glob("*") if path.is_dir()), default="")
 
 
 def within(tray: SceneObject, point: Array) -> bool:

@@ -176,7 +176,9 @@ class ArmActions:
     def _check_grip(self, goal: GripperCommand.Goal) -> GoalResponse:
         command = goal.command
         if not np.isfinite(command.position) or not np.isfinite(command.max_effort) or command.max_effort < 0:
-            self._node.get_logger().error(f"gripper command rejected: position {command.position} and effort {command.max_effort} must be finite, the effort not negative.")
+            self._node.get_logger().error(
+                f"gripper command rejected: position {command.position} and effort {command.max_effort} must be finite, the effort not negative."
+            )
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 

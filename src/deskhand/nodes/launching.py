@@ -26,6 +26,7 @@ STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "view": ("false", "true: also serve the operator page, on this machine alone"),
     "view_port": ("8080", "port of the operator page"),
     "approval": ("", "which tool calls wait for the operator's leave: never, motion or always; empty: as config/safety.yaml says"),
+    "files": ("", "folders from which tools may read plans and reference pictures, with ':' between"),
     "approval_others": ("", "the same for callers other than the operator's own task; empty: as config/safety.yaml says, never in simulation"),
 }
 """Launch arguments that every bring-up has: default and description."""
@@ -45,6 +46,7 @@ def stack_options(values: Mapping[str, str], **more: Any) -> StackOptions:
         view_port=int(values["view_port"]),
         approval=values["approval"],
         approval_others=values["approval_others"],
+        files=tuple(Path(folder) for folder in values["files"].split(os.pathsep) if folder),
         **more,
     )
 

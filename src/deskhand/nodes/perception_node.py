@@ -20,6 +20,7 @@ from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.drift import require_still
 from deskhand.cameras.config import load_camera
+from deskhand.cameras.registration import RegistrationWatch
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
@@ -56,6 +57,7 @@ class Parameters(PerceptionSettings):
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
+        check_registration: look at the first pictures whether depth is aligned to colour, and refuse it where it is not.
         max_camera_shift, max_camera_turn: [m], [rad] that a camera whose file `deskhand calibrate` wrote may have moved since; 0: not looked at.
     """
 
@@ -66,6 +68,7 @@ class Parameters(PerceptionSettings):
     self_filter: bool = True
     memory_file: str = ""
     timeout: float = 5.0
+    check_registration: bool = True
     max_camera_shift: float = 0.008
     max_camera_turn: float = 0.02
 
@@ -84,6 +87,7 @@ class PerceptionNode(DeskhandNode):
         self._tf = TfListener(self)
         self._mount = load_camera(self.parameters.camera) if self.parameters.camera else None
         self._camera_checked = float("-inf")
+        self._registration = RegistrationWatch() if self.parameters.check_registration else None
         if self._mount is not None:
             self._tf.put(self._mount.parent, self._mount.child, self._mount.pose, static=True)
         self._camera = CameraClient(self, self._extrinsics, self.parameters.timeout)
@@ -131,6 +135,8 @@ class PerceptionNode(DeskhandNode):
             self._camera_checked = frame.stamp
 
     def _timed(self, frames: list[Frame], joints: Joints | None, add: bool) -> Scene:
+        if self._registration is not None:
+            self._registration.look(frames[-1].color, frames[-1].depth)
         self.check_camera(frames[-1])
         begun = time.perf_counter()
         scene = self._views.look(steady(frames), joints, add)

@@ -82,6 +82,7 @@ class Parameters:
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
         baseline: also load the action of direct mode.
         mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
+        folders: from which tools may read files (plans, reference pictures), with ":" between; empty: none.
         mounts: tool servers of other namespaces whose tools are mounted, ``name=/namespace`` with spaces between; mounted when they are there.
     """
 
@@ -98,6 +99,7 @@ class Parameters:
     other_packages: bool = True
     baseline: bool = False
     mcp_servers: str = ""
+    folders: str = ""
     mounts: str = ""
 
 
@@ -131,6 +133,7 @@ class ToolServerNode(DeskhandNode):
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
             measured=_measured_file(self.parameters),
+            folders=[Path(folder).expanduser() for folder in self.parameters.folders.split(os.pathsep) if folder],
         )
         self._mounted: list[RosToolClient] = []
         self._connections = self._mount_mcp()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -120,17 +121,18 @@ def make_session(
     events: Sink = nowhere,
     lock_wait: float = 5.0,
     measured: Path | None = None,
+    folders: Sequence[Path] = (),
 ) -> Session:
     """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike.
 
     ``memory`` is open and stays the caller's; without one, and without a ``belief`` that has one, what happens is remembered as long as the session lives.
-    ``measured`` is the file that keeps latency and success of the tools over restarts.
+    ``folders``: that the operator named, tools read files from there alone. ``measured`` is the file that keeps latency and success of the tools over restarts.
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
 
     def context() -> ToolContext:
-        return ToolContext(robot, shared, placed=placed)
+        return ToolContext(robot, shared, placed=placed, folders=tuple(folders))
 
     return Session(
         registry or load_tools()[0],

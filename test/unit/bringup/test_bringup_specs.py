@@ -267,3 +267,17 @@ def test_leave_for_other_callers_is_the_safety_files_on_a_robot_and_none_in_simu
     assert server(sim_nodes(StackOptions(approval_others="motion")))["approval_others"] == "motion"
     assert "approval_others" not in server(robot_nodes(StackOptions(driver="mock"))) and load_safety().approval_others == "motion"
     assert server(robot_nodes(StackOptions(driver="mock", approval_others="always")))["approval_others"] == "always"
+
+
+def test_the_arms_own_wrist_camera_is_what_all_nodes_are_given() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc", camera="orbbec", camera_mount="wrist"))}
+    assert specs["camera"].parameters["mount"] == specs["perception"].parameters["camera"] == "wrist_jetarm"
+    other = {spec.name: spec for spec in robot_nodes(StackOptions(arm="wx250s", camera_mount="wrist"))}
+    assert other["perception"].parameters["camera"] == "wrist"
+
+
+def test_the_vendors_camera_of_the_jetarm_has_a_name_for_its_topics() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(arm="jetarm", camera="jetarm_vendor"))}
+    assert "camera" not in specs
+    assert ("camera/color/image_raw", "/depth_cam/rgb/image_raw") in specs["perception"].remappings
+    assert ("camera/aligned_depth_to_color/image_raw", "/depth_cam/depth/image_raw") in specs["perception"].remappings

@@ -17,6 +17,7 @@ from deskhand.errors import DeskhandError
 
 STS3215 = 777  # model number
 SCAN = 0.8  # [s] in which all servos have answered a ping to everybody, as long as lerobot waits
+ASKED = 3  # times, each with the bus's own tries, until a servo is not there: nothing here is in a hurry
 SETTLE = 0.02  # [s] that a servo takes to store a register
 
 REGISTERS: dict[str, tuple[int, int, int | None]] = {
@@ -72,7 +73,7 @@ class FeetechSetup(FeetechBus):
     def __init__(
         self,
         port: str | Port,
-        latency: float = 0.02,
+        latency: float = 0.05,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -118,7 +119,7 @@ class FeetechSetup(FeetechBus):
             DeskhandError: ``device_unavailable`` when the servo does not answer.
         """
         address, length, sign = REGISTERS[name]
-        data = self._read(servo, address, length)
+        data = next((data for _ in range(ASKED) if (data := self._read(servo, address, length)) is not None), None)
         if data is None:
             raise DeskhandError("device_unavailable", f"servo {servo} does not answer.", retry=True, hint="Is its cable in, and the power on?")
         value = int.from_bytes(data, "little")

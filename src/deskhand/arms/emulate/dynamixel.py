@@ -118,7 +118,10 @@ class DynamixelServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        counted = self._way * self.servo.reading()
+        return round(self._counted(self.servo.reading()))
+
+    def _counted(self, encoder: float) -> float:
+        counted = self._way * encoder
         return (counted % TURN if self["mode"] == POSITION_MODE else counted) + self["homing_offset"]
 
     # ------------------------------------------------------------ reading
@@ -218,7 +221,7 @@ class DynamixelServo(RegisterServo):
             limit = self["velocity_limit"]
             servo.move(servo.position() + self._way * min(max(self["goal_velocity"], -limit), limit) * SPEED_UNIT * LONG, LONG)
         elif self["mode"] in (POSITION_MODE, EXTENDED_MODE, CURRENT_POSITION_MODE):
-            ticks = self._way * (self["goal"] - self.present())
+            ticks = self._way * (self["goal"] - self._counted(servo.position()))
             servo.move(servo.position() + ticks, self._duration(abs(ticks)))
 
     def _duration(self, ticks: float) -> float:

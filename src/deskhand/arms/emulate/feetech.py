@@ -118,7 +118,10 @@ class FeetechServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        counted = self.servo.reading() - self["homing_offset"]
+        return round(self._counted(self.servo.reading()))
+
+    def _counted(self, encoder: float) -> float:
+        counted = encoder - self["homing_offset"]
         return counted if self["phase"] & MULTI_TURN or self["mode"] == STEP_MODE else counted % TURN
 
     # ------------------------------------------------------------ reading
@@ -175,7 +178,7 @@ class FeetechServo(RegisterServo):
 
     def _switch(self, value: int) -> None:
         if value == SET_MIDDLE:
-            offset = (round(self.servo.position()) - MIDDLE) % TURN
+            offset = (self.servo.reading() - MIDDLE) % TURN
             self["homing_offset"] = max(offset - TURN if offset >= TURN // 2 else offset, -2047)
             self.keep()
         else:
@@ -195,7 +198,7 @@ class FeetechServo(RegisterServo):
         elif self["mode"] == POSITION_MODE:
             low, high = self["min_position"], self["max_position"]
             goal = self["goal"] if low == high == 0 else min(max(self["goal"], low), high)
-            self._turn(goal - (round(here) - self["homing_offset"] if self["phase"] & MULTI_TURN else self.present()), abs(speed), limit)
+            self._turn(goal - self._counted(here), abs(speed), limit)
 
     def _turn(self, ticks: float, speed: float, limit: float) -> None:
         if self._overloaded and ticks * self._pushing > 0:

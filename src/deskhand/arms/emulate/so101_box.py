@@ -25,7 +25,7 @@ BY_EYE = np.radians(4.0)  # by which a person misses a pose
 BY_SQUARE = np.radians(0.15)  # with a set square
 READ = 0.00025  # [m] by which a person misreads a caliper
 BEYOND = np.radians(1.0)  # by which the stops lie beyond the description's limits, on both sides
-SHARE = 12  # pieces of a joint's travel by hand
+SHARE = 6  # pieces of a joint's travel by hand
 UNSEEN = 5.0  # [s] without a reading: nobody watches
 
 
@@ -98,6 +98,19 @@ class BoxedSo101:
             while self.emulator.served < seen + 2 and time.monotonic() < end and threading.active_count() > 1:
                 time.sleep(0.0002)
 
+    def truth(self) -> dict[str, Any]:
+        """What the arm's file would have to say of the servos as they are set now; ``driver`` section."""
+        servos = {}
+        for name in self.model.arm.joints:
+            zero = (self.shaft(name, 0.0) - self.units[name]["homing_offset"]) % TURN
+            servos[name] = {"zero": round(zero, 2)}
+        jaw = self.units[GRIPPER]
+        table = []
+        for angle in np.linspace(*self.stops(GRIPPER), 25):
+            ticks = (self.shaft(GRIPPER, float(angle)) - jaw["homing_offset"]) % TURN
+            table.append([round(float(ticks), 2), round(self.model.arm.gripper.width_of(float(angle)), 5)])
+        return {"servos": servos, "gripper": {"table": table}}
+
     def by_eye(self, most: float = BY_EYE) -> float:
         """[rad] by which a person misses."""
         return float(self._random.uniform(-most, most))
@@ -126,7 +139,7 @@ class Owner:
 
     def knows(self, key: str) -> bool:
         """Whether a question is for this one."""
-        return key.split(".")[0] in ("port", "ids", "home", "range", "zero", "gripper", "lerobot")
+        return key.split(".")[0] in ("port", "ids", "settings", "home", "range", "zero", "gripper", "check", "lerobot")
 
     def act(self, key: str, text: str) -> None:
         """See Operator."""
@@ -142,6 +155,9 @@ class Owner:
         elif step == "range":
             low, high = self.arm.stops(name)
             self.arm.swing(name, low, high)
+        elif key == "check.pose":
+            self.pose()
+            self.arm.turn(GRIPPER, self.arm.stops(GRIPPER)[0])
         elif step == "zero":
             self.arm.turn(name, self.arm.by_eye(BY_SQUARE))
         elif step != "port":

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.arms.emulate.so101_box import Owner
+from deskhand.arms.emulate.so101_box import BY_SQUARE, Owner
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
-from deskhand.bench.rehearsal.person import Answer, nothing, usual, yes
+from deskhand.bench.rehearsal.person import Answer, nothing, yes
 from deskhand.bench.rehearsal.servos import BoxedServos
 
-SET_SQUARE = np.radians(0.3)  # to which a person puts a joint right with a set square
 CALIPER = 0.0001  # [m] to which a person reads a caliper
 TURN = np.radians(12.0)  # that a person turns a joint by, to see which way it counts
 
@@ -23,7 +22,7 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
 
     def put_into_pose(*_: Any) -> bool:
         truth = nodes.unit.truth
-        servos.put(np.array(truth.named_poses[truth.driver.reference]) + rng.normal(0, SET_SQUARE, len(truth.joints)))
+        servos.put(np.array(truth.named_poses[truth.driver.reference]) + rng.uniform(-BY_SQUARE, BY_SQUARE, len(truth.joints)))
         return True
 
     def length(key: str, _text: str, _default: Any) -> float:
@@ -37,7 +36,10 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
         servos.turn(joint, float(servos.angles()[joints.index(joint)] + TURN))
 
     return {
+        "service.": nothing,
         "port.": nothing,
+        "service.stop": nothing,
+        "camera.turns": yes,
         "servos.restart.": yes,
         "registers.write": yes,
         "senses.let_go": yes,
@@ -56,16 +58,26 @@ def boxed(nodes: RehearsedNodes) -> dict[str, Answer]:
     assert isinstance(nodes.servos, BoxedServos)
     owner = Owner(nodes.servos.box)
 
-    def answer(key: str, text: str, default: Any) -> Any:
-        if key.startswith("gripper.gap"):
-            return owner.number(key, text, default)
-        if key in ACTS or key.startswith(tuple(f"{name}." for name in ACTS)):
-            return owner.act(key, text)
+    def hands(key: str, text: str, _default: Any) -> None:
+        owner.act(key, text)
+
+    def answer(key: str, text: str, _default: Any) -> bool:
         return owner.confirm(key, text)
 
-    return {f"{name}{end}": answer for name in (*ACTS, "home", "gripper", "lerobot") for end in ("", ".")} | {"port.": usual}
+    def opening(key: str, text: str, default: Any) -> float:
+        return owner.number(key, text, default)
+
+    acts: dict[str, Answer] = dict.fromkeys(("ids.", "home.pose", "range.", "zero.", "check.pose", "port."), hands)
+    return {
+        **acts,
+        "ids.found": answer,
+        "settings.": answer,
+        "home.": answer,
+        "gripper.": answer,
+        "gripper.gap": opening,
+        "gripper.gap.": opening,
+        "lerobot.": answer,
+    }
 
 
-ACTS = ("ids", "home.pose", "range", "zero")
-"""Questions of an SO-101 that hands answer."""
 HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": assembled, "wx250s": assembled, "so101": boxed}

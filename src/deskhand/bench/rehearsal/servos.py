@@ -16,7 +16,6 @@ from deskhand.arms.emulate.dynamixel import DynamixelEmulator
 from deskhand.arms.emulate.line import Line
 from deskhand.arms.emulate.servo import Servo
 from deskhand.arms.emulate.so101_box import BoxedSo101
-from deskhand.arms.feetech_ids import GRIPPER
 from deskhand.arms.model import RobotModel
 from deskhand.bench.rehearsal.unit import Unit
 from deskhand.errors import DeskhandError
@@ -24,8 +23,8 @@ from deskhand.geometry import Array
 
 SAMPLING = 0.05  # [s]
 SLOW_HANDS = 1.0  # [s]
+LETS_GO = 5.0  # [s] that hands wait for a servo to let go
 PWM_MODE = 16  # of the gripper's servo, in which Interbotix' software leaves it
-ROWS = 12  # of a gripper's table
 
 
 class Servos(ABC):
@@ -110,6 +109,9 @@ class AssembledServos(Servos):
     def turn(self, joint: str, angle: float) -> None:
         """See Servos."""
         config, servo = self._of(joint)
+        end = time.monotonic() + LETS_GO
+        while servo.torque and time.monotonic() < end:
+            time.sleep(SAMPLING)
         if servo.torque:
             raise DeskhandError("internal_error", f"hands were to turn {joint}, whose servo holds.")
         servo.shaft.position = config.pulse_of(angle)
@@ -153,15 +155,7 @@ class BoxedServos(Servos):
     def pull(self) -> None:
         """See Servos: the simulated servos tell what these, as they are homed now, tell."""
         super().pull()
-        arm = self.unit.nominal
-        servos = {joint: {"zero": round(self._told(joint, 0.0), 3)} for joint in arm.joints}
-        widths = np.linspace(arm.gripper.width_min, arm.gripper.width_max, ROWS)
-        table: list[list[float]] = [[round(self._told(GRIPPER, arm.gripper.position_of(width)), 2), round(float(width), 5)] for width in widths]
-        self.unit.found = {"servos": servos, "gripper": {"table": table}}
-
-    def _told(self, name: str, angle: float) -> float:
-        """[ticks] that a servo says at an angle [rad], within its turn."""
-        return float((self.box.shaft(name, angle) - self.box.units[name]["homing_offset"]) % 4096)
+        self.unit.found = self.box.truth()
 
 
 def servos_of(unit: Unit, kind: str, port: str) -> Servos:

@@ -30,7 +30,9 @@ REST = 0.004  # [m] around the points within which others belong to the thing to
 class CloudGrasp(TypedDict):
     """One grasp from above."""
 
-    position: Annotated[list[float], Field(description="of the tcp in world [m], as plan_motion takes it: the point between the finger tips, or rigid to the fixed jaw")]
+    position: Annotated[
+        list[float], Field(description="of the tcp in world [m], as plan_motion takes it: the point between the finger tips, or rigid to the fixed jaw")
+    ]
     approach: Annotated[list[float], Field(description="unit vector in which the hand moves in")]
     closing: Annotated[list[float], Field(description="unit vector along which the fingers close")]
     yaw: Annotated[float, Field(description="turn of the closing direction about world z [rad], as plan_motion takes it with approach down")]
