@@ -23,6 +23,7 @@ from deskhand.geometry import Array
 
 SAMPLING = 0.05  # [s]
 SLOW_HANDS = 1.0  # [s]
+LETS_GO = 5.0  # [s] that hands wait for a servo to let go
 PWM_MODE = 16  # of the gripper's servo, in which Interbotix' software leaves it
 
 
@@ -108,6 +109,9 @@ class AssembledServos(Servos):
     def turn(self, joint: str, angle: float) -> None:
         """See Servos."""
         config, servo = self._of(joint)
+        end = time.monotonic() + LETS_GO
+        while servo.torque and time.monotonic() < end:
+            time.sleep(SAMPLING)
         if servo.torque:
             raise DeskhandError("internal_error", f"hands were to turn {joint}, whose servo holds.")
         servo.shaft.position = config.pulse_of(angle)
