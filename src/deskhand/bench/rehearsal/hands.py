@@ -50,7 +50,6 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
         "lengths.": length,
         "gripper": yes,
         "gripper.width.": opening,
-        "camera.turns": yes,
     }
 
 
