@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import ServoReality, Slack, load_reality
 from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.emulate.rrc import RrcEmulator
-from deskhand.arms.follower import GOAL_TOLERANCE_VIOLATED
 from deskhand.arms.gravity import GravityLoad
 from deskhand.arms.model import RobotModel
+from deskhand.arms.trim import MOST, Trim
 from deskhand.errors import DeskhandError
 
 BACK = HOME + np.array([0.15, 0.15, 0.15, 0.05, 0.15])
@@ -53,12 +54,11 @@ def test_a_false_first_answer_moves_nothing(kind: str) -> None:
         rig = Rig(MODEL, kind)
         for servo in rig.emulator.servos.values():
             servo.set_torque(False)
-        before, send, seen = rig.true_angles(), rig.port.send, 0
+        before, seen = rig.true_angles(), 0
 
-        def lie(frame: bytes, rig: Rig = rig, which: int = which) -> None:
+        def lie(frame: bytes, send: Callable[[bytes], None] = rig.port.send, which: int = which) -> None:
             nonlocal seen
-            data = frame[4:-1]
-            position = rrc.read_answer(data, 1, rrc.READ_POSITION) if kind == "hiwonder_rrc" else lx16a.read_answer(frame, 1, lx16a.READ_POSITION)
+            position = rrc.read_answer(frame[4:-1], 1, rrc.READ_POSITION) if kind == "hiwonder_rrc" else lx16a.read_answer(frame, 1, lx16a.READ_POSITION)
             if position is not None:
                 seen += 1
                 if seen == which + 1:
@@ -122,11 +122,10 @@ def test_what_gravity_leaves_is_trimmed_and_learnt(kind: str) -> None:
 
 
 def test_a_trim_has_a_bound_and_keeps_to_the_joint_limits() -> None:
-    rig = taken("hiwonder_rrc", ServoReality(sag=math.radians(8)))
-    follower = rig.finish(rig.driver.follow(smooth([rig.driver.joint_state().of(ARM.joints), OUT], 2.5)))
-    assert follower.code == GOAL_TOLERANCE_VIOLATED
-    told = np.array([servo.angle_of(rig.emulator.servos[servo.id].goal) for servo in SERVOS])
-    assert np.abs(told - OUT).max() < math.radians(6.5)
+    trim = Trim(MODEL)
+    for _ in range(5):
+        trim.learn(OUT, np.full(len(ARM.joints), math.radians(20)))
+        assert np.abs(trim.at(OUT)).max() <= MOST + 1e-9 and np.abs(trim.at(HOME)).max() <= MOST + 1e-9
     limit = RobotModel.load(ARM).limits["joint2"][1]
     rig = taken("hiwonder_rrc", ServoReality(sag=math.radians(2)))
     goal = HOME.copy()
