@@ -17,6 +17,7 @@ import yaml
 from deskhand.arms.bus import dynamixel_table as table
 from deskhand.arms.bus.dynamixel import DynamixelBus
 from deskhand.arms.config import ArmConfig, load_arm
+from deskhand.arms.driver import ArmDriver
 from deskhand.arms.ports import find_port
 from deskhand.arms.unit import UnitCalibration
 from deskhand.errors import DeskhandError
@@ -24,11 +25,13 @@ from deskhand.first_day.base import Day, Step
 from deskhand.first_day.dry_run import arm_driver
 from deskhand.first_day.workplace import port_of
 from deskhand.first_day.wx250s_servos import Change, changes, numbers, unevenness
+from deskhand.geometry import Array
 
 U2D2 = (0x0403, 0x6014)
 LATENCY = 2  # [ms] of the adapter's own waiting, more of which makes every reading late
 LATENCY_FILE = "/sys/class/tty/{}/device/latency_timer"
 PATIENCE = 0.25  # [s] for an answer: nothing moves, and a servo that is called missing should be
+READ_WITHIN = 3.0  # [s] for what hands have turned to be read
 TURNED = np.radians(5.0)  # a joint that was turned by hand by less has not been turned
 LINKAGE_OFF = 0.006  # [m] by which the measured pads may be apart from what the vendor's linkage says
 SENSES = {
@@ -222,11 +225,22 @@ def senses(day: Day) -> Mapping[str, Any]:
         for joint in driver.arm.joints:
             before = driver.joint_state().of(driver.arm.joints)
             operator.act(f"sense.{joint}", f"Turn {SENSES[joint]}, by 10 degrees or more, and leave it there.")
-            time.sleep(0.2)
-            went = np.asarray(driver.joint_state().of(driver.arm.joints)) - before
+            went = _turned(driver, before)
             turned[joint] = round(float(np.degrees(went[driver.arm.joints.index(joint)])), 1)
             _check_sense(driver.arm, joint, went)
     return {"turned_degrees": turned}
+
+
+def _turned(driver: ArmDriver, before: Array) -> Array:
+    """(n,) [rad] from ``before`` to where the joints stand still, waited for a while: what the hands did is read a moment later."""
+    end, last = time.monotonic() + READ_WITHIN, before
+    while True:
+        time.sleep(0.2)
+        here = np.asarray(driver.joint_state().of(driver.arm.joints))
+        still = np.abs(here - last).max() < np.radians(0.5)
+        if time.monotonic() > end or (still and np.abs(here - before).max() > TURNED):
+            return here - before
+        last = here
 
 
 def _check_sense(arm: ArmConfig, joint: str, went: Any) -> None:

@@ -150,8 +150,8 @@ class DynamixelServo(RegisterServo):
         if 0 < self["watchdog"] < 128 and servo.time - self._heard > WATCHDOG_UNIT * self["watchdog"]:
             self["watchdog"] = STRUCK
             servo.stop()
-        load = min(servo.load, self["goal_pwm"] / FULL_PWM)  # less than all of its output is no overload
-        self._full_since = None if load < 1.0 else servo.time if self._full_since is None else self._full_since
+        servo.most = self["goal_pwm"] / FULL_PWM  # less than all of its output is no overload, and heats less
+        self._full_since = None if servo.load < 1.0 else servo.time if self._full_since is None else self._full_since
         volts = servo.voltage * 10
         error = 0 if self["min_voltage"] <= volts <= self["max_voltage"] else VOLTAGE
         error |= HOT if servo.temperature > self["max_temperature"] else 0
