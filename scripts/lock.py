@@ -25,8 +25,8 @@ SETS = ("core", "sim", "view", "search", "servos", "detectors", "anthropic", "ca
 """What goes into a lock, of requirements/."""
 GLIBC = "manylinux_2_28"
 """Wheels for the C library of Debian 10 and newer: Ubuntu 22.04 (also of JetPack 6) has 2.35, 24.04 has 2.39."""
-SOURCE_ONLY = ("feetech-servo-sdk", "empy", "notify2")
-"""Pure Python without a wheel in the registry; everything else must have one for the processor."""
+SOURCE_ONLY = ("feetech-servo-sdk", "empy")
+"""Pure Python without a wheel in the registry; everything else must have one for the processor, so that nothing is compiled."""
 LOOSENED = {"cmeel-boost": ("1.90.0", ("cmeel", "numpy")), "pyorbbecsdk2": ("2.1.2", ())}
 """Distributions whose own requirements are not followed: (version, requirements in their place).
 
@@ -60,19 +60,18 @@ class Target:
         return ("ros",) if self.ros_wheels else SETS
 
     def header(self) -> str:
-        """First lines of the lock."""
+        """First lines of the lock: what it is, and that nothing is compiled but what :data:`SOURCE_ONLY` names."""
         sets = ", ".join(self.sets)
-        return f"# Made by `make lock`: {sets} for Python {self.python} on {self.machine} with numpy {self.numpy}. Install with pip's --no-deps.\n"
+        title = f"# Made by `make lock`: {sets} for Python {self.python} on {self.machine} with numpy {self.numpy}. Install with pip's --no-deps."
+        return "\n".join([title, "--only-binary :all:", *(f"--no-binary {name}" for name in SOURCE_ONLY), ""])
 
 
-PYTHONS = ("3.10", "3.12")
-"""Those of Ubuntu 22.04 (Humble) and 24.04 (Jazzy)."""
-BESIDE_ROS = tuple(Target(python, machine, numpy) for machine in ("aarch64", "x86_64") for python in PYTHONS for numpy in (1, 2))
-"""The eight combinations of {Python 3.10, 3.12} x {aarch64, x86-64} x {numpy 1, 2}."""
-DEBIAN = Target("3.11", "x86_64", 2)
+UBUNTU = tuple(Target(python, machine, numpy) for machine in ("aarch64", "x86_64") for python in ("3.10", "3.12") for numpy in (1, 2))
+"""The eight combinations of {3.10 of Ubuntu 22.04 and Humble, 3.12 of 24.04 and Jazzy} x {aarch64, x86-64} x {numpy 1, 2}."""
+DEBIAN = tuple(Target("3.11", "x86_64", numpy) for numpy in (1, 2))
+TARGETS = (*UBUNTU, *DEBIAN)
 WHEELS = tuple(Target(python, "x86_64", 2, ros_wheels=True) for python in ("3.10", "3.11", "3.12"))
 """ROS 2 itself as wheels, which there are for x86-64 alone."""
-TARGETS = (*BESIDE_ROS, DEBIAN, *WHEELS)
 AT_ONCE = 6
 
 
@@ -141,6 +140,22 @@ def index_environment(environment: dict[str, str]) -> dict[str, str]:
     return environment
 
 
+def reach_registry() -> None:
+    """See that the registry answers, with the smallest of requirements.
+
+    Raises:
+        LockError: when it does not within a minute.
+    """
+    command = [find_uv(), "pip", "compile", "--quiet", "--no-header", "--no-deps", "--refresh-package", "typing-extensions", "-"]
+    environment = {**index_environment(dict(os.environ)), "UV_HTTP_TIMEOUT": "20"}
+    try:
+        done = subprocess.run(command, input="typing-extensions", capture_output=True, text=True, timeout=60.0, env=environment)
+    except subprocess.TimeoutExpired as error:
+        raise LockError("the package registry cannot be reached: no answer within a minute.") from error
+    if done.returncode:
+        raise LockError(f"the package registry cannot be reached: {(done.stderr.strip().splitlines() or ['no reason given'])[-1].strip()}")
+
+
 def resolve_all(targets: tuple[Target, ...], upgrade: bool = False) -> dict[Target, tuple[str, str]]:
     """The lock that is there and the one that resolving gives, several at a time: most of it is waiting for the registry.
 
@@ -182,10 +197,10 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         if not arguments.check:
-            for targets in ((*BESIDE_ROS, DEBIAN), WHEELS):  # ROS 2 as wheels follows the libraries
+            for targets in (TARGETS, WHEELS):  # ROS 2 as wheels follows the libraries
                 write(targets, arguments.upgrade)
             return 0
-        found = differences(TARGETS)
+        found = differences((*TARGETS, *WHEELS))
     except LockError as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1

@@ -42,7 +42,7 @@ class Numbering:
 
     def _number(self, name: str) -> None:
         number = self.ids[name]
-        self.operator.act(f"ids.{name}", f"Connect ONLY the servo of {name} to the board; no other servo on the cable. Power on.")
+        self.operator.act(f"ids.{name}", f"Power off. Connect ONLY the servo of {name} to the board, no other servo on its cable. Power on.")
         found = self.bus.find()
         if found is None:
             raise DeskhandError("device_unavailable", f"no servo answers, at any speed, where {name} should be.", retry=True, hint="Power on? Cable in?")

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.geometry import Array
 
+Floats = npt.NDArray[np.floating[Any]]
 Row = tuple[float, float, float, float]
 """A box of a jaw: from and to [m] along the closing direction y, from and to [m] along the approach z."""
 
@@ -28,21 +30,21 @@ class Boxes:
     frame, whose origin is on that axis.
     """
 
-    centre: Array
-    half: Array
+    centre: Floats
+    half: Floats
     angle: Array | None = None
     pivot: tuple[float, float] = (0.0, 0.0)
 
-    def take(self, rows: Array) -> Boxes:
+    def take(self, rows: npt.NDArray[np.intp]) -> Boxes:
         """Those of ``rows``."""
         return Boxes(self.centre[rows], self.half[rows], None if self.angle is None else self.angle[rows], self.pivot)
 
-    def seen_from(self, y: Array, z: Array) -> tuple[Array, Array]:
-        """Coordinates y, z (M, N) of the tcp frame in that of the boxes."""
+    def seen_from(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Coordinates y, z (M, N) of the tcp frame in that of the boxes, in their own precision."""
         if self.angle is None:
             return y, z
-        cos, sin = (np.asarray(part, dtype=y.dtype)[:, None] for part in (np.cos(self.angle), np.sin(self.angle)))
-        dy, dz = y - y.dtype.type(self.pivot[0]), z - z.dtype.type(self.pivot[1])
+        cos, sin = (part.astype(y.dtype)[:, None] for part in (np.cos(self.angle), np.sin(self.angle)))
+        dy, dz = y - y.dtype.type(self.pivot[0]), z - y.dtype.type(self.pivot[1])
         return dy * cos - dz * sin, dy * sin + dz * cos
 
     def points(self, points: Array, row: int = 0) -> Array:
@@ -141,10 +143,9 @@ class GripperConfig(ABC):
         """[m] up to which pads with this friction coefficient hold something with parallel sides."""
         return self.width_max
 
-    @property
-    def lowest_tip(self) -> float:
-        """How far [m] a tip reaches beyond the tcp along its z at most, as the hand closes."""
-        return self.finger_depth
+    def tip_reach(self, opened: float | Array) -> Array:
+        """How far [m] a tip reaches beyond the tcp along its z at most, as the hand closes from ``opened`` [m]."""
+        return np.full(np.shape(opened), self.finger_depth)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,13 +277,13 @@ class PivotGripper(GripperConfig):
 
     def angle(self, width: float | Array) -> Array:
         """See base; negative where the tips lean towards each other."""
-        return np.vectorize(self.position_at, otypes=[float])(width)
+        return np.asarray(np.vectorize(self.position_at, otypes=[float])(width))
 
     def widest(self, friction: float) -> float:
         """See base: beyond the friction angle the jaw, wherever it meets an edge, drives the object out."""
         return min(self.width_max, self.width_of(math.atan(friction)))
 
-    def closed_on(self, y: Array, z: Array) -> Array:
+    def closed_on(self, y: Floats, z: Floats) -> Array:
         """Position [rad] at which the turning jaw meets each point (…) at ``y``, ``z`` [m] of the tcp frame; that of the closed jaw for what it passes."""
         dy, dz = y - self.pivot[0], z - self.pivot[1]
         square = dy * dy + dz * dz
@@ -294,12 +295,11 @@ class PivotGripper(GripperConfig):
             result = np.where(meets, np.maximum(result, np.arctan2(dy, dz) - np.arctan2(face, along)), result)
         return np.asarray(result)
 
-    @property
-    def lowest_tip(self) -> float:
-        """See base: the turning jaw's tip swings lower than it is when it is open or closed."""
-        _, _, _, tip = self.moving_jaw[-1]
-        far = max(math.hypot(tip, self.moving_jaw[-1][side]) for side in (0, 1))
-        return max(self.finger_depth, self.pivot[1] + far)
+    def tip_reach(self, opened: float | Array) -> Array:
+        """See base: the turning jaw's tip swings lower than the fixed one, lowest where its corner is straight out from the axis."""
+        angle, (inner, outer, _, tip) = self.angle(opened), self.moving_jaw[-1]
+        corners = [math.hypot(tip, y) * np.cos(np.minimum(angle + math.atan2(y, tip), 0.0)) for y in (inner, outer)]
+        return np.asarray(np.maximum(self.finger_depth, self.pivot[1] + np.maximum(*corners)))
 
 
 KINDS: dict[str, type[GripperConfig]] = {"parallel": ParallelGripper, "pivot": PivotGripper}

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from deskhand.arms.gripper import Boxes, GripperConfig, PivotGripper
+from deskhand.arms.gripper import Boxes, Floats, GripperConfig, PivotGripper
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.grasping.surface import Surfaces, box_points
 from deskhand.perception.cloud import thin
@@ -18,7 +17,7 @@ from deskhand.types import Scene, SceneObject
 OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it grasps: much where there is room, less between neighbours
 BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
-Planes = tuple[npt.NDArray[np.float32], ...]
+Planes = tuple[Floats, ...]
 EDGE = 0.008  # [m] around an object within which a point of the cloud is its
 SIBLING = 0.005  # [m] between things of one colour that may be parts of one
 
@@ -55,9 +54,12 @@ def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[list[Boxes], list
     slab[:, 0], slab[:, 1], slab[:, 2] = gripper.finger_breadth / 2, (high - low) / 2, gripper.finger_length / 2
     middle = np.zeros((len(opened), 3))
     middle[:, 1], middle[:, 2] = (high + low) / 2, gripper.finger_depth - gripper.finger_length / 2
-    palm, way = (Boxes(*(np.broadcast_to(part, (len(opened), 3)) for part in palm_box(gripper, behind))) for behind in (0.0, BEHIND))
-    for_own = [*fingers, palm]
-    return [_single(part) for part in for_own], [_single(Boxes(middle, slab)), _single(way)]
+    palm, way = (_everywhere(*palm_box(gripper, behind), len(opened)) for behind in (0.0, BEHIND))
+    return [_single(part) for part in (*fingers, palm)], [_single(Boxes(middle, slab)), _single(way)]
+
+
+def _everywhere(centre: Array, half: Array, count: int) -> Boxes:
+    return Boxes(np.broadcast_to(centre, (count, 3)), np.broadcast_to(half, (count, 3)))
 
 
 def _single(boxes: Boxes) -> Boxes:
@@ -133,7 +135,7 @@ def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> 
     x, y, z = _to_hand(poses, own)
     below, above = (side[:, None] for side in gripper.pad_faces(opened))
     inside = (np.abs(x) < gripper.finger_breadth / 2) & (y > below - 0.002) & (y < above + 0.002)
-    inside &= (z < gripper.lowest_tip) & (z > gripper.finger_depth - gripper.finger_length)
+    inside &= (z < gripper.tip_reach(opened).astype(z.dtype)[:, None]) & (z > gripper.finger_depth - gripper.finger_length)
     none = ~inside.any(axis=1)
     low = np.where(none, 0.0, np.where(inside, y, np.inf).min(axis=1))
     high = np.where(none, 0.0, np.where(inside, y, -np.inf).max(axis=1))
@@ -155,7 +157,7 @@ def lowest_point(poses: Array, opened: Array, gripper: GripperConfig) -> Array:
     palm = poses[:, 2, 3] + poses[:, 2, 2] * centre[2] - np.abs(poses[:, 2, :3]) @ size
     low, high = gripper.reach_across(opened)
     across = np.minimum(poses[:, 2, 1] * low, poses[:, 2, 1] * high) - np.abs(poses[:, 2, 0]) * gripper.finger_breadth / 2
-    fingers = poses[:, 2, 3] + poses[:, 2, 2] * gripper.lowest_tip + across
+    fingers = poses[:, 2, 3] + poses[:, 2, 2] * gripper.tip_reach(opened) + across
     return np.asarray(np.minimum(fingers, palm))
 
 

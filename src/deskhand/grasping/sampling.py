@@ -97,13 +97,13 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
     centre = contacts.mean(axis=1)
     # the lowest corner of a tip: its end, and half the breadth when the hand is tilted about the closing axis
     x = np.cross(y, z)
-    lowest = centre[:, 2] + gripper.lowest_tip * z[:, 2] - gripper.finger_breadth / 2 * np.abs(x[:, 2])
+    widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
+    lowest = centre[:, 2] + gripper.tip_reach(widths) * z[:, 2] - gripper.finger_breadth / 2 * np.abs(x[:, 2])
     most = gripper.finger_depth - MIN_GRIP
     back = np.clip((floor + tip_clearance - lowest) / -z[:, 2], 0.0, most)
     holds = lowest - back * z[:, 2] >= floor + 0.6 * tip_clearance - 1e-9
     poses = np.tile(np.eye(4), (len(rows), 1, 1))
     poses[:, :3, 0], poses[:, :3, 1], poses[:, :3, 2] = x, y, z
-    widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
     poses[:, :3, 3] = centre - back[:, None] * z - gripper.tcp_offset(widths)[:, 1:2] * y
     margins = np.minimum(margins, np.arctan(FRICTION) - np.maximum(gripper.angle(widths), 0.0))
     return Candidates(poses, contacts, widths, margins).take(holds & (margins > 0))

@@ -82,7 +82,7 @@ class StatePublisherNode(DeskhandNode):
 
 def main() -> int:
     """Run the node."""
-    return run_node(StatePublisherNode, threads=1)
+    return run_node(StatePublisherNode, threads=2)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
     """
     gripper = ctx.robot.arm.gripper
     table = float(scene.table.pose[2, 3])
-    height = max(table + LOW + gripper.lowest_tip, min(0.45 * (item.top - table), HIGHEST) + table)
+    height = max(table + LOW + float(gripper.tip_reach(gripper.width_min)), min(0.45 * (item.top - table), HIGHEST) + table)
     allow = tuple(("gripper", pushed.id) for pushed in (item, *others))
     above, down, along = _planned(ctx, start, end, way, height, allow)
     ctx.execute(above)

@@ -25,7 +25,7 @@ MODEL = RobotModel.load("so101")
 
 @pytest.fixture
 def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BoxedSo101]:
-    monkeypatch.setattr(feetech_setup, "SCAN", 0.15)
+    monkeypatch.setattr(feetech_setup, "SCAN", 0.4)
     box = BoxedSo101(MODEL, seed=5, link=str(tmp_path / "port"))
     with box.emulator:
         yield box

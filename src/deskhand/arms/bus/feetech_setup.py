@@ -17,6 +17,7 @@ from deskhand.errors import DeskhandError
 
 STS3215 = 777  # model number
 SCAN = 0.8  # [s] in which all servos have answered a ping to everybody, as long as lerobot waits
+QUIET = 0.1  # [s] without a byte, until everybody is asked
 ASKED = 3  # times, each with the bus's own tries, until a servo is not there: nothing here is in a hurry
 SETTLE = 0.02  # [s] that a servo takes to store a register
 
@@ -91,7 +92,8 @@ class FeetechSetup(FeetechBus):
         if self._port.port.baud != baud:
             self.set_baud(baud)
         port, framer = self._port.port, Framer(FeetechFormat())
-        port.drain()
+        while port.read(QUIET):  # late answers to something else
+            continue
         port.write(packet(BROADCAST, PING))
         answers: list[bytes] = []
         came, end = 0, self._now() + SCAN

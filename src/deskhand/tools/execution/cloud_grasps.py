@@ -131,7 +131,9 @@ def _grasp(ctx: ToolContext, points: Array, others: Array, middle: Array, axis: 
     """The grasp that closes along ``axis``, None where the points are too wide or too narrow, or the hand has no room."""
     down = np.array([0.0, 0.0, -1.0])
     axis = axis if axis[1] >= 0 else -axis
-    height = max(floor + LOW + gripper.lowest_tip, float(middle[2]) - min(TOP, float(np.ptp(points[:, 2])) * 0.6) + gripper.finger_depth)
+    height = max(
+        floor + LOW + float(gripper.tip_reach(gripper.width_max)), float(middle[2]) - min(TOP, float(np.ptp(points[:, 2])) * 0.6) + gripper.finger_depth
+    )
     pose = make_transform(np.column_stack([np.cross(axis, down), axis, down]), [middle[0], middle[1], height])[None]
     wide = np.array([gripper.width_max])
     pose = pose @ make_transform(translation=-gripper.tcp_offset(gripper.width_max))

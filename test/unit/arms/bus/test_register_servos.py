@@ -37,7 +37,7 @@ class Client:
     def __init__(self, sdk: Any, handler: Any, path: str, baud: int = BAUD) -> None:
         self.port, self.handler = sdk.PortHandler(path), handler
         assert self.port.setBaudRate(baud)
-        self.port.setPacketTimeout = lambda length: self.port.setPacketTimeoutMillis(150 + length)  # theirs is too short for a busy machine
+        self.port.setPacketTimeout = lambda length: self.port.setPacketTimeoutMillis(2000 + length)  # theirs is too short for a busy machine
 
     def read(self, number: int, address: int, length: int = 1) -> int:
         value, result, error = getattr(self.handler, f"read{length}ByteTxRx")(self.port, number, address)
