@@ -29,6 +29,7 @@ IN_BOTH = {
     "launch_ros.parameter_descriptions": "ParameterValue",
     "nav2_msgs.action": "NavigateToPose",
     "rcl_interfaces.msg": "FloatingPointRange IntegerRange ParameterDescriptor",
+    "rcl_interfaces.srv": "GetParameters",
     "rclpy": "",
     "rclpy.action": "ActionClient ActionServer CancelResponse GoalResponse",
     "rclpy.action.client": "ClientGoalHandle",

@@ -18,6 +18,8 @@ from launch_ros.utilities import evaluate_parameters
 from deskhand.bringup import STACK
 
 FOLDER = Path(__file__).resolve().parents[2] / "launch"
+UNNAMED = Node.UNSPECIFIED_NODE_NAME
+"""Of a process that names its nodes itself: __node would rename all of them."""
 FILES = sorted(path.name for path in FOLDER.glob("*.launch.py"))
 
 
@@ -73,7 +75,8 @@ def test_robot_starts_the_stack_with_drivers_that_are_asked_for() -> None:
     context, actions = started("robot.launch.py", arm="wx250s")
     assert node_names(context, actions) == ["robot_state_publisher", *STACK]
     context, actions = started("robot.launch.py", arm="wx250s", driver="mock", camera="orbbec", namespace="left")
-    assert node_names(context, actions) == ["robot_state_publisher", "controller_manager", "spawner", "camera", *STACK]
+    assert node_names(context, actions) == ["robot_state_publisher", UNNAMED, "spawner", "camera", *STACK]
+    assert actions[1].node_executable == "ros2_control_node"
 
 
 def test_gazebo_starts_gazebo_its_bridge_its_controllers_and_the_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,10 +106,12 @@ def test_parameters_keep_their_types_on_the_way() -> None:
     assert isinstance(description_text, str) and description_text.startswith("<?xml")
 
 
-def test_the_dds_profile_is_in_force_for_what_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FASTRTPS_DEFAULT_PROFILES_FILE", raising=False)
+@pytest.mark.parametrize(("middleware", "variable"), [("rmw_fastrtps_cpp", "FASTRTPS_DEFAULT_PROFILES_FILE"), ("rmw_cyclonedds_cpp", "CYCLONEDDS_URI")])
+def test_the_dds_profile_is_in_force_for_what_is_launched(monkeypatch: pytest.MonkeyPatch, middleware: str, variable: str) -> None:
+    monkeypatch.setenv("RMW_IMPLEMENTATION", middleware)
+    monkeypatch.delenv(variable, raising=False)
     context, _ = started("sim.launch.py")
-    assert Path(context.environment["FASTRTPS_DEFAULT_PROFILES_FILE"]).is_file()
+    assert Path(context.environment[variable].removeprefix("file://")).is_file()
 
 
 def test_task_needs_an_instruction_and_hands_it_on_as_one_argument() -> None:

@@ -24,6 +24,7 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory, GripperCommand
+from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -35,7 +36,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from deskhand.arms.config import load_arm
 from deskhand.nodes import conversions
-from deskhand.nodes.node import wait_future
+from deskhand.nodes.node import call_service, wait_future
 from deskhand.sim.truth import TruthClient
 from deskhand.sim.worldfile import load_world
 
@@ -227,14 +228,12 @@ def test_nothing_on_the_graph_carries_the_truth(bench: Bench) -> None:
     assert {name for name in ours if not name.startswith(actions)} == allowed
     services = {name for name, _ in node.get_service_names_and_types_by_node("sim", "/") if not name.startswith(actions)}
     assert all(name.startswith("/sim/") and ("parameter" in name or "type_description" in name) for name in services)
-    from rclpy.parameter_client import AsyncParameterClient
-
-    client = AsyncParameterClient(node, "sim")
-    names = wait_future(client.list_parameters(), 10, "parameters").result.names
+    ask = {kind: node.create_client(kind, f"sim/{verb}_parameters") for kind, verb in ((ListParameters, "list"), (GetParameters, "get"))}
+    names = call_service(ask[ListParameters], ListParameters.Request()).result.names
     assert set(names) <= {"arm", "realtime_factor", "camera_rate", "state_period", "max_state_rate", "use_sim_time", "start_type_description_service"} | {
         name for name in names if name.startswith("qos_overrides")
     }
-    said = str(wait_future(client.get_parameters(names), 10, "values"))
+    said = str(call_service(ask[GetParameters], GetParameters.Request(names=names)))
     assert not any(secret in said for secret in NAMES)
 
 

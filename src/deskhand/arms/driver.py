@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deskhand.arms.blind import BRINGING, SLOWER, BlindServos
 from deskhand.arms.bus.base import BusCounters, Health, ServoBus
 from deskhand.arms.feed import TrajectoryFeed
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
@@ -21,6 +22,8 @@ from deskhand.arms.grip import SHORTEST, Fingers, GripCommand
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.model import RobotModel
 from deskhand.arms.readings import Readings
+from deskhand.arms.taking import confirm_positions
+from deskhand.arms.trim import Trim
 from deskhand.arms.watch import HealthWatch
 from deskhand.errors import DeskhandError
 from deskhand.types import JointState, Trajectory
@@ -31,8 +34,9 @@ RETRY = 0.1  # [s] between attempts to open the port
 SILENT = 0.5  # [s] without a believable position of a servo: the arm stops
 HEALTH_PERIOD = 0.2  # [s] between two servos' health
 IDLE_PERIOD = 0.02  # [s] at least, from one round of readings to the next
-SETTLE = 1.5  # [s] after the last point of a trajectory, for the arm to be there
-FIRST_ANSWER = 1.0  # [s] for all servos to answer after the port was opened
+SETTLE, ROUNDS = 1.5, 3.0  # [s] and rounds of readings, after the last point of a trajectory, for the arm to be there
+CAUTION = 0.2  # [s] of latency with which the arm goes at half its speed: what is late is found late, and made up faster
+HEALTH_ROUNDS = 3.0  # rounds of readings at least, between two servos' health
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class DriverStatus:
         scale: share of the speed that warm servos leave.
         tracking_error: [rad] largest of the trajectory under way or the last one; ``tracking_rms`` over all its readings and joints.
         round_time: [s] for one reading of all servos, smoothed.
+        latency: [s] from a question to its answer, measured when the arm was taken; ``lag`` [s] by which the joints trail what they are told, learnt.
+        open_loop: joints whose servos answer nothing: their positions are what they were told.
         health: by joint name.
     """
 
@@ -54,6 +60,9 @@ class DriverStatus:
     tracking_error: float
     tracking_rms: float
     round_time: float
+    latency: float
+    lag: float
+    open_loop: tuple[str, ...]
     doubted: int
     counters: BusCounters
     health: dict[str, Health]
@@ -77,7 +86,8 @@ class ArmDriver:
         self._config, self._joints = config, ArmJoints(model)
         self._readings = Readings(config.ticks, config.fastest)
         self._watch = HealthWatch(config.health, self._joints.names)
-        self._feed = TrajectoryFeed(config, self._joints, bus.move_delay)
+        self._feed = TrajectoryFeed(config, self._joints, bus.move_delay, Trim(model))
+        self._blind = BlindServos(self._joints.blind)
         self._fingers = Fingers(self.arm.gripper, self._joints)
         self._lock = threading.RLock()
         self._wake, self._closing = threading.Event(), threading.Event()
@@ -131,7 +141,18 @@ class ArmDriver:
             health = {name: self._watch.health(servo) for servo, name in self._joints.names.items()}
             fault = self._trouble()
             return DriverStatus(
-                self._connected, fault, self._watch.scale(), self._feed.worst, self._feed.rms, self._round, self._readings.doubted, self._bus.counters, health
+                connected=self._connected,
+                fault=fault,
+                scale=self._scale(),
+                tracking_error=self._feed.worst,
+                tracking_rms=self._feed.rms,
+                round_time=self._round,
+                latency=self._bus.latency,
+                lag=self._feed.lag.value,
+                open_loop=tuple(self._joints.names[servo] for servo in self._joints.blind),
+                doubted=self._readings.doubted,
+                counters=self._bus.counters,
+                health=health,
             )
 
     def joint_state(self) -> JointState:
@@ -158,7 +179,7 @@ class ArmDriver:
     def default_tolerances(self) -> Tolerances:
         """Of trajectories that name none."""
         count = len(self.arm.joints)
-        return Tolerances(np.full(count, self._config.path_tolerance), np.full(count, self._config.goal_tolerance), SETTLE)
+        return Tolerances(np.full(count, self._config.path_tolerance), np.full(count, self._config.goal_tolerance), SETTLE + ROUNDS * self._round)
 
     def follow(self, trajectory: Trajectory, tolerances: Tolerances | None = None) -> Follower:
         """Begin to follow, in place of what was running.
@@ -177,11 +198,11 @@ class ArmDriver:
             return self._feed.begin(checked, measured, tolerances or self.default_tolerances(), self._clock())
 
     def cancel(self, follower: Follower) -> None:
-        """Stop a trajectory and hold where the arm is; returns at once."""
+        """Stop a trajectory and hold where the arm is; returns at once. An arm that is at the last point already holds as it does."""
         with self._lock:
             if follower.active:
                 follower.cancel(self._joints.angles(self._readings) if self._connected else follower.wished)
-                self._halt = self._halt or follower is self._feed.follower
+                self._halt = self._halt or (follower is self._feed.follower and not self._feed.resting)
                 self._wake.set()
 
     def halt(self, reason: str) -> None:
@@ -267,19 +288,25 @@ class ArmDriver:
         return True
 
     def _connect(self) -> None:
-        """Open, read every servo, and tell each to be where it is: nothing moves."""
+        """Open, learn how long answers take, read every servo until its readings agree, and tell those that do not hold to be where they are: nothing moves
+        but servos that answer nothing, which are brought slowly to where the arm's file says that they are.
+        """
         self._bus.open()
         self._readings.forget()
-        servos, end = self._joints.servos, self._clock() + FIRST_ANSWER
-        while missing := [servo for servo in servos if self._readings.stamp(servo) < 0]:
-            if self._clock() > end:
-                raise DeskhandError("device_unavailable", f"servos {missing} do not answer.", retry=True, hint="Is the arm switched on?")
-            self._read(missing)
+        self._bus.measure(self._joints.asked)
+        confirm_positions(self._bus, self._readings, self._joints.asked, self._clock)
         if self._hold:
-            self._bus.move({servo: round(self._readings.position(servo)) for servo in servos}, SHORTEST)
-            self._bus.set_torque([servo for servo in servos if self._bus.torque_on(servo) is not True], True)
+            loose = [servo for servo in self._joints.asked if self._bus.torque_on(servo) is not True]
+            self._bus.move({servo: round(self._readings.position(servo)) for servo in loose}, SHORTEST)
+            self._bus.move(self._blind.bring(self._clock()), BRINGING)
+            self._bus.set_torque([*loose, *self._blind.numbers], True)
         with self._lock:
+            self._assume(self._clock())
             self._connected, self._silent = True, ""
+            self._feed.taken(self._bus.latency)
+            self._round = self._bus.latency * (1 if self._bus.together else len(self._joints.asked))
+            angles = self._joints.angles(self._readings)
+            self._joints.play.update(angles, np.zeros_like(angles))
         log.info("%s is connected", self.arm.name)
 
     def _lost(self, error: DeskhandError) -> None:
@@ -293,7 +320,7 @@ class ArmDriver:
     def _round_once(self) -> None:
         """Read every servo, again what had no answer; commands go out between the readings, when they are due."""
         began = self._clock()
-        servos, missed = self._joints.servos, []
+        servos, missed = self._joints.asked, []
         for group in [list(servos)] if self._bus.together else [[servo] for servo in servos]:
             self._serve()
             missed += self._read(group)
@@ -303,6 +330,7 @@ class ArmDriver:
         else:
             self._look_after()
         with self._lock:
+            self._assume(self._clock())
             self._judge(missed)
         self._serve()
         self._on_round()
@@ -311,27 +339,37 @@ class ArmDriver:
     def _read(self, servos: list[int]) -> list[int]:
         """Read positions; returns the servos of which none can be believed."""
         answers = self._bus.read_positions(servos)
-        now = self._clock()
+        measured = self._clock() - self._bus.latency / 2  # somewhere between the question and the answer
         with self._lock:
-            believed = [servo for servo, position in answers.items() if self._readings.take(servo, position, now)]
+            believed = [servo for servo, position in answers.items() if self._readings.take(servo, position, measured)]
         return [servo for servo in servos if servo not in believed]
+
+    def _assume(self, now: float) -> None:
+        for servo, position in self._blind.positions(now).items():
+            self._readings.assume(servo, position, now)
+
+    def _scale(self) -> float:
+        """Share of the speed at which the arm may move."""
+        return self._watch.scale() * (SLOWER if self._blind.numbers else 1.0) / (1.0 + self._bus.latency / CAUTION)
 
     def _serve(self) -> None:
         """What is wished or due: stop first, then torque, the next piece of the trajectory, the fingers."""
         with self._lock:
             halt, torque, self._halt, self._torque = self._halt, self._torque, False, None
-            goals, seconds = ({}, 0.0) if halt else self._feed.piece(self._clock(), self._watch.scale())
+            goals, seconds = ({}, 0.0) if halt else self._feed.piece(self._clock(), self._scale())
             fingers, finger_time = self._fingers.take()
         servos = self._joints.servos
         if halt:
             self._bus.stop(self._joints.arm_servos)
             self._bus.stop(self._joints.arm_servos)  # noise may have eaten the first
+            self._blind.stop(self._clock())
         if torque is not None:
             if torque:
                 self._bus.move({servo: round(self._readings.position(servo)) for servo in servos}, SHORTEST)
             self._bus.set_torque(servos, torque)
         if goals:
             self._bus.move(goals, seconds)
+            self._blind.told(goals, seconds, self._clock())
         if fingers:
             self._bus.move(fingers, finger_time)
 
@@ -342,9 +380,9 @@ class ArmDriver:
         if servo is None and now < self._health_due:
             return
         if servo is None:
-            self._health_next = (self._health_next + 1) % len(self._joints.servos)
-            servo = self._joints.servos[self._health_next]
-        self._health_due = now + HEALTH_PERIOD
+            self._health_next = (self._health_next + 1) % len(self._joints.asked)
+            servo = self._joints.asked[self._health_next]
+        self._health_due = now + max(HEALTH_PERIOD, HEALTH_ROUNDS * self._round)
         health = self._bus.read_health(servo)
         with self._lock:
             self._watch.take(servo, health)
@@ -354,7 +392,7 @@ class ArmDriver:
     def _judge(self, missed: list[int]) -> None:
         """``missed``: servos of which this round has no believable position. Who was read is not silent, however long the round took."""
         now = self._clock()
-        silent = [name for servo, name in self._joints.names.items() if servo in missed and now - self._readings.stamp(servo) > SILENT]
+        silent = [name for servo, name in self._joints.names.items() if servo in missed and now - self._readings.stamp(servo) > SILENT + 2 * self._round]
         self._silent = f"{', '.join(silent)} has given no believable position for {SILENT} s" if silent else ""
         trouble = self._trouble()
         if trouble and (self._feed.active or self._fingers.active):
@@ -362,11 +400,12 @@ class ArmDriver:
             self._end_motions(trouble)
             self._halt = True
         if self._feed.active:
-            self._halt = self._feed.judge(now, self._joints.angles(self._readings), self._watch.scale()) or self._halt
-        self._fingers.judge(now, self._readings)
+            self._halt = self._feed.judge(now, self._joints.angles(self._readings), self._joints.stamps(self._readings), self._scale()) or self._halt
+        self._fingers.judge(self._readings)
 
     def _trouble(self) -> str:
-        return self._silent or self._watch.fault()
+        brought = "a servo that answers nothing is being brought to where it is taken to be" if self._clock() < self._blind.ready_at else ""
+        return self._silent or self._watch.fault() or brought
 
     def _refuse_when_in_trouble(self) -> None:
         if not self._connected:

@@ -11,6 +11,7 @@ import numpy as np
 
 SERVO_BUSES = ("hiwonder_rrc", "lx16a", "feetech", "dynamixel")
 """Kinds of drivers that are ours (arms/bus); an arm of the kind ``ros2_control`` is served by its vendor's hardware interface."""
+MOST_BACKLASH = 6.0  # [degrees]
 KINDS = (*SERVO_BUSES, "ros2_control")
 VENDORS = ("interbotix_xs",)
 """Vendors whose nodes the bring-up knows (bringup.py)."""
@@ -21,7 +22,8 @@ class ServoConfig:
     """A servo of a joint: it stands at tick ``zero`` when the joint is at 0, and each tick turns the joint by ``step`` [rad].
 
     ``offset`` [rad] is what the calibration of the unit put into ``zero``. ``range`` [ticks] is how far the joint of this unit goes; None: as far as its
-    description says.
+    description says. ``open_loop`` [rad]: the servo answers nothing and is driven all the same, from this angle on, to which it is brought slowly when the
+    arm is taken; None: it must answer. ``backlash`` [rad] is the whole play between the servo's encoder and the link, as measured on the unit.
     """
 
     id: int
@@ -29,6 +31,8 @@ class ServoConfig:
     step: float
     offset: float = 0.0
     range: tuple[int, int] | None = None
+    open_loop: float | None = None
+    backlash: float = 0.0
 
     def pulse_of(self, angle: float) -> float:
         """Ticks for a joint angle [rad]; not rounded, not clamped."""
@@ -47,8 +51,9 @@ class ServoConfig:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> ServoConfig:
-        """From ``{id, at_0, at_1000}`` (joint angles [degrees] at these pulses) or ``{id, zero, step}`` ([ticks], [degrees]); ``offset`` [degrees] is added
-        to the angle and ``range`` ([ticks], the smaller first) come from the calibration of the unit.
+        """From ``{id, at_0, at_1000}`` (joint angles [degrees] at these pulses) or ``{id, zero, step}`` ([ticks], [degrees]). All in degrees: ``offset`` is
+        added to the angle and comes from the calibration of the unit, as ``range`` ([ticks], the smaller first) does, ``open_loop`` is the owner's word that
+        a servo which answers nothing may be driven, ``backlash`` is measured.
         """
         if "at_0" in data:
             step = (math.radians(data["at_1000"]) - math.radians(data["at_0"])) / 1000
@@ -56,10 +61,18 @@ class ServoConfig:
         else:
             step, zero = math.radians(data["step"]), float(data["zero"])
         offset = math.radians(data.get("offset", 0.0))
-        ends = data.get("range")
+        ends, blind = data.get("range"), data.get("open_loop")
         if ends is not None and not (len(ends) == 2 and ends[0] < ends[1]):
             raise ValueError(f"range must be two ticks, the smaller first, not {ends}")
-        return cls(int(data["id"]), zero - offset / step, step, offset, None if ends is None else (int(ends[0]), int(ends[1])))
+        goes = None if ends is None else (int(ends[0]), int(ends[1]))
+        return cls(int(data["id"]), zero - offset / step, step, offset, goes, None if blind is None else math.radians(float(blind)), _backlash(data))
+
+
+def _backlash(data: Mapping[str, Any]) -> float:
+    degrees = float(data.get("backlash", 0.0))
+    if not 0 <= degrees <= MOST_BACKLASH:
+        raise ValueError(f"a backlash of {degrees:g} degrees is not between 0 and {MOST_BACKLASH:g}")
+    return math.radians(degrees)
 
 
 @dataclass(frozen=True)

@@ -141,18 +141,22 @@ class Follower:
             + (s3 - s2) * span * self._velocities[k + 1]
         )
 
-    def step(self, now: float, measured: Array) -> Array:
-        """Wished positions (n,) at ``now`` [s], given the measured ones (n,); ends the trajectory when it is time."""
+    def step(self, now: float, measured: Array, expected: Array | None = None, settled: bool = True) -> Array:
+        """Wished positions (n,) at ``now`` [s], given the measured ones (n,); ends the trajectory when it is time.
+
+        ``expected`` (n,): where the joints should have been when they were measured, when that is not now; ``settled``: nothing more is done to bring
+        them nearer to the goal.
+        """
         if self.code is not None:
             return self.hold
         elapsed = self.elapsed = now - self.begun
         self.wished = self.sample(elapsed)
-        self.error = self.wished - measured
+        self.error = (self.wished if expected is None else expected) - measured
         late = elapsed - self._times[-1]
         if late < 0:
             self._watch_path(measured)
         else:
-            self._watch_goal(late)
+            self._watch_goal(late, settled)
         return self.hold if self.code is not None else self.wished
 
     def cancel(self, measured: Array) -> None:
@@ -178,12 +182,12 @@ class Follower:
         if np.any(wrong):
             self._end(PATH_TOLERANCE_VIOLATED, f"the arm lags behind: {self._described(wrong, tolerance)}", measured)
 
-    def _watch_goal(self, late: float) -> None:
+    def _watch_goal(self, late: float, settled: bool) -> None:
         tolerance = self.tolerances.goal
         wrong = (tolerance > 0) & (np.abs(self.error) > tolerance)
-        if not np.any(wrong):
+        if not np.any(wrong) and (settled or late > self.tolerances.goal_time):
             self._end(SUCCESSFUL, "", self._positions[-1])
-        elif late > self.tolerances.goal_time:
+        elif np.any(wrong) and late > self.tolerances.goal_time:
             self._end(GOAL_TOLERANCE_VIOLATED, f"the goal was not reached in time: {self._described(wrong, tolerance)}", self._positions[-1])
 
     def _described(self, wrong: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], tolerance: Array) -> str:

@@ -31,6 +31,7 @@ class GripCommand:
     stalled: bool = False
     reached: bool = False
     cancelled: bool = False
+    begun: float = 0.0
     _anchor: float = field(default=float("inf"), repr=False)
     _since: float = field(default=0.0, repr=False)
 
@@ -70,7 +71,8 @@ class Fingers:
         goal = min(max(position, config.position_of(config.width_min)), config.position_of(config.width_max))
         seconds = max(SHORTEST, abs(goal - self._joints.finger(readings)) * config.lever / config.speed)
         self.end()
-        self.command = GripCommand(goal, config.force_default if force is None else min(max(force, 0.0), config.force_max), now + seconds, config.lever)
+        most = config.force_default if force is None else min(max(force, 0.0), config.force_max)
+        self.command = GripCommand(goal, most, now + seconds, config.lever, begun=now)
         self._wish = (self._joints.finger_ticks(goal), seconds)
         return self.command
 
@@ -97,12 +99,13 @@ class Fingers:
         wish, self._wish = self._wish, None
         return ({}, 0.0) if wish is None or self._joints.gripper is None else ({self._joints.gripper.id: round(wish[0])}, wish[1])
 
-    def judge(self, now: float, readings: Readings) -> None:
+    def judge(self, readings: Readings) -> None:
         """Given where the fingers are; what has stopped them is then held with a little more than nothing, instead of all the servo's force for ever."""
         command, gripper = self.command, self._joints.gripper
         if command is None or command.done or gripper is None:
             return
-        command.judge(now, self._joints.finger(readings))
+        # by the time of the reading: one that was not answered tells nothing about standing still
+        command.judge(max(readings.stamp(gripper.id), command.begun), self._joints.finger(readings))
         if command.stalled:
             here = readings.position(gripper.id)
             sense = float(np.sign(self._joints.finger_ticks(command.position) - here))

@@ -127,9 +127,25 @@ class GripperConfig(ABC):
         """The fingers when the pads are ``opened`` (M,) [m] apart."""
 
     def reach_across(self, opened: Array) -> tuple[Array, Array]:
-        """Along the tcp's y [m], (M,) each: where the fingers end on both sides, wherever they pass as they close from ``opened`` (M,) [m]."""
+        """Along the tcp's y [m], (M,) each: where the finger tips end on both sides, wherever they pass as they close from ``opened`` (M,) [m]."""
         low, high = self.pad_faces(opened)
         return low - self.finger_thickness, high + self.finger_thickness
+
+    def swept_parts(self, opened: Array) -> list[Boxes]:
+        """All that the fingers pass through as they close from ``opened`` (M,) [m], themselves included."""
+        low, high = self.reach_across(opened)
+        return [self._slab(low, high, self.finger_depth - self.finger_length / 2, self.finger_length / 2)]
+
+    def _slab(self, low: Array, high: Array, middle: float | Array, reach: float | Array) -> Boxes:
+        """As broad as the fingers, from ``low`` to ``high`` (M,) along y, by ``reach`` before and behind ``middle`` along z [m]."""
+        centre, half = np.zeros((len(low), 3)), np.full((len(low), 3), self.finger_breadth / 2)
+        centre[:, 1], half[:, 1] = (high + low) / 2, (high - low) / 2
+        centre[:, 2], half[:, 2] = middle, reach
+        return Boxes(centre, half)
+
+    @abstractmethod
+    def finger_line(self, width: float) -> tuple[Array, Array]:
+        """Both pads' faces as lines (2, 3) [m] in the tcp frame from the palm to the tip, the lower one first, when they are ``width`` [m] apart."""
 
     def stand_off(self, opened: Array, widths: Array) -> Array:
         """(M,) [m] between the fixed pad and something ``widths`` (M,) wide on the way in; 0 where both pads move to it alike."""
@@ -169,6 +185,11 @@ class ParallelGripper(GripperConfig):
     def pad_faces(self, opened: Array) -> tuple[Array, Array]:
         """See base."""
         return -opened / 2, opened / 2
+
+    def finger_line(self, width: float) -> tuple[Array, Array]:
+        """See base."""
+        upper = np.array([[0.0, width / 2, self.finger_depth - self.finger_length], [0.0, width / 2, self.finger_depth]])
+        return upper * np.array([1.0, -1.0, 1.0]), upper
 
     def finger_parts(self, opened: Array) -> list[Boxes]:
         """See base."""
@@ -254,6 +275,13 @@ class PivotGripper(GripperConfig):
         """See base."""
         return np.full(len(opened), self.pad_face), self.pad_face + opened
 
+    def finger_line(self, width: float) -> tuple[Array, Array]:
+        """See base."""
+        still = np.array([[0.0, self.fixed_jaw[0][1], self.fixed_jaw[0][2]], [0.0, self.pad_face, self.fixed_jaw[-1][3]]])
+        pad = self.finger_parts(np.array([width]))[-1]
+        face, _, _, tip = self.moving_jaw[-1]
+        return still, pad.points(np.array([[0.0, 0.0, 0.0], [0.0, face, tip]]))
+
     def finger_parts(self, opened: Array) -> list[Boxes]:
         """See base."""
         angle = self.angle(opened)
@@ -269,7 +297,18 @@ class PivotGripper(GripperConfig):
         angle = self.angle(opened)[:, None, None]
         corners = np.array([[row[1], z] for row in self.moving_jaw for z in row[2:]])[None]
         out = self.pivot[0] + corners[..., :1] * np.cos(angle) + corners[..., 1:] * np.sin(angle)
-        return np.full(len(opened), min(row[0] for row in self.fixed_jaw)), np.asarray(out.max(axis=(1, 2)))
+        return np.full(len(opened), self.fixed_jaw[-1][0]), np.asarray(out.max(axis=(1, 2)))
+
+    def swept_parts(self, opened: Array) -> list[Boxes]:
+        """See base: beside each step of the fixed jaw as far out as the open jaw is there, which closing only brings inwards."""
+        angle, tips = self.angle(opened), self.reach_across(opened)[1]
+        outer = max(row[1] for row in self.moving_jaw)
+        parts = []
+        for low, _, back, front in self.fixed_jaw:
+            out = self.pivot[0] + outer / np.cos(angle) + (front - self.pivot[1]) * np.tan(np.maximum(angle, 0.0))
+            end = np.maximum(front, self.tip_reach(opened)) if front == self.fixed_jaw[-1][3] else np.full(len(opened), front)
+            parts.append(self._slab(np.full(len(opened), low), np.minimum(out, tips), (end + back) / 2, (end - back) / 2))
+        return parts
 
     def stand_off(self, opened: Array, widths: Array) -> Array:
         """See base: ``approach_gap``, or half of the room that there is."""

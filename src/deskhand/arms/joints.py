@@ -6,6 +6,7 @@ import numpy as np
 
 from deskhand.arms.follower import INVALID_GOAL, BadTrajectory
 from deskhand.arms.model import RobotModel
+from deskhand.arms.play import Play
 from deskhand.arms.readings import Readings
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -32,20 +33,39 @@ class ArmJoints:
         self.gripper = driver.gripper
         self.arm_servos = tuple(servo.id for servo in self._servos)
         self.servos = self.arm_servos + ((self.gripper.id,) if self.gripper else ())
+        self.blind = {servo.id: servo.pulse_of(servo.open_loop) for servo in self._servos if servo.open_loop is not None}
+        self.asked = tuple(servo for servo in self.servos if servo not in self.blind)
         self.names = dict(zip(self.servos, (*model.arm.joints, "gripper"), strict=False))
         ends = np.array([[servo.angle_of(tick) for tick in driver.ticks] for servo in self._servos])
         limits = np.array([model.limits[joint][:2] for joint in model.arm.joints])
         # what the joint may do and the servo can
         self.low, self.high = np.maximum(limits[:, 0], ends.min(axis=1)), np.minimum(limits[:, 1], ends.max(axis=1))
+        self.play = Play(model, np.array([servo.backlash for servo in self._servos]))
         self._fastest = np.array([model.limits[joint][2] for joint in model.arm.joints])
 
     def ticks(self, index: int, angle: float) -> int:
-        """For a joint, clamped to its limits."""
-        return round(self._servos[index].pulse_of(min(max(angle, self.low[index]), self.high[index])))
+        """For a joint, clamped to its limits; its play is allowed for."""
+        return round(self._servos[index].pulse_of(min(max(angle, self.low[index]), self.high[index]) - self.play.lean[index]))
+
+    def told(self, index: int, ticks: int) -> float:
+        """[rad] that a joint is told by ``ticks``."""
+        return float(self._servos[index].angle_of(ticks) + self.play.lean[index])
+
+    def tick_sizes(self) -> Array:
+        """(n,) [rad]"""
+        return np.abs([servo.step for servo in self._servos])
 
     def angles(self, readings: Readings) -> Array:
-        """(n,) [rad], as measured."""
-        return np.array([servo.angle_of(readings.position(servo.id)) for servo in self._servos])
+        """(n,) [rad], as measured, the links' lean in their play added."""
+        return np.array([servo.angle_of(readings.position(servo.id)) for servo in self._servos]) + self.play.lean
+
+    def rest_angles(self, readings: Readings) -> Array:
+        """(n,) [rad], as measured; averaged where a joint rests."""
+        return np.array([servo.angle_of(readings.smooth(servo.id)) for servo in self._servos]) + self.play.lean
+
+    def stamps(self, readings: Readings) -> Array:
+        """(n,) [s] when each joint was read."""
+        return np.array([readings.stamp(servo.id) for servo in self._servos])
 
     def finger(self, readings: Readings) -> float:
         """Position [m or rad] of the driven finger joint; that of the open gripper when it has no servo."""
@@ -65,7 +85,7 @@ class ArmJoints:
             mimic = self._model.joints[name].mimic
             fingers.append(finger if mimic is None else mimic[1] * finger + mimic[2])
         speeds = [servo.step * readings.speed(servo.id) for servo in self._servos]
-        positions = np.concatenate([self.angles(readings), fingers])
+        positions = np.concatenate([self.rest_angles(readings), fingers])
         velocities = np.concatenate([speeds, np.zeros(len(fingers))])
         stamp = min(readings.stamp(servo) for servo in self.servos)
         return JointState((*self._arm.joints, *self._model.fingers), positions, velocities, np.zeros(0), stamp)

@@ -6,11 +6,14 @@ when the servo can have got there since the last one, or when a second reading s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 SLACK = 8.0  # [ticks at 1000 a range]
 SMOOTHING = 0.6  # of the speed, a reading
 OUTSIDE = 0.06  # of the range, by which a position may lie outside of it
+SHAKE = 4.0  # [ticks at 1000 a range] that readings of a servo at rest may differ: by less they are averaged
+AVERAGED = 0.3  # share of a new reading in that
 
 
 @dataclass
@@ -18,6 +21,7 @@ class _Reading:
     position: float
     stamp: float
     speed: float = 0.0
+    smooth: float = 0.0
     doubted: float | None = None
     doubted_at: float = 0.0
 
@@ -33,7 +37,7 @@ class Readings:
     def __init__(self, ticks: tuple[int, int], fastest: float) -> None:
         span = ticks[1] - ticks[0]
         self._low, self._high = ticks[0] - OUTSIDE * span, ticks[1] + OUTSIDE * span
-        self._fastest, self._slack = fastest, max(SLACK * span / 1000, 2.0)
+        self._fastest, self._slack, self._shake = fastest, max(SLACK * span / 1000, 2.0), max(SHAKE * span / 1000, 1.0)
         self._readings: dict[int, _Reading] = {}
         self.doubted = 0
 
@@ -44,7 +48,7 @@ class Readings:
             return False
         last = self._readings.get(servo)
         if last is None:
-            self._readings[servo] = _Reading(position, now)
+            self._readings[servo] = _Reading(position, now, smooth=position)
             return True
         since = now - last.stamp
         if abs(position - last.position) > self._fastest * since + self._slack and not self._confirmed(last, position, now):
@@ -52,8 +56,23 @@ class Readings:
             last.doubted, last.doubted_at = position, now
             return False
         speed = (position - last.position) / since if since > 0 else last.speed
-        self._readings[servo] = _Reading(position, now, SMOOTHING * last.speed + (1 - SMOOTHING) * speed)
+        off = position - last.smooth
+        smooth = last.smooth + AVERAGED * off if abs(off) <= self._shake else position
+        self._readings[servo] = _Reading(position, now, SMOOTHING * last.speed + (1 - SMOOTHING) * speed, smooth)
         return True
+
+    def believable(self, position: float) -> bool:
+        """Whether a servo can stand there."""
+        return self._low <= position <= self._high
+
+    def agree(self, positions: Iterable[float]) -> bool:
+        """Whether these are readings of a servo at rest."""
+        values = list(positions)
+        return max(values) - min(values) <= self._shake
+
+    def assume(self, servo: int, position: float, now: float) -> None:
+        """Of a servo that answers nothing."""
+        self._readings[servo] = _Reading(position, now, smooth=position)
 
     def _confirmed(self, last: _Reading, position: float, now: float) -> bool:
         return last.doubted is not None and abs(position - last.doubted) <= self._fastest * (now - last.doubted_at) + self._slack
@@ -61,6 +80,10 @@ class Readings:
     def position(self, servo: int) -> float:
         """The newest one; KeyError before the first."""
         return self._readings[servo].position
+
+    def smooth(self, servo: int) -> float:
+        """Averaged while the servo rests, the newest one while it moves."""
+        return self._readings[servo].smooth
 
     def speed(self, servo: int) -> float:
         """Smoothed."""

@@ -109,7 +109,9 @@ class Display:
         if hand := summary["hand"]:
             placed = hand["release_mm"]
             off = f"{placed['median']:.1f} mm (95 %: {placed['p95']:.1f}) at {placed['count']} places" if placed["count"] else "not known"
-            self.console.print(f"hand off its plan when it let go: {off}; {hand['outside']} of {hand['motions']} motions really left the envelope")
+            self.console.print(
+                f"hand off its plan when it let go: {off}; {hand['outside']} of {hand['motions']} motions left the envelope, {hand['fast']} were too fast"
+            )
         if summary["false_done"]:
             self.console.print(f"[red]{summary['false_done']} trials were called done and were not[/red]")
         if summary["error_counts"]:

@@ -30,14 +30,15 @@ class HandErrors:
 
     Attributes:
         motions: that were begun.
-        outside: what the envelope says of the ways that the arm really took: links against workspace, keep-out zones, table and themselves, joint limits
-            and speeds. One entry a motion.
+        outside: what the envelope says of the ways that the arm really took: links against workspace, keep-out zones, table and themselves, and joint
+            limits. One entry a motion. ``fast``: the same of speeds, over :data:`PERIOD`; a link that falls through its play is among them.
         released, grasped: [m] from where the tcp was planned to where it was, when the fingers opened with something between them, and when they closed.
     """
 
     simulation: Simulation
     motions: int = 0
     outside: list[str] = field(default_factory=list)
+    fast: list[str] = field(default_factory=list)
     released: list[float] = field(default_factory=list)
     grasped: list[float] = field(default_factory=list)
 
@@ -45,13 +46,16 @@ class HandErrors:
         self._model: RobotModel = self.simulation.built.robot
         self._envelope = Envelope(self._model, load_safety())
         self._planned: Trajectory | None = None
+        self._due = 0.0
+        self._motion: Motion | None = None
         self._times: list[float] = []
         self._positions: list[Array] = []
 
-    def begin(self, trajectory: Trajectory) -> None:
-        """A motion is about to begin."""
+    def begin(self, trajectory: Trajectory, motion: Motion) -> None:
+        """A motion has begun."""
         self.end()
-        self._planned, self.motions = trajectory, self.motions + 1
+        self._planned, self._motion, self.motions = trajectory, motion, self.motions + 1
+        self._due = self.simulation.time + trajectory.duration
         self.look()
 
     def look(self) -> None:
@@ -63,7 +67,7 @@ class HandErrors:
     def grip(self, width: float) -> None:
         """The fingers are about to go to ``width`` [m]."""
         self.end()
-        if self._planned is None:
+        if self._planned is None or self._motion is None or not self._arrived:
             return
         planned = self._model.tcp_pose(dict(zip(self._planned.joint_names, map(float, self._planned.positions[-1]), strict=True)))[:3, 3]
         off = float(np.linalg.norm(self.simulation.tcp() - planned))
@@ -72,6 +76,11 @@ class HandErrors:
             self.grasped.append(off)
         elif self.simulation.truth().in_hand:
             self.released.append(off)
+
+    @property
+    def _arrived(self) -> bool:
+        """Whether the last motion came to its end: what was stopped on its way says nothing about where the hand should be."""
+        return self._motion is not None and self._motion.done() and (not self._motion.error() or self.simulation.time >= self._due)
 
     def end(self) -> None:
         """The motion under way is over: was it within the envelope?"""
@@ -83,14 +92,15 @@ class HandErrors:
         path = Trajectory(self.simulation.arm.joints, times, positions, zero, zero)
         driven = self.simulation.arm.gripper.joint
         report = self._envelope.check(path, PlanningScene(), {driven: self.simulation.finger_position()})
-        if report.violations:
-            self.outside.append("; ".join(map(str, report.violations[:3])))
+        for found, fast in ((self.outside, False), (self.fast, True)):
+            if those := [str(item) for item in report.violations if item.kind.endswith("_speed") == fast]:
+                found.append("; ".join(those[:3]))
 
     def to_json(self) -> dict[str, Any]:
-        """``{"motions", "outside", "release_mm", "grasp_mm"}``."""
+        """``{"motions", "outside", "fast", "release_mm", "grasp_mm"}``."""
         self.end()
         in_mm = {name: [round(1000 * off, 2) for off in values] for name, values in (("release_mm", self.released), ("grasp_mm", self.grasped))}
-        return {"motions": self.motions, "outside": self.outside, **in_mm}
+        return {"motions": self.motions, "outside": self.outside, "fast": self.fast, **in_mm}
 
 
 class WatchedArm:
@@ -105,8 +115,9 @@ class WatchedArm:
 
     def follow(self, trajectory: Trajectory) -> Motion:
         """See Arm."""
-        self._errors.begin(trajectory)
-        return self._arm.follow(trajectory)
+        motion = self._arm.follow(trajectory)
+        self._errors.begin(trajectory, motion)
+        return motion
 
 
 class WatchedGripper:
@@ -138,11 +149,12 @@ class WatchedClock:
 
 
 def summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Of the ``hand`` of several trials, None when none has it: ``{"motions", "outside", "release_mm": {"count", "median", "p95"}, "grasp_mm": …}``."""
+    """Of the ``hand`` of several trials, None when none has it: ``{"motions", "outside", "fast", "release_mm": {"count", "median", "p95"}, "grasp_mm": …}``."""
     known = [result["hand"] for result in results if result.get("hand")]
     if not known:
         return None
-    found: dict[str, Any] = {"motions": sum(hand["motions"] for hand in known), "outside": sum(len(hand["outside"]) for hand in known)}
+    found: dict[str, Any] = {"motions": sum(hand["motions"] for hand in known)}
+    found.update({name: sum(len(hand[name]) for hand in known) for name in ("outside", "fast")})
     for name in ("release_mm", "grasp_mm"):
         values = [value for hand in known for value in hand[name]]
         median, most = (round(float(np.percentile(values, share)), 2) for share in (50, 95)) if values else (None, None)

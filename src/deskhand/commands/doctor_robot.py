@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from deskhand.arms.bus.holders import holders
 from deskhand.commands.doctor import Check
+from deskhand.environment import CYCLONE_DDS
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
@@ -142,13 +143,15 @@ def check_disk(_robot: bool = False, root: Path = ROOT) -> Check:
 
 
 def check_dds(robot: bool = False, root: Path = ROOT) -> Check:
-    """Which middleware, and that the kernel lets it receive pictures from another machine."""
+    """Which middleware, and that the kernel lets it receive pictures: CycloneDDS sends them over sockets also within one machine."""
     middleware = os.environ.get("RMW_IMPLEMENTATION", "the default RMW")
+    sockets_only = middleware == CYCLONE_DDS
     file = root / "proc/sys/net/core/rmem_max"
     size = int(file.read_text()) if file.is_file() else 0
     detail = f"{middleware}, socket buffers up to {size / 1e6:.1f} MB"
-    advice = f"Pictures between machines are lost: sudo sysctl -w net.core.rmem_max={SOCKET_BUFFER} (and in /etc/sysctl.d). On one machine it does not matter."
-    return Check("dds", size >= SOCKET_BUFFER or not robot, detail, advice)
+    where = "With CycloneDDS that is so within one machine too." if sockets_only else "On one machine it does not matter."
+    advice = f"Pictures between machines are lost: sudo sysctl -w net.core.rmem_max={SOCKET_BUFFER} (and in /etc/sysctl.d). {where}"
+    return Check("dds", size >= SOCKET_BUFFER or not (robot or sockets_only), detail, advice)
 
 
 ROBOT_CHECKS: tuple[Callable[[bool], Check], ...] = (check_serial, check_cameras, check_depth, check_clock, check_gpu, check_disk, check_dds)

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,9 +19,21 @@ if TYPE_CHECKING:
     from deskhand.etp.base import ToolClient
 
 
+CORE = (
+    *("detect_objects", "look", "describe_scene", "get_robot_state", "check_goal", "plan_structure"),
+    *("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "open_gripper", "move_home", "stop_motion"),
+)
+"""What most tasks take. A list of all tools is 250 kB, which a language model reads with every reply."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("mcp")(mcp)
+
+
+def offered(tools: str) -> tuple[str, ...] | None:
+    """Names, groups and units that ``--tools`` means; None for all."""
+    return None if tools == "all" else tuple(dict.fromkeys(name for part in tools.split(",") for name in (CORE if part == "core" else (part.strip(),)) if name))
 
 
 def mcp(
@@ -29,6 +42,11 @@ def mcp(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port that --http listens on.")] = 8765,
     token_file: Annotated[Path | None, typer.Option(help="File with the token that HTTP clients must bring. Default: DESKHAND_MCP_TOKEN.")] = None,
     namespace: Annotated[str, typer.Option(help="ROS namespace of the robot's tool server.")] = "",
+    tools: Annotated[
+        str,
+        typer.Option(help="Tools that are listed: core, all, or groups, units and names with commas. The others are found by find_tools, called by call_tool."),
+    ] = "core",
+    pictures: Annotated[bool, typer.Option("--pictures", help="Images come with the results that refer to them, not only as links.")] = False,
     sim: Annotated[bool, typer.Option("--sim", help="Serve a simulated robot of this process instead of one that runs over ROS.")] = False,
     task: Annotated[str, typer.Option(help="--sim: task whose scene is on the desk.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="--sim: seed of the scene.")] = 0,
@@ -36,7 +54,7 @@ def mcp(
 ) -> None:
     """Serve the robot's tools to MCP clients (Claude Desktop, an IDE, an agent elsewhere), until the client goes or Ctrl-C.
 
-    The tools of a running robot obey its approval mode, whoever calls them.
+    What moves a real robot waits for its operator's leave (docs/safety.md), unless the operator has granted this client its session.
     """
     try:
         from deskhand.etp.remote.server import ToolServer
@@ -51,12 +69,20 @@ def mcp(
             check_token(host, token)
             door = stack.enter_context(listening(host, port))
         client = stack.enter_context(_simulated(task, seed, approval) if sim else _running(namespace))
-        server = ToolServer(client).server()
+        wanted = offered(tools)
+        _check_offered(wanted, client)
+        server = ToolServer(client, wanted, pictures, version("deskhand")).server()
         if not http:
             serve_stdio(server)
             return
         console.print(f"serving http://{host}:{port}{PATH}{' with a token' if token else ''}; Ctrl-C ends it", highlight=False)
         serve_http(server, host, token, door)
+
+
+def _check_offered(wanted: tuple[str, ...] | None, client: ToolClient) -> None:
+    known = {name for hit in client.search() for name in (hit.name, hit.group, hit.unit)}
+    if unknown := sorted(set(wanted or ()) - known):
+        raise DeskhandError("invalid_input", f"--tools: there is no tool, group or unit {', '.join(unknown)}.", hint="deskhand tools list")
 
 
 @contextmanager

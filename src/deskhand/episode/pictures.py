@@ -18,7 +18,7 @@ from deskhand.types import Frame, Image
 RESTING = 0.05
 """[rad] within which an arm counts as where it was."""
 CLOSING = -0.004
-"""A finger that moves faster inwards is closing [m/s]."""
+"""A pad that moves faster inwards is closing [m/s]."""
 DONE, FAILED = (20, 220, 120), (255, 70, 60)
 
 
@@ -56,7 +56,7 @@ def _closings(episode: Episode, call: Call, gripper: GripperConfig) -> list[tupl
             continue
         position = float(message.position[list(message.name).index(gripper.joint)])
         if before is not None and stamp > before[0]:
-            moves_in = (position - before[1]) / (stamp - before[0]) < CLOSING
+            moves_in = gripper.lever * (position - before[1]) / (stamp - before[0]) < CLOSING
             if moves_in and not closing:
                 found.append((stamp, dict(zip(message.name, map(float, message.position), strict=True)), gripper.width_of(before[1])))
             closing = moves_in
@@ -75,9 +75,9 @@ def _at_work(positions: dict[str, float], episode: Episode, call: Call, arm: Arm
 
 def hand_outline(gripper: GripperConfig, width: float) -> list[Array]:
     """Lines (N, 3) [m] in the tcp frame: both fingers from palm to tip, the palm between them, and the wrist's axis."""
-    half, back = width / 2, gripper.finger_depth - gripper.finger_length
-    fingers = [[0, -half, gripper.finger_depth], [0, -half, back], [0, half, back], [0, half, gripper.finger_depth]]
-    return [np.array(fingers, float), np.array([[0, 0, back], [0, 0, back - 0.04]], float)]
+    back = gripper.finger_depth - gripper.finger_length
+    low, high = gripper.finger_line(width)
+    return [np.array([low[1], low[0], high[0], high[1]], float), np.array([[0, 0, back], [0, 0, back - 0.04]], float)]
 
 
 def draw_grasp(image: Image, camera: Frame, grasp: ExecutedGrasp, gripper: GripperConfig) -> Image:

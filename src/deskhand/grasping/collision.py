@@ -48,14 +48,8 @@ def box_distance(points: Array, centre: Array, half: Array) -> Array:
 
 def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[list[Boxes], list[Boxes]]:
     """What the object must not touch (fingers, palm), and what others must not (the whole slab that the hand closes through, the palm and the way in)."""
-    fingers = gripper.finger_parts(opened)
-    low, high = gripper.reach_across(opened)
-    slab = np.zeros((len(opened), 3))
-    slab[:, 0], slab[:, 1], slab[:, 2] = gripper.finger_breadth / 2, (high - low) / 2, gripper.finger_length / 2
-    middle = np.zeros((len(opened), 3))
-    middle[:, 1], middle[:, 2] = (high + low) / 2, gripper.finger_depth - gripper.finger_length / 2
     palm, way = (_everywhere(*palm_box(gripper, behind), len(opened)) for behind in (0.0, BEHIND))
-    return [_single(part) for part in (*fingers, palm)], [_single(Boxes(middle, slab)), _single(way)]
+    return [_single(part) for part in (*gripper.finger_parts(opened), palm)], [_single(part) for part in (*gripper.swept_parts(opened), way)]
 
 
 def _everywhere(centre: Array, half: Array, count: int) -> Boxes:

@@ -26,6 +26,8 @@ Safety = Callable[[], SafetyStatus]
 
 
 CONTROLLER_GRACE = 0.1  # [s] wall time
+UNKNOWN = 0.2  # [s] that new joint states are taken to be old before some have come
+OLDER = 4.0  # times their usual age, that joint states may be old
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Tolerances:
         stall: less movement than this in ``stall_time``, while more than ``stall_gap`` is missing, is a stall.
         goal: close enough at the end; waited for at most ``settle``. Up to ``rest`` counts as arrived when the arm stands still by then.
         stale, stale_wall: oldest joint state, in ROS time, when at the same time none has come for ``stale_wall`` of wall time
-            (a fast simulation outruns any network; 0 in one process).
+            (a fast simulation outruns any network; 0 in one process). Those of a slow bus, which are old when they come, may be :data:`OLDER` times as old as
+            they usually are, up to ``stale_slow``.
         halt: how long a halted arm is waited for.
     """
 
@@ -57,10 +60,11 @@ class Tolerances:
     stall_time: float = 0.5
     stall_gap: float = 0.06
     goal: float = 0.01
-    settle: float = 1.5
+    settle: float = 2.5
     rest: float = 0.04
-    stale: float = 0.3
+    stale: float = 0.5
     stale_wall: float = 0.0
+    stale_slow: float = 1.0
     halt: float = 1.0
 
 
@@ -91,6 +95,7 @@ class Executor:
         self._tolerances = tolerances or Tolerances()
         self._efforts = {name: limit[3] for name, limit in model.limits.items()}
         self.tracking_error = 0.0
+        self._usual_age = UNKNOWN  # [s] of a joint state that has just come
 
     def execute(self, plan: Plan, progress: Progress | None = None, cancelled: Cancelled | None = None) -> ExecutionReport:
         """Move along ``plan``; returns when the arm is there or has been halted, and says which.
@@ -210,15 +215,26 @@ class Executor:
         return ""
 
     def _state(self, watch: _Watch, first: bool = False) -> JointState:
-        """The newest joint state. Raises ``stale_data``."""
+        """The newest joint state. Raises ``stale_data``; ``first``: when none comes that is new."""
         state = self._arm.joint_state()
+        end = self._clock.now() + self._tolerances.stale_slow
+        while first and self._clock.now() - state.stamp > self._oldest() and self._clock.now() < end:
+            self._clock.sleep(self._tolerances.period)
+            newer = self._arm.joint_state()
+            state = newer if newer.stamp > state.stamp else state
         wall = time.monotonic()
         if state.stamp > watch.newest:
+            if np.isfinite(watch.newest):  # when the first came nobody knows
+                self._usual_age += 0.2 * (self._clock.now() - state.stamp - self._usual_age)
             watch.newest, watch.newest_wall = state.stamp, wall
         age = self._clock.now() - state.stamp
-        if age > self._tolerances.stale and (first or wall - watch.newest_wall >= self._tolerances.stale_wall):
+        if age > self._oldest() and (first or wall - watch.newest_wall >= self._tolerances.stale_wall):
             raise DeskhandError("stale_data", f"the newest joint state is {age:.2f} s old.", hint="Is the arm's driver running?")
         return state
+
+    def _oldest(self) -> float:
+        """[s] that a joint state may be old."""
+        return max(self._tolerances.stale, min(OLDER * self._usual_age, self._tolerances.stale_slow))
 
     def _error_to(self, plan: Plan, fraction: float) -> float:
         goal = plan.trajectory.positions[int(fraction * (len(plan.trajectory.positions) - 1))]

@@ -68,6 +68,6 @@ def _outcome(answer: Any) -> tuple[str, str]:
         return "", "arrived"
     if answer.status == CANCELED:
         return "cancelled", "the drive was cancelled; the base stands"
-    number = getattr(answer.result, "error_code", 0)
+    number = getattr(answer.result, "error_code", None)  # Humble's result is empty
     text = getattr(answer.result, "error_msg", "") or "the navigator gave up"
-    return "controller_failed", f"{text} (Nav2 error {number})."
+    return "controller_failed", f"{text}." if number is None else f"{text} (Nav2 error {number})."

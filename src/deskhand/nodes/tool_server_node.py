@@ -1,8 +1,6 @@
 """Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``.
 
-The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits), or about the very one that was shown
-with a message on ``tools/decide``: ``{"id", "approve"}``, with ``"grant": true`` for the rest of that caller's session too; ``{"revoke": caller}`` takes a
-grant back (an empty caller: all). ``tools/events`` tells of every request, its end, and every grant.
+How the operator decides about calls that need approval: approval_desk.py.
 """
 
 from __future__ import annotations
@@ -22,15 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import String
 
 from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
 from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
-from deskhand.etp.approval import MODES, Approval, PendingApprovals, Request
+from deskhand.etp.approval import MODES
 from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
@@ -40,6 +36,7 @@ from deskhand.etp.wire import error_number, result_to_text
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
+from deskhand.nodes.approval_desk import ApprovalDesk, listen_for_audit
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
@@ -50,7 +47,7 @@ from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
-from deskhand_interfaces.msg import SafetyStatus, ToolSummary
+from deskhand_interfaces.msg import ToolSummary
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
 if TYPE_CHECKING:
@@ -120,9 +117,9 @@ class ToolServerNode(DeskhandNode):
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", EVENTS)
-        self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce, self._answered)
+        self._approvals = ApprovalDesk(self, self._audit.write, self._publish, self.parameters.approval_timeout)
         safety = load_safety(self.parameters.settings or None)
-        approval = Approval(self.parameters.approval or safety.approval, self._pending, self.parameters.approval_others or safety.approval_others)
+        approval = self._approvals.open(self.parameters.approval or safety.approval, self.parameters.approval_others or safety.approval_others)
         self.session = make_session(
             robot or self._ros_robot,
             memory=self._memory,
@@ -147,10 +144,7 @@ class ToolServerNode(DeskhandNode):
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
         self.create_service(ReadResource, "tools/resource", self._resource, **group)
         self.create_service(CallTool, "tools/call", self._answer_call, **group)
-        self.create_service(Trigger, "tools/approve", self._approve, **group)
-        self.create_service(Trigger, "tools/deny", self._deny, **group)
-        self.create_subscription(String, "tools/decide", self._on_decision, QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE), **group)
-        self._listen_for_the_audit_log()
+        listen_for_audit(self, self._audit.write)
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
@@ -312,92 +306,8 @@ class ToolServerNode(DeskhandNode):
             durable = False
         self._audit.write("tool_call", dict(record), durable)
 
-    def _listen_for_the_audit_log(self) -> None:
-        """Instructions and their outcomes, stops and resets, pauses: whoever gave them, by whatever way."""
-        last: dict[str, Any] = {}
-
-        def note(event: str, data: dict[str, Any]) -> None:
-            if last.get(event) != data:
-                last[event] = data
-                self._audit.write(event, data)
-
-        def on_words(message: String) -> None:
-            data = json.loads(message.data)
-            self._audit.write(str(data.pop("event")), data)
-
-        def on_safety(status: SafetyStatus) -> None:
-            note("safety", {"stopped": status.stopped, "code": status.code, "reason": status.reason})
-
-        latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-        self.create_subscription(String, "agent/events", on_words, EVENTS)
-        self.create_subscription(SafetyStatus, "safety/status", on_safety, QoSProfile(depth=10))
-        self.create_subscription(Bool, "motion/paused", lambda message: note("paused", {"paused": bool(message.data)}), latched)
-
     def _publish(self, record: Mapping[str, Any]) -> None:
         self._events.publish(String(data=json.dumps(record, ensure_ascii=False, allow_nan=False)))
-
-    # ------------------------------------------------------------ approval
-
-    def _announce(self, request: Request) -> None:
-        ways = "approve it on the page, with `deskhand approve`, or call tools/approve or tools/deny"
-        self.get_logger().warning(f"{request.tool} for {request.caller or 'somebody'} waits for the operator: {ways}")
-        self._note_approval("approval", request, effects=request.effects)
-
-    def _answered(self, request: Request, how: str) -> None:
-        self._note_approval("approval_end", request, end=how)
-
-    def _note_approval(self, event: str, request: Request, **more: str) -> None:
-        record = {"event": event, "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, **more}
-        self._audit.write("approval", record)
-        self._publish(record)
-
-    def _on_decision(self, message: String) -> None:
-        try:
-            said = json.loads(message.data)
-            if isinstance(said.get("revoke"), str):
-                self._revoke(said["revoke"])
-                return
-            request_id, approve, grant = str(said["id"]), said["approve"] is True, said.get("grant") is True
-        except (ValueError, KeyError, TypeError, AttributeError):
-            request_id, approve, grant = "", False, False
-        if not request_id:
-            self.get_logger().error(f"tools/decide: no decision about a request: {message.data[:200]!r}")
-            return
-        request = self._pending.decide(approve, request_id)
-        word = "approved" if approve else "denied"
-        self.get_logger().info(f"{word} by the operator: {request.tool}" if request else f"no call {request_id!r} waits for approval (any more)")
-        if request is not None and approve and grant:
-            self._grant(request.caller)
-
-    def _grant(self, caller: str) -> None:
-        try:
-            self.session.approval.grant(caller)
-        except DeskhandError as error:
-            self.get_logger().error(str(error))
-            return
-        self._note_grants("granted", [caller])
-
-    def _revoke(self, caller: str) -> None:
-        self._note_grants("revoked", list(self.session.approval.revoke(caller)))
-
-    def _note_grants(self, event: str, callers: list[str]) -> None:
-        record = {"event": event, "callers": callers}
-        self._audit.write("approval", record)
-        self._publish(record)
-        self.get_logger().warning(f"{event} by the operator, for the rest of the session: {', '.join(callers) or 'nobody'}")
-
-    def _approve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._decide(True, response)
-
-    def _deny(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._decide(False, response)
-
-    def _decide(self, approve: bool, response: Trigger.Response) -> Trigger.Response:
-        request = self._pending.decide(approve)
-        response.success = request is not None
-        word = "approved" if approve else "denied"
-        response.message = f"{word}: {request.tool} {json.dumps(request.arguments)}"[:300] if request else "no call waits for approval."
-        return response
 
 
 def _mount_of(text: str) -> tuple[str, str]:

@@ -178,9 +178,9 @@ class Simulation:
         """Positions (n,) [rad] of the arm's joints, not rounded to their encoders' steps."""
         return np.asarray(self.data.qpos[self._qpos], dtype=float)
 
-    def joint_efforts(self) -> Array:
-        """Torques (n,) [N m] with which the arm's drives push."""
-        return np.asarray(self.data.actuator_force[self._actuator], dtype=float)
+    def joint_loads(self) -> tuple[Array, Array]:
+        """Torques (n,) [N m] on the arm's joints, positive towards greater angles: of gravity on the arm itself, and of what it holds and touches."""
+        return -np.asarray(self.data.qfrc_bias[self._dof], dtype=float), np.asarray(self.data.qfrc_constraint[self._dof], dtype=float)
 
     def joint_position(self, index: int) -> float:
         """Position [rad] of an arm joint, not rounded to its encoder's steps."""

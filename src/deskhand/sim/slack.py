@@ -1,7 +1,8 @@
 """Play, sag and dead band between the servos and the joints of a simulated arm.
 
 The simulated joint is the link. Its servo's encoder stands before the play, so what is read is the joint less the play; and what the servo is wished at
-is not where it goes. The load is what the simulated drives push with against gravity, held things and contacts, smoothed.
+is not where it goes. The load is that of gravity, held things and contacts, smoothed; what is not gravity on the arm itself bears on all joints as on the
+one that gravity loads most, for the servos are alike.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class ArmSlack:
         """Where the joints are to be driven (n,) [rad], their servos being wished at ``wished`` (n,) [rad]."""
         now = self._simulation.time
         passed, self._time = max(0.0, now - self._time), now
-        self._load += min(1.0, passed / SMOOTHING) * (-self._simulation.joint_efforts() / self._greatest - self._load)
+        gravity, others = self._simulation.joint_loads()
+        self._load += min(1.0, passed / SMOOTHING) * (gravity / self._greatest + others / self._greatest.max() - self._load)
         driven = np.empty_like(wished)
         for index, (slack, load) in enumerate(zip(self._joints, self._load, strict=True)):
             encoder = slack.drive(float(wished[index]), float(load))

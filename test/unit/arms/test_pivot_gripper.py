@@ -81,7 +81,7 @@ def test_boxes_of_the_turned_jaw_are_where_the_jaw_is() -> None:
 def test_the_open_jaw_needs_its_room_on_one_side_only() -> None:
     opened = np.array([0.05])
     low, high = PIVOT.reach_across(opened)
-    beside = np.column_stack([np.zeros(20), np.zeros(20), np.linspace(0, 0.03, 20)])
+    beside = np.column_stack([np.zeros(20), np.zeros(20), np.linspace(0, 0.02, 20)])
     own = np.zeros((0, 3))
     for y, free in ((float(low[0]) - 0.002, True), (float(low[0]) + 0.002, False), (float(high[0]) + 0.002, True), (float(high[0]) - 0.002, False)):
         others = beside + np.array([0.0, -y, 0.0])  # the hand looks down: its y is the world's -y

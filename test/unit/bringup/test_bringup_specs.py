@@ -6,6 +6,7 @@ import ast
 import socket
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -232,6 +233,27 @@ def test_an_unknown_choice_is_a_clear_error(options: StackOptions) -> None:
 def test_a_sourced_ros_says_itself_how_it_talks() -> None:
     assert set(workstation_defaults({"ROS_DISTRO": "jazzy"})) == {"FASTRTPS_DEFAULT_PROFILES_FILE", "MUJOCO_GL"}
     assert workstation_defaults({"ROS_DISTRO": "jazzy", "FASTRTPS_DEFAULT_PROFILES_FILE": "mine.xml", "MUJOCO_GL": "glfw"}) == {}
+
+
+def test_the_middleware_in_force_gets_its_own_configuration_and_no_other() -> None:
+    for distribution in ("humble", "jazzy"):
+        cyclone = workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"})
+        assert set(cyclone) == {"CYCLONEDDS_URI", "MUJOCO_GL"}
+        assert Path(cyclone["CYCLONEDDS_URI"].removeprefix("file://")).is_file()
+        assert set(workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_zenoh_cpp"})) == {"MUJOCO_GL"}
+        assert "CYCLONEDDS_URI" not in workstation_defaults({"ROS_DISTRO": distribution, "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"})
+
+
+def test_localhost_only_holds_for_the_transports_of_the_profile_too() -> None:
+    """Humble's rmw_fastrtps adds a restricted transport and leaves those of the profile as they are."""
+
+    def transports(environment: dict[str, str]) -> dict[str, list[str]]:
+        root = ElementTree.parse(workstation_defaults(environment)["FASTRTPS_DEFAULT_PROFILES_FILE"]).getroot()
+        kinds = {item.findtext("{*}type") or "": item for item in root.iter(f"{root.tag.removesuffix('profiles')}transport_descriptor")}
+        return {kind: [address.text or "" for address in item.findall("{*}interfaceWhiteList/{*}address")] for kind, item in kinds.items()}
+
+    assert transports({"ROS_DISTRO": "humble", "ROS_LOCALHOST_ONLY": "1"}) == {"SHM": [], "UDPv4": ["127.0.0.1"]}
+    assert transports({"ROS_DISTRO": "humble", "ROS_LOCALHOST_ONLY": "0"}) == transports({}) == {"SHM": [], "UDPv4": []}
 
 
 def test_without_ros_dds_stays_on_this_machine() -> None:

@@ -62,8 +62,11 @@ def test_a_clock_that_was_never_set_is_noticed(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("size", "ok"), [(212992, False), (4194304, True)])
-def test_small_socket_buffers_matter_on_a_robot(tmp_path, size, ok):
+def test_small_socket_buffers_matter_on_a_robot_and_always_to_cyclonedds(tmp_path, monkeypatch, size, ok):
+    monkeypatch.delenv("RMW_IMPLEMENTATION", raising=False)
     file = tmp_path / "proc/sys/net/core/rmem_max"
     file.parent.mkdir(parents=True)
     file.write_text(f"{size}\n")
     assert doctor.check_dds(True, tmp_path).ok is ok and doctor.check_dds(False, tmp_path).ok
+    monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp")
+    assert doctor.check_dds(False, tmp_path).ok is ok

@@ -60,9 +60,9 @@ def session(bench):
         yield session
 
 
-def with_client(session, work, **options):
+def with_client(session, work, served=None, **options):
     async def run():
-        async with Client(ToolServer(session).server(), **options) as client:
+        async with Client(ToolServer(session, **(served or {})).server(), **options) as client:
             return await work(client)
 
     return asyncio.run(run())
@@ -118,6 +118,29 @@ def test_motion_obeys_the_approval_mode_whatever_the_client_says(bench):
         held, given = with_client(session, work)
     assert held.is_error and json.loads(held.content[0].text)["code"] == "permission_denied"
     assert bench.most == 0 and not given.is_error
+
+
+def test_a_short_list_finds_and_calls_the_rest(session):
+    async def work(client):
+        listed = (await client.list_tools()).tools
+        found = await client.call_tool("find_tools", {"query": "add up all the numbers"})
+        called = await client.call_tool("call_tool", {"name": "everything", "arguments": {"number": 0.5, "count": 2, "point": {"x": 0.5}}})
+        return listed, found, called, await client.call_tool("call_tool", {"name": "nothing"}), await client.call_tool("find_tools", {})
+
+    listed, found, called, unknown, empty = with_client(session, work, {"offered": ["draw", "grasping"], "version": "9.8"})
+    assert [tool.name for tool in listed] == ["draw", *(card.name for card in session.registry.cards() if card.unit == "grasping"), "find_tools", "call_tool"]
+    assert found.structured_content["tools"][0]["name"] == "everything" and "point" in found.structured_content["tools"][0]["input_schema"]["properties"]
+    assert called.structured_content == {"total": 3.0}
+    assert unknown.is_error and json.loads(unknown.content[0].text)["code"] == "unknown_tool"
+    assert not empty.is_error
+
+
+def test_pictures_come_with_the_result_when_they_are_wanted(session):
+    async def work(client):
+        return await client.call_tool("draw", {})
+
+    kinds = [[item.type for item in with_client(session, work, {"pictures": wanted}).content] for wanted in (False, True)]
+    assert kinds == [["text", "resource_link"], ["text", "image"]]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

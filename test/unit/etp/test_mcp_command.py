@@ -83,7 +83,7 @@ def test_the_command_serves_over_http_beyond_this_machine_with_a_token_only():
             asyncio.run(called(url, {"Authorization": "Bearer wrong-wrong-wrong"}))
         assert not isinstance(caught.value, KeyboardInterrupt)
         count, look = asyncio.run(called(url, {"Authorization": f"Bearer {TOKEN}"}))
-        assert count >= 60 and look.structured_content["objects"]
+        assert count == 17 and look.structured_content["objects"]
     finally:
         server.terminate()
         assert server.wait(20) is not None

@@ -52,10 +52,12 @@ class ServoBus(Protocol):
     Attributes:
         together: positions of all servos come in one exchange; else servo by servo.
         move_delay: [s] by which each further servo of one ``move`` gets its command later than the one before it.
+        latency: [s] from a question to its answer, as :meth:`measure` found it; 0 before.
     """
 
     together: bool
     move_delay: float
+    latency: float
     counters: BusCounters
 
     def open(self) -> None:
@@ -64,6 +66,13 @@ class ServoBus(Protocol):
 
     def close(self) -> None:
         """Give the port back."""
+        ...
+
+    def measure(self, servos: Iterable[int]) -> None:
+        """Learn how long answers take, and what else differs between boards; to be called after ``open``, before any answer is believed.
+
+        Raises ``device_unavailable`` as all methods do, and ``servo_fault`` when the board's answers cannot be told from failures.
+        """
         ...
 
     def read_positions(self, servos: Iterable[int]) -> dict[int, int]:

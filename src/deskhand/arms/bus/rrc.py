@@ -12,9 +12,10 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from deskhand.arms.bus.asking import AskingBus
+from deskhand.arms.bus.asking import PATIENCE, PATIENT, SOONEST, AskingBus
 from deskhand.arms.bus.base import Health
 from deskhand.arms.bus.port import Port
+from deskhand.errors import DeskhandError
 
 BAUD = 1_000_000
 RELAY_BAUD = 115_200
@@ -29,8 +30,15 @@ WRITE_ANGLES, READ_ANGLES = 0x30, 0x32
 WRITE_VOLTAGES, READ_VOLTAGES = 0x34, 0x36
 WRITE_MAX_TEMPERATURE, READ_MAX_TEMPERATURE = 0x38, 0x3A
 BROADCAST = 0xFE
-FAILED = 0xFF
-DONE = (0, 1)  # firmwares differ
+DONE, FAILED = 0, 0xFF
+"""Status of an answer: what the firmware's functions return, 0 or -1. The vendor's SDK believes 0 alone; on a failure the firmware sends a position of 0 with
+it. Boards whose functions return 1 for success and 0 for failure are said to exist: :meth:`RrcBus.measure` learns which it is, and believes nothing else.
+"""
+STATUSES = (0, 1)  # that may mean success
+ABSENT = (251, 252, 250, 249, 248, 247, 246, 245)  # ids that hardly any servo has: the controller's answer for them is a failure
+ASKED_ABSENT = 2
+TOGETHER = (2, 3)  # so many of so many times all servos must answer when they are asked together, or they are asked one by one
+RELAYED = 0.004  # [s] that the controller takes with one servo
 
 PAYLOADS = {
     READ_POSITION: "<h",
@@ -92,9 +100,9 @@ def servo_frame(sub: int, data: bytes) -> bytes:
     return frame(BUS_SERVO, bytes((sub,)) + data)
 
 
-def answer_frame(servo: int, sub: int, payload: bytes = b"", failed: bool = False) -> bytes:
+def answer_frame(servo: int, sub: int, payload: bytes = b"", status: int = DONE) -> bytes:
     """What the controller answers."""
-    return frame(BUS_SERVO, bytes((servo, sub, FAILED if failed else 0)) + payload)
+    return frame(BUS_SERVO, bytes((servo, sub, status)) + payload)
 
 
 def move_frame(goals: Mapping[int, int], milliseconds: int) -> bytes:
@@ -108,14 +116,15 @@ def ids_frame(sub: int, servos: Iterable[int]) -> bytes:
     return servo_frame(sub, bytes((len(ids),)) + ids)
 
 
-def read_answer(data: bytes, servo: int, sub: int) -> tuple[int, ...] | None:
-    """The payload of an answer (data of a BUS_SERVO frame) to ``sub`` from ``servo``; None when it is none, or says that it failed."""
-    layout = PAYLOADS[sub]
-    if len(data) != 3 + struct.calcsize(layout) or data[1] != sub or data[2] not in DONE:
-        return None
-    if data[0] != servo and servo != BROADCAST:
-        return None
-    return struct.unpack(layout, data[3:])
+def read_answer(data: bytes, servo: int, sub: int, done: int = DONE) -> tuple[int, ...] | None:
+    """The payload of an answer (data of a BUS_SERVO frame) to ``sub`` from ``servo``; None when it is none, or its status is not ``done``."""
+    status = read_status(data, servo, sub)
+    return struct.unpack(PAYLOADS[sub], data[3:]) if status == done and len(data) == 3 + struct.calcsize(PAYLOADS[sub]) else None
+
+
+def read_status(data: bytes, servo: int, sub: int) -> int | None:
+    """The status of an answer to ``sub`` from ``servo``, whatever it says; None when it is none."""
+    return data[2] if len(data) >= 3 and data[1] == sub and (data[0] == servo or servo == BROADCAST) else None
 
 
 class RrcBus(AskingBus):
@@ -129,6 +138,58 @@ class RrcBus(AskingBus):
     def __init__(self, port: str | Port, baud: int = BAUD, timeout: float = 0.02, tries: int = 3, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(port if isinstance(port, Port) else Port(port, baud), RrcFormat(), timeout, tries, clock)
         self.battery: float | None = None
+        self._done = DONE
+
+    def open(self) -> None:
+        """See base."""
+        super().open()
+        self._done, self.together = DONE, False  # it may be another board
+
+    def measure(self, servos: Iterable[int]) -> None:
+        """See base. The status that goes with the arm's servos and not with servos that are not there means success; where the controller does not answer
+        for those, it is the vendor's.
+        """
+        servos = list(servos)
+        self._timeout = PATIENT
+        absent = [number for number in ABSENT if number not in servos][:ASKED_ABSENT]
+        failures = {status for number in absent if (status := self._status(number)) is not None}
+        present = [status for servo in servos if (status := self._status(servo)) in STATUSES and status not in failures]
+        if failures:
+            if not present and any(self._status(servo) == DONE for servo in servos):
+                raise DeskhandError(
+                    "servo_fault",
+                    f"the controller answers for servos that are not there ({absent}) as for those that are; its positions cannot be believed.",
+                    hint="Does another servo have one of these ids? Else put the vendor's firmware on the board.",
+                )
+            if len(set(present)) == 1:
+                self._done = present[0]
+        super().measure(servos)
+        self.together = True
+        self.together = sum(len(self._read_together(servos)) == len(servos) for _ in range(TOGETHER[1])) >= TOGETHER[0]
+
+    def _read_together(self, servos: list[int]) -> dict[int, int]:
+        """See asking. The controller hands on one question after the other, and each answer says whose it is."""
+        self._forget_late()
+        self.counters.asked += len(servos)
+        found: dict[int, int] = {}
+        for servo in servos:
+            self._send(servo_frame(READ_POSITION, bytes((servo,))))
+
+        def match(frame: bytes) -> dict[int, int] | None:
+            for servo in servos:
+                values = read_answer(frame[4:-1], servo, READ_POSITION, self._done) if frame[2] == BUS_SERVO else None
+                if values is not None:
+                    found[servo] = values[0]
+            return found if len(found) == len(servos) else None
+
+        self._await(match, min(self._timeout, self._usual + max(SOONEST, PATIENCE * self._spread)) + RELAYED * len(servos))
+        self.counters.unanswered += len(servos) - len(found)
+        return found
+
+    def _status(self, servo: int) -> int | None:
+        """What the controller says to a question for a position."""
+        question = servo_frame(READ_POSITION, bytes((servo,)))
+        return self._ask(question, lambda frame: read_status(frame[4:-1], servo, READ_POSITION) if frame[2] == BUS_SERVO else None)
 
     def read_position(self, servo: int) -> int | None:
         """See asking."""
@@ -161,7 +222,7 @@ class RrcBus(AskingBus):
 
     def _read(self, servo: int, sub: int) -> int | None:
         def match(frame: bytes) -> int | None:
-            values = read_answer(frame[4:-1], servo, sub) if frame[2] == BUS_SERVO else None
+            values = read_answer(frame[4:-1], servo, sub, self._done) if frame[2] == BUS_SERVO else None
             return None if values is None else values[0]
 
         return self._ask(servo_frame(sub, bytes((servo,))), match)

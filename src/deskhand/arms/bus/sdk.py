@@ -16,6 +16,9 @@ from deskhand.errors import DeskhandError
 SLICE = 0.002  # [s] of waiting at once
 SLOWEST = 20  # of the wall clock, that ``clock`` may be slower
 TRIES = 2
+PATIENT = 0.25  # [s] that an answer may take while it is learnt how long they take
+MEASURED = 3  # questions for that
+LATE = 2.5  # of the longest time of an answer then: later than that it does not come
 SUCCESS = 0  # COMM_SUCCESS of both
 
 
@@ -45,6 +48,10 @@ class SdkPort:
         data = list(self._pending[:length])
         del self._pending[:length]
         return data
+
+    def wait_at_least(self, latency: float) -> None:
+        """[s] that adapter and servo may take to answer."""
+        self._latency = latency
 
     def setPacketTimeout(self, packet_length: int) -> None:
         """Of an answer of so many bytes."""
@@ -109,6 +116,8 @@ class SdkBus:
         self._sdk, self._handler = sdk, handler
         self._position, self._decode = position, decode
         self._last: dict[int, int] = {}
+        self._clock, self._least = clock, latency
+        self.latency = 0.0
         self.counters = BusCounters()
 
     def open(self) -> None:
@@ -121,6 +130,19 @@ class SdkBus:
     def close(self) -> None:
         """See base."""
         self._port.port.close()
+
+    def measure(self, servos: Iterable[int]) -> None:
+        """See base."""
+        self._port.wait_at_least(PATIENT)
+        times, servos = [], list(servos)
+        for _ in range(MEASURED):
+            began = self._clock()
+            if len(self.read_positions(servos)) == len(servos):
+                times.append(self._clock() - began)
+        self._last.clear()
+        if times:
+            self.latency = sorted(times)[len(times) // 2]
+        self._port.wait_at_least(max(self._least, LATE * max(times, default=0.0)))
 
     def read_positions(self, servos: Iterable[int]) -> dict[int, int]:
         """See base. Those that a damaged packet hid are asked once more, one by one."""

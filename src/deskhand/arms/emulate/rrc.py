@@ -21,9 +21,13 @@ NO_ANSWER = 0.01  # [s] that the controller waits for a servo
 
 
 class RrcEmulator(Emulator):
-    """The controller's port. ``beeps`` counts the buzzer's commands."""
+    """The controller's port. ``beeps`` counts the buzzer's commands; ``done`` and ``failed`` are the status of its answers.
 
-    def __init__(self, servos: Iterable[Servo], **options: Any) -> None:
+    As the vendor's firmware does, it answers with zeros when a servo does not: only the status tells that from a position.
+    """
+
+    def __init__(self, servos: Iterable[Servo], done: int = rrc.DONE, failed: int = rrc.FAILED, **options: Any) -> None:
+        self._done, self._failed = done, failed
         super().__init__(rrc.RrcFormat(), servos, **options)
         self.beeps = 0
         self._told = self._clock()
@@ -81,13 +85,13 @@ class RrcEmulator(Emulator):
         servo = next(iter(self.servos.values()), None) if number == rrc.BROADCAST else self.servos.get(number)
         if servo is None or not servo.answers or servo.mute:
             self._sleep(NO_ANSWER)
-            self.line.send(rrc.answer_frame(number, sub, failed=True))
+            self.line.send(rrc.answer_frame(number, sub, bytes(struct.calcsize(rrc.PAYLOADS[sub])), self._failed))
             return
         self._think()
         self._busy(RELAYED_ANSWER)
         with self.lock:
             payload = struct.pack(rrc.PAYLOADS[sub], *_values(servo, sub))
-        self.line.send(rrc.answer_frame(servo.number, sub, payload))
+        self.line.send(rrc.answer_frame(servo.number, sub, payload, self._done))
 
     def _write(self, sub: int, data: bytes) -> None:
         self._busy(RELAYED_QUESTION + 1)

@@ -10,7 +10,7 @@ import re
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -42,15 +42,54 @@ INSTRUCTIONS = (
 NOT_FOUND = -32002  # of the Model Context Protocol: there is no such resource
 
 
+FIND, CALL = "find_tools", "call_tool"
+FINDERS = (
+    types.Tool(
+        name=FIND,
+        description="Search all tools of the robot by what they can do; most are not listed. Answers cards with their input schema; call what was found by "
+        f"{CALL}.\nWhen: none of the listed tools does what is needed.\nLimits: Ranks by the words of the query; read limits before a call.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "minLength": 1, "maxLength": 400, "description": "what a tool should do, in words"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+        annotations=types.ToolAnnotations(read_only_hint=True, destructive_hint=False),
+    ),
+    types.Tool(
+        name=CALL,
+        description=f"Call any tool of the robot by its name, listed or not.\nWhen: {FIND} has found it.\nLimits: It may move the arm, if the tool does.",
+        input_schema={
+            "type": "object",
+            "properties": {"name": {"type": "string", "maxLength": 64}, "arguments": {"type": "object", "default": {}}},
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        annotations=types.ToolAnnotations(read_only_hint=False, destructive_hint=True),
+    ),
+)
+"""Offered where not all tools are listed."""
+LARGEST_INLINE = 2_000_000  # bytes of a picture that goes into a result itself
+
+
 class ToolServer:
     """The handlers of an MCP server over ``client``, whose calls block and so run in threads.
+
+    Args:
+        offered: names, groups or units of the tools that are listed, beside :data:`FINDERS`; None: all tools.
+        pictures: images that results refer to come with them, not only as links.
+        version: of this package, told to clients.
 
     Calls are made as ``mcp/NAME#ID``: the name that the MCP client gave itself, and its session's id where its transport has sessions (HTTP, with protocols
     before 2026-07-28), else this server's own: over stdio that is one client, over HTTP all that come with the token.
     """
 
-    def __init__(self, client: ToolClient) -> None:
+    def __init__(self, client: ToolClient, offered: Collection[str] | None = None, pictures: bool = False, version: str = "0") -> None:
         self._client, self._id = client, uuid.uuid4().hex[:6]
+        self._offered, self._pictures, self._version = None if offered is None else frozenset(offered), pictures, version
         self._tools: dict[str, types.Tool] = {}
         self._refs: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
@@ -59,6 +98,7 @@ class ToolServer:
         return Server(
             "deskhand",
             title="deskhand robot",
+            version=self._version,
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -74,13 +114,15 @@ class ToolServer:
 
     def _described(self) -> list[types.Tool]:
         try:
-            names = [hit.name for hit in self._client.search()]
+            hits = self._client.search()
+            chosen = self._offered
+            names = [hit.name for hit in hits if chosen is None or {hit.name, hit.group, hit.unit} & chosen]
             for name in names:
                 if name not in self._tools:
                     self._tools[name] = tool_of_card(self._client.describe(name))
         except DeskhandError as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from error
-        return [self._tools[name] for name in names]
+        return [*(self._tools[name] for name in names), *(FINDERS if chosen is not None else ())]
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         loop = asyncio.get_running_loop()
@@ -92,11 +134,25 @@ class ToolServer:
             last = max(fraction, last + 1e-6)  # the protocol wants it to grow with every message
             asyncio.run_coroutine_threadsafe(ctx.session.report_progress(last, 1.0, text), loop)
 
-        call = partial(self._invoke, params.name, params.arguments or {}, feedback, stop, self._caller(ctx))
+        name, arguments = params.name, params.arguments or {}
+        if self._offered is not None and name == FIND:
+            return await anyio.to_thread.run_sync(self._find, arguments)
+        if self._offered is not None and name == CALL:
+            name, arguments = str(arguments.get("name", "")), arguments.get("arguments") or {}
+        call = partial(self._invoke, name, arguments, feedback, stop, self._caller(ctx))
         try:
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
         finally:
             stop.set()
+
+    def _find(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        try:
+            hits = self._client.search(str(arguments.get("query", "")), limit=int(arguments.get("limit", 5)))
+            cards = [self._client.describe(hit.name) for hit in hits if hit.available]
+        except (DeskhandError, ValueError, TypeError) as error:
+            return types.CallToolResult(content=[_text({"code": getattr(error, "code", "invalid_arguments"), "message": str(error)})], is_error=True)
+        told = [{key: card[key] for key in ("name", "summary", "when_to_use", "limits", "effects", "input_schema")} for card in cards]
+        return types.CallToolResult(content=[_text({"tools": told})], structured_content={"tools": told})
 
     def _caller(self, ctx: Context) -> str:
         params, headers = ctx.session.client_params, getattr(ctx.request, "headers", {})
@@ -117,10 +173,19 @@ class ToolServer:
             content.append(_text({"events": events}))
         for ref in references(result.data):
             self._refs[ref["uri"]] = ref
-            content.append(types.ResourceLink(uri=ref["uri"], name=_title(ref), mime_type=ref["media_type"], size=ref["bytes"]))
+            content.append(self._picture(ref) or types.ResourceLink(uri=ref["uri"], name=_title(ref), mime_type=ref["media_type"], size=ref["bytes"]))
         while len(self._refs) > MAX_LISTED:
             self._refs.popitem(last=False)
         return types.CallToolResult(content=content, structured_content=result.data)
+
+    def _picture(self, ref: Mapping[str, Any]) -> types.ImageContent | None:
+        if not self._pictures or not str(ref["media_type"]).startswith("image/") or int(ref["bytes"]) > LARGEST_INLINE:
+            return None
+        try:
+            data = self._client.resource(ref["uri"]).data
+        except DeskhandError:  # it was dropped for newer ones: the link says so when it is followed
+            return None
+        return types.ImageContent(data=base64.b64encode(data).decode(), mime_type=ref["media_type"])
 
     async def _list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         refs = list(self._refs.values())

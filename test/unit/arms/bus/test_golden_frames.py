@@ -54,7 +54,8 @@ def test_answers_are_read_only_when_they_answer_the_question() -> None:
     assert rrc.read_answer(data, 10, rrc.READ_POSITION) == (507,)
     assert rrc.read_answer(data, 9, rrc.READ_POSITION) is None
     assert rrc.read_answer(data, 10, rrc.READ_VOLTAGE) is None
-    assert rrc.read_answer(data[:2] + b"\x01" + data[3:], 10, rrc.READ_POSITION) == (507,), "some firmware says 1 for done"
+    assert rrc.read_answer(data[:2] + b"\x01" + data[3:], 10, rrc.READ_POSITION) is None, "only where it was learnt that 1 means done"
+    assert rrc.read_answer(data[:2] + b"\x01" + data[3:], 10, rrc.READ_POSITION, done=1) == (507,)
     assert rrc.read_answer(data[:2] + b"\xff" + data[3:], 10, rrc.READ_POSITION) is None, "FF is failed"
     echo, answer = lx16a.frame(1, lx16a.READ_POSITION), lx16a.frame(1, lx16a.READ_POSITION, struct.pack("<h", -7))
     assert lx16a.read_answer(echo, 1, lx16a.READ_POSITION) is None
