@@ -157,9 +157,16 @@ class Session:
                 raise
             self.progress(f"a pose is left out: {error.message}")
             return False
-        report = self.robot.execute(plan.id)
+        try:
+            report = self.robot.execute(plan.id)
+        except DeskhandError as error:
+            if error.code != "plan_expired":
+                raise
+            self.progress(f"a pose is left out: {error.message}")
+            return False
         if report.code == "stale_data":  # a cable or a busy machine; the arm was halted where it was, and the next plan begins there
             self.progress(f"a pose is left out: {report.message}")
+            self.robot.sleep(SETTLE)
             return False
         if not report.ok:
             raise DeskhandError(report.code, f"the arm did not get to a pose of the calibration: {report.message}")

@@ -47,7 +47,7 @@ def first_day(
     from deskhand.first_day.journal import Journal, locked
 
     steps = steps_of(arm)
-    folder = folder or Path("~/.deskhand").expanduser() / (f"{arm}-rehearsal" if rehearse else arm)
+    folder = (folder or Path("~/.deskhand") / (f"{arm}-rehearsal" if rehearse else arm)).expanduser().resolve()
     if list_steps:
         _list(steps, Journal.open(folder, arm, rehearse))
         return

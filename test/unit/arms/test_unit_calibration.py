@@ -116,3 +116,12 @@ def test_a_wrong_pose_is_no_calibration_and_the_arm_holds_again() -> None:
         calibrated(User(rig, pose=np.array(ARM.named_poses["upright"]) + np.array([0, 0.5, 0, 0, 0])))
     assert caught.value.code == "invalid_input"
     assert all(servo.torque for servo in rig.emulator.servos.values())
+
+
+def test_an_arm_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "arm.yaml"
+    UnitData(offsets={"joint1": 1.0}).write(ARM, file)
+    first = load_arm(str(file))
+    assert load_arm(str(file)) is first
+    UnitData(offsets={"joint1": 2.25}).write(ARM, file)
+    assert np.degrees(load_arm(str(file)).driver.servos["joint1"].offset) == pytest.approx(2.25)

@@ -303,3 +303,10 @@ def test_the_vendors_camera_of_the_jetarm_has_a_name_for_its_topics() -> None:
     assert "camera" not in specs
     assert ("camera/color/image_raw", "/depth_cam/rgb/image_raw") in specs["perception"].remappings
     assert ("camera/aligned_depth_to_color/image_raw", "/depth_cam/depth/image_raw") in specs["perception"].remappings
+
+
+def test_who_takes_pictures_knows_where_a_camera_is_that_nobody_publishes() -> None:
+    options = StackOptions(arm="jetarm", driver="hiwonder_rrc", camera="ros", camera_mount="fixed")
+    for specs in (robot_nodes(options), sim_nodes(options)):
+        told = {spec.name: spec.parameters.get("camera") for spec in specs if spec.name in ("perception", "tool_server")}
+        assert told == {"perception": "fixed", "tool_server": "fixed"}

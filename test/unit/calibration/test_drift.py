@@ -105,6 +105,10 @@ def test_perception_does_not_look_with_a_camera_that_was_calibrated_and_moved_si
         node.check_camera(replace(told(desk, (0, 0, 0.009)), stamp=desk.stamp + 10))  # it was seen to stand a moment ago
         with pytest.raises(DeskhandError, match="the camera moved by 9 mm"):
             node.check_camera(replace(told(desk, (0, 0, 0.009)), stamp=desk.stamp + 60))
+        node._mount = replace(mount, parent="tcp")  # the arm carries it: its joints' errors come to it
+        node.check_camera(replace(told(desk, (0, 0, 0.009)), stamp=desk.stamp + 120))
+        with pytest.raises(DeskhandError, match="the camera moved by 18 mm"):
+            node.check_camera(replace(told(desk, (0, 0, 0.018)), stamp=desk.stamp + 180))
     finally:
         node.destroy_node()
         rclpy.try_shutdown()

@@ -1,6 +1,7 @@
 """A calibration by a robot that moves: the board is looked for, and what came out is where the camera really is."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,3 +47,18 @@ def test_no_arm_is_assumed_where_one_could_move(monkeypatch):
     for command in (["calibrate", "handeye", "--sim"], ["calibrate", "arm", "x.yaml"], ["up", "robot"]):
         result = CliRunner().invoke(app, command)
         assert isinstance(result.exception, DeskhandError) and "jetarm, so101, wx250s" in result.exception.hint, command
+
+
+@pytest.mark.parametrize(("code", "left_out"), [("stale_data", True), ("tracking_error", False)])
+def test_a_pose_is_left_out_when_a_late_joint_state_halted_the_motion_and_nothing_else_is_passed_over(code, left_out):
+    from deskhand.calibration.session import Session
+
+    told = []
+    report = SimpleNamespace(ok=False, code=code, message="halted")
+    robot = SimpleNamespace(plan_motion=lambda *_: SimpleNamespace(id="plan"), execute=lambda _: report, sleep=lambda _: None)
+    session = Session(robot, None, None, None, told.append)
+    if left_out:
+        assert session._go({}) is False and told == ["a pose is left out: halted"]
+    else:
+        with pytest.raises(DeskhandError, match="did not get to a pose"):
+            session._go({})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,10 @@ from deskhand.first_day.base import Day
 
 ARM = load_arm("jetarm")
 OFF = np.radians([2.0, -3.5, 1.5, 4.0, -2.5])  # by which the horns of this unit sit wrongly
-SLOW_HANDS = 0.7  # [s] that putting the arm right takes at least; a busy machine reads it late
+UPRIGHT = {
+    joint: ARM.driver.servos[joint].pulse_of(angle - off) for joint, angle, off in zip(ARM.joints, ARM.named_poses[ARM.driver.reference], OFF, strict=True)
+}
+"""Pulses of this unit's servos when it really is upright."""
 NARROWER = 0.002  # [m] by which its pads are nearer than the file says
 SYSTEMCTL = """#!/bin/sh
 state="$(cat {state})"
@@ -56,12 +58,10 @@ class Person:
     def confirm(self, key: str, text: str) -> bool:
         self.asked.append(key)
         if key == "offsets.pose":
-            upright = np.array(ARM.named_poses[ARM.driver.reference])
-            for joint, angle in zip(ARM.joints, upright - OFF, strict=True):
+            for joint, pulse in UPRIGHT.items():
                 servo = self.arm.servos[ARM.driver.servos[joint].id]
                 assert not servo.torque, f"hands were to turn {joint}, whose servo holds"
-                servo.shaft.position = ARM.driver.servos[joint].pulse_of(angle)
-            time.sleep(SLOW_HANDS)
+                servo.shaft.position = pulse
         return key not in self.no
 
     def number(self, key: str, text: str, default: float | None) -> float:
@@ -85,7 +85,8 @@ def day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     (binaries / "systemctl").write_text(SYSTEMCTL.format(state=state))
     (binaries / "systemctl").chmod(0o755)
     monkeypatch.setenv("PATH", f"{binaries}{os.pathsep}{os.environ['PATH']}")
-    emulator = make_emulator("hiwonder_rrc", make_servos(standing(ARM)), ARM)
+    places = {**standing(ARM), **{ARM.driver.servos[joint].id: pulse for joint, pulse in UPRIGHT.items()}}  # about upright already: a busy machine reads late
+    emulator = make_emulator("hiwonder_rrc", make_servos(places), ARM)
     with emulator:
         person = Person(emulator, state)
         today = Day("jetarm", tmp_path / "mine", person, settings={"port": emulator.path, "driver": "hiwonder_rrc"}, rehearsal=True)

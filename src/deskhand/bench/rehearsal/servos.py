@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -14,6 +15,7 @@ from deskhand.arms.emulate.bank import Emulator
 from deskhand.arms.emulate.choice import make_emulator, standing
 from deskhand.arms.emulate.dynamixel import DynamixelEmulator
 from deskhand.arms.emulate.line import Line
+from deskhand.arms.emulate.registers import RegisterEmulator
 from deskhand.arms.emulate.servo import Servo
 from deskhand.arms.emulate.so101_box import BoxedSo101
 from deskhand.arms.model import RobotModel
@@ -39,13 +41,15 @@ class Servos(ABC):
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
+        self._file = unit.folder / "servos.json"
         self.track: list[Array] = []
         self._stop = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="watcher", daemon=True)
 
     def open(self) -> None:
-        """The port appears; harmless when it is there."""
+        """The port appears; harmless when it is there. The servos are as an earlier rehearsal in this folder left them."""
         if self._watcher.ident is None:
+            self._recall()
             self.emulator.__enter__()
             self._watcher.start()
         assert isinstance(self.emulator.line, Line)
@@ -53,13 +57,38 @@ class Servos(ABC):
 
     def pull(self) -> None:
         """The port goes; the servos keep what they know, and the unit's simulation has it too."""
+        self._keep()
         assert isinstance(self.emulator.line, Line)
         self.emulator.line.unplug()
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Nothing is left but a file with what the servos know."""
+        self._keep()
         self._stop.set()
         self.emulator.__exit__()
+
+    def _keep(self) -> None:
+        places = [servo.position() for servo in self._all()]
+        units = [unit.memory.hex() for unit in self.emulator.units] if isinstance(self.emulator, RegisterEmulator) else []
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(json.dumps({"positions": places, "memories": units}))
+
+    def _all(self) -> list[Servo]:
+        """In the same order each time; servos of one number are all in it."""
+        return [unit.servo for unit in self.emulator.units] if isinstance(self.emulator, RegisterEmulator) else list(self.emulator.servos.values())
+
+    def _recall(self) -> None:
+        if not self._file.is_file():
+            return
+        known = json.loads(self._file.read_text())
+        if isinstance(self.emulator, RegisterEmulator):
+            for unit, memory in zip(self.emulator.units, known["memories"], strict=True):
+                unit.memory[:] = bytes.fromhex(memory)
+                unit.keep()
+                unit.power_up()
+            self.emulator.renamed()
+        for servo, position in zip(self._all(), known["positions"], strict=True):
+            servo.shaft.position = position
 
     def put(self, angles: Array) -> None:
         """Hands move the arm, which has let go, to ``angles`` (n,) [rad].
