@@ -2,7 +2,7 @@
 # PYTHON, when given, is the interpreter to use; else it is the newest suitable one.
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-page lint clean
+.PHONY: help setup demo test test-page lint lock check-lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
@@ -16,8 +16,8 @@ demo: setup ## the simulated arm cleans a desk (ARGS="--seed 3 --task desk_clean
 lint: setup ## ruff and mypy
 	@$(BIN)/ruff check src test launch scripts setup.py
 	@$(BIN)/ruff format --check --quiet src test launch scripts setup.py
-	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(BIN)/mypy; \
-	else echo "mypy left out: the newest numpy for Python 3.10 has older type stubs"; fi
+	@if $(BIN)/python -c 'import sys, numpy; sys.exit(sys.version_info < (3, 11) or numpy.__version__ < "2")'; then $(BIN)/mypy; \
+	else echo "mypy left out: this numpy has older type stubs"; fi
 
 test: lint ## lint, then every test (ARGS="-k safety"; unit tests on JOBS=2 cores)
 	@$(BIN)/python -m pytest -n $(or $(JOBS),2) $(ARGS)
@@ -25,6 +25,12 @@ test: lint ## lint, then every test (ARGS="-k safety"; unit tests on JOBS=2 core
 test-page: setup ## the operator page in a headless Chromium (apt-get install chromium; minutes)
 	@$(BIN)/python -m pip install --quiet -r requirements/browser.txt
 	@$(BIN)/python -m pytest test/e2e/test_view_page.py $(ARGS)
+
+lock: setup ## pin the versions of requirements/ again (ARGS=--upgrade: newer ones)
+	@$(BIN)/python scripts/lock.py $(ARGS)
+
+check-lock: setup ## fresh environments with numpy 1.26 beside .venv; planning and perception tests in them (ARGS="--python python3.10")
+	@$(BIN)/python scripts/check_lock.py $(ARGS)
 
 clean: ## remove .venv and everything built
 	@rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

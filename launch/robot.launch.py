@@ -1,12 +1,17 @@
-"""A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=ros2_control camera:=realsense camera_mount:=fixed"""
+"""A real robot: ros2 launch deskhand robot.launch.py arm:=wx250s driver:=dynamixel camera:=realsense camera_mount:=fixed"""
 
+import os
+
+from deskhand.arms.bringup import INTERBOTIX
+from deskhand.arms.config import list_arms
 from deskhand.bringup import DRIVERS, robot_nodes
 from deskhand.cameras.bringup import CAMERAS
 from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {
     **STACK_ARGUMENTS,
-    "driver": ("external", f"who serves arm_controller and gripper_controller: {', '.join(DRIVERS)}; external runs already"),
+    "arm": (os.environ.get("DESKHAND_ARM"), f"must be given, here or as DESKHAND_ARM: {', '.join(list_arms())}, or a YAML file of your own"),
+    "driver": ("external", f"who serves arm_controller and gripper_controller: {', '.join(DRIVERS)}; external runs already. wx250s: {INTERBOTIX}"),
     "port": ("", "serial port of the arm for our own drivers; empty: as in the arm's file"),
     "camera": ("ros", f"one of {', '.join(CAMERAS)}; ros publishes already"),
     "camera_topics": ("", "of camera:=ros where they are not ours: colour, aligned depth, camera_info, with commas"),

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """`make setup`: make .venv with all that deskhand needs, build the interface packages, check the result. Standard library only.
 
-Two ways, chosen by what is there: where a ROS 2 is sourced it is used; else ROS 2 Jazzy comes as wheels. Every step is skipped when its inputs
-have not changed since it last succeeded, so a second run takes about a second and a run that was interrupted goes on where it stopped.
+Two ways, chosen by what is there: where a ROS 2 is sourced it is used; else ROS 2 Jazzy comes as wheels. Either way the libraries are those of a lock
+(requirements/lock) for this Python, this processor and the numpy that ROS was compiled against, and cover those of the system.
+
+Every step is skipped when its inputs have not changed since it last succeeded, so a second run takes about a second and a run that was interrupted goes on
+where it stopped.
 """
 
 from __future__ import annotations
@@ -21,6 +24,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from deskhand.ros_numpy import numpy_of_ros  # noqa: E402
+
 VENV = ROOT / ".venv"
 STATE = VENV / ".deskhand"
 PYTHONS = ("python3.12", "python3.11", "python3.10", "python3")
@@ -28,6 +35,7 @@ OLDEST, NEWEST = (3, 10), (3, 12)
 OLDEST_PIP = "pip>=24.1"
 DISK_NEEDED = 3.0  # [GB] for the environment
 COMPAT_PACKAGES = ("control_msgs", "nav2_msgs", "tf2_msgs")
+LOCKS = ROOT / "requirements/lock"
 INTERFACES = "src/deskhand_interfaces"
 CMAKE_INCLUDE = ROOT / "scripts/cmake/python_interfaces.cmake"
 
@@ -119,8 +127,8 @@ def has_egl() -> bool:
     return bool(ctypes.util.find_library("EGL")) and (vendor or software)
 
 
-def missing_packages(python: dict) -> list[str]:
-    """Debian packages that are missing on this machine."""
+def missing_packages(python: dict, with_ros: bool) -> list[str]:
+    """Debian packages that are missing on this machine; ROS 2 as wheels brings its own colcon."""
     version = "python{}.{}".format(*python["version"])
     system = python["executable"].startswith("/usr/bin/")
     missing = []
@@ -132,6 +140,8 @@ def missing_packages(python: dict) -> list[str]:
         missing.append("g++")
     if not shutil.which("make"):
         missing.append("make")
+    if with_ros and not shutil.which("colcon"):
+        missing.append("python3-colcon-common-extensions")
     if not has_egl():
         missing += ["libegl1", "libgl1-mesa-dri"]
     return missing
@@ -217,28 +227,27 @@ class Setup:
 
     def pip(self, *arguments: str, log: str) -> tuple[subprocess.Popen[bytes], Path]:
         """Start pip of .venv."""
-        return self.start([str(VENV / "bin/python"), "-m", "pip", "install", "--prefer-binary", "--progress-bar", "off", *arguments], log)
+        return self.start([str(VENV / "bin/python"), "-m", "pip", "install", "--progress-bar", "off", *arguments], log)
 
     def install_ros(self) -> None:
         """ROS 2 from wheels, with what builds interface packages."""
         if self.with_ros:
             return
-        file = ROOT / "requirements/ros.txt"
+        file = self.lock("ros")
         mark = fingerprint([file], self.python["version"])
         if not self.fresh("ros", mark):
             self.say("installing ROS 2 Jazzy (wheels)")
-            self.finish(*self.pip("-r", str(file), log="pip-ros"), "installing the ROS 2 wheels")
+            self.finish(*self.pip("--no-deps", "-r", str(file), log="pip-ros"), "installing the ROS 2 wheels")
             self.done("ros", mark)
 
     def install_libraries_and_interfaces(self) -> None:
         """Both at once: pip waits for the network and the disk, the compiler for the processor."""
-        files = [ROOT / f"requirements/{name}.txt" for name in ("core", "sim", "view", "dev", "search")]
-        libraries, interfaces = fingerprint(files, self.python["version"], self.with_ros), self.interfaces_mark()
+        lock = self.lock("libraries")
+        libraries, interfaces = fingerprint([lock], self.python["version"], self.with_ros), self.interfaces_mark()
         jobs = []
         if not self.fresh("libraries", libraries):
             self.say("installing libraries: numpy, OpenCV, MuJoCo, roboplan, …")
-            pip = self.pip(*(part for file in files for part in ("-r", str(file))), *self.constraints(), log="pip-libraries")
-            jobs.append((pip, "installing the libraries", "libraries", libraries))
+            jobs.append((self.pip("--no-deps", "-r", str(lock), log="pip-libraries"), "installing the libraries", "libraries", libraries))
         if not self.fresh("interfaces", interfaces):
             self.say(f"building {', '.join(path.name for path in self.interface_packages())}")
             jobs.append((self.build_interfaces(), "building the interface packages", "interfaces", interfaces))
@@ -255,12 +264,27 @@ class Setup:
             self.finish(*self.build_interfaces(), "building the interface packages")
             self.done("interfaces", self.interfaces_mark())
 
-    def constraints(self) -> list[str]:
-        """The numpy of a sourced ROS 2 must stay: its messages are compiled against it."""
-        if not self.with_ros:
-            return []
-        major = self.numpy()[0]
-        return [f"numpy>={major},<{int(major) + 1}"]
+    def install_clients(self) -> None:
+        """Other people's servo software for the tests, without what it would bring along."""
+        file = ROOT / "requirements/clients.txt"
+        mark = fingerprint([file], self.python["version"])
+        if not self.fresh("clients", mark):
+            self.finish(*self.pip("--no-deps", "-r", str(file), log="pip-clients"), "installing the servo clients for the tests")
+            self.done("clients", mark)
+
+    def lock(self, kind: str) -> Path:
+        """The lock of the ``libraries`` or of ROS 2 (``ros``) for this Python, this processor and ROS's numpy.
+
+        Raises:
+            SetupError: when there is none.
+        """
+        version, machine = "py{}{}".format(*self.python["version"]), platform.machine()
+        major = numpy_of_ros(os.environ.get("ROS_DISTRO", ""), self.python["executable"]) if self.with_ros else 2
+        file = LOCKS / (f"ros-{version}-{machine}.txt" if kind == "ros" else f"{version}-{machine}-numpy{major}.txt")
+        if not file.exists():
+            known = ", ".join(sorted(path.stem for path in LOCKS.glob("py*.txt")))
+            raise SetupError(f"there are no pinned versions for {file.stem}; there are: {known}.\n  scripts/lock.py says how more are made (TARGETS).")
+        return file
 
     def numpy(self) -> tuple[str, str]:
         """Major version and include folder of the numpy that .venv sees."""
@@ -279,7 +303,8 @@ class Setup:
 
     def interfaces_mark(self) -> str:
         """Hash of all that a build of the interfaces depends on."""
-        return fingerprint([*self.interface_packages(), CMAKE_INCLUDE, ROOT / "requirements/ros.txt"], self.python["version"], self.numpy()[0], self.with_ros)
+        ros = [] if self.with_ros else [self.lock("ros")]
+        return fingerprint([*self.interface_packages(), CMAKE_INCLUDE, *ros], self.python["version"], self.numpy()[0], self.with_ros)
 
     def build_interfaces(self) -> tuple[subprocess.Popen[bytes], Path]:
         """Start colcon, which installs into .venv itself: its Python, its libraries and its ament index are on every path already.
@@ -374,16 +399,16 @@ def run(wanted: str) -> None:
     """All steps."""
     with_ros = ros_sourced(dict(os.environ))
     if not with_ros and platform.machine() != "x86_64":
-        advice = "install ROS 2 Jazzy, `source /opt/ros/jazzy/setup.bash`, and `make setup` again."
+        advice = "install ROS 2 (docs/setup.md), `source /opt/ros/$DISTRO/setup.bash` with DISTRO humble or jazzy, and `make setup` again."
         raise SetupError(f"on {platform.machine()} ROS 2 comes from apt, not from wheels: {advice}")
     python = pick_python(with_ros, wanted)
-    if missing := missing_packages(python):
+    if missing := missing_packages(python, with_ros):
         install_system_packages(missing)
         python = pick_python(with_ros, wanted)
-        if still := missing_packages(python):
+        if still := missing_packages(python, with_ros):
             raise SetupError(f"still missing after installing: {', '.join(still)} (for {python['executable']}).")
     setup = Setup(python, with_ros)
-    for step in (setup.make_venv, setup.install_ros, setup.install_libraries_and_interfaces, setup.install_deskhand, setup.check):
+    for step in (setup.make_venv, setup.install_ros, setup.install_libraries_and_interfaces, setup.install_clients, setup.install_deskhand, setup.check):
         step()
     setup.say("ready")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # before whatever test imports MuJoCo first
 
 try:
     from xdist.scheduler import LoadScopeScheduling

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from deskhand.arms.bringup import arm_node, arm_nodes, spawner
 from deskhand.arms.driver_config import KINDS, SERVO_BUSES
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
@@ -36,7 +37,8 @@ class NodeSpec:
 
     ``package`` other than "deskhand" is a ROS package of someone else with ``executable``; it exists only where ROS 2 is installed. Without a package
     it is a plain program. ``arguments`` are plain arguments, before ``--ros-args``; ``pass_fds`` are inherited by this process and by no other; one that
-    works ``once`` is ready when it has ended with exit code 0; ``nice`` (0 to 19) is how far it gives way to others; ``environment`` is added to it.
+    works ``once`` is ready when it has ended with exit code 0; ``nice`` (0 to 19) is how far it gives way to others; ``environment`` is added to it; one
+    that is not ``renamed`` has the name by itself: telling it would rename every node in its process.
     """
 
     name: str
@@ -51,6 +53,7 @@ class NodeSpec:
     once: bool = False
     nice: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
+    renamed: bool = True
 
     @property
     def module(self) -> str:
@@ -59,7 +62,7 @@ class NodeSpec:
 
     def ros_arguments(self) -> list[str]:
         """``--ros-args …`` with name, namespace, parameters and remappings."""
-        arguments = ["--ros-args", "-r", f"__node:={self.name}"]
+        arguments = ["--ros-args", *(["-r", f"__node:={self.name}"] if self.renamed else [])]
         if self.namespace:
             arguments += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
         for source, target in self.remappings:
@@ -88,7 +91,8 @@ commands."""
 DRIVEN_SIM: Mapping[str, Value] = {"realtime_factor": 1.0, "state_period": 0.01, "max_state_rate": 100.0}
 """Parameters of a simulation whose arm a driver moves over an emulated bus: that takes real time."""
 
-CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller")
+STATE_PUBLISHER = "robot_state_publisher"
+"""Publishes the arm's transforms from its description and joint states."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,9 @@ class StackOptions:
     says it. A simulation with one of our own drivers moves its arm by it, over an emulated bus; ``servos`` is then what is wrong with
     the servos (arms/emulate/reality.py). ``remappings`` apply to every node of the stack.
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
-    the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator; empty: as
-    config/nodes.yaml says.
+    the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
+    ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
+    ``files`` are folders from which tools may read plans and pictures.
     """
 
     arm: str = "wx250s"
@@ -122,14 +127,28 @@ class StackOptions:
     view: bool = False
     view_port: int = 8080
     approval: str = ""
+    approval_others: str = ""
+    files: tuple[Path, ...] = ()
     servos: str = ""
 
 
-def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
+def _approvals(options: StackOptions, simulated: bool) -> dict[str, Value]:
+    """Parameters of the tool server, as far as they are not the safety file's: in simulation nothing needs a person's leave by itself."""
+    chosen = {"approval": options.approval, "approval_others": options.approval_others or ("never" if simulated else "")}
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _folders(options: StackOptions) -> dict[str, Value]:
+    return {"folders": os.pathsep.join(str(folder.expanduser().resolve()) for folder in options.files)} if options.files else {}
+
+
+def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
+    camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
+    exact: dict[str, Value] = {"check_registration": False} if simulated else {}  # a simulated camera is
     own: dict[str, dict[str, Value]] = {
-        "perception": {"arm": options.arm, **memory, **({"camera": options.camera_mount} if options.camera_mount else {})},
-        "tool_server": {"arm": options.arm, **memory, **({"approval": options.approval} if options.approval else {})},
+        "perception": {"arm": options.arm, **memory, **camera, **exact},
+        "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated), **_folders(options)},
         "motion": {"arm": options.arm, "planner": options.planner},
         "orchestrator": {"arm": options.arm, "brain": options.brain},
         "recorder": {"folder": options.episodes} if options.episodes else {},
@@ -141,7 +160,7 @@ def _stack(options: StackOptions, use_sim_time: bool, remappings: tuple[tuple[st
             name=name,
             executable=f"{name}_node",
             namespace=options.namespace,
-            parameters={"use_sim_time": use_sim_time, **own.get(name, {"arm": options.arm})},
+            parameters={"use_sim_time": simulated, **own.get(name, {"arm": options.arm})},
             parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
             remappings=(*remappings, *options.remappings),
             nice=0 if name in HALTERS else GIVE_WAY,
@@ -164,7 +183,7 @@ def sim_nodes(
     if options.driver in SERVO_BUSES:
         port = options.port or str(Path(tempfile.gettempdir()) / f"deskhand_arm_{os.getpid()}")
         world = (*world, "--bus", options.driver, "--port", port, *(("--servos", options.servos) if options.servos else ()))
-        driven = [_arm_node(replace(options, port=port), use_sim_time=True)]
+        driven = [arm_node(replace(options, port=port), use_sim_time=True)]
     elif options.driver != "external":
         raise DeskhandError("config_error", f"a simulated arm has no driver {options.driver!r}; valid: external, {', '.join(SERVO_BUSES)}.")
     simulation = NodeSpec(
@@ -176,37 +195,12 @@ def sim_nodes(
         arguments=world if truth_fd is None else (*world, "--truth-fd", str(truth_fd)),
         pass_fds=() if truth_fd is None else (truth_fd,),
     )
-    return [simulation, *driven, *_stack(options, use_sim_time=True)]
+    return [simulation, *driven, *_stack(options, simulated=True)]
 
 
 def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
     if value not in valid:
         raise DeskhandError("config_error", f"there is no {what} {value!r}; valid: {', '.join(valid)}.")
-
-
-def _arm_node(options: StackOptions, use_sim_time: bool) -> NodeSpec:
-    """Our own driver on a servo bus."""
-    parameters: dict[str, Value] = {"arm": options.arm, "driver": options.driver, "port": options.port, "use_sim_time": use_sim_time}
-    files = (resource_path(PARAMETERS), *options.parameter_files)
-    return NodeSpec(name="arm", executable="arm_node", namespace=options.namespace, parameters=parameters, parameter_files=files)
-
-
-def _driver_nodes(options: StackOptions, arm_name: str) -> list[NodeSpec]:
-    if options.driver == "external":
-        return []
-    if options.driver in SERVO_BUSES:
-        return [_arm_node(options, use_sim_time=False)]
-    controllers = resource_path(f"config/ros2_control/{arm_name}.yaml")
-    manager = "ros2_control_node"
-    return [
-        NodeSpec(name="controller_manager", executable=manager, package="controller_manager", namespace=options.namespace, parameter_files=(controllers,)),
-        _spawner(options, controllers),
-    ]
-
-
-def _spawner(options: StackOptions, controllers: Path) -> NodeSpec:
-    arguments = (*CONTROLLERS, "--param-file", str(controllers), "--controller-manager-timeout", "60", "--switch-timeout", "60")
-    return NodeSpec(name="spawner", executable="spawner", package="controller_manager", namespace=options.namespace, arguments=arguments, once=True)
 
 
 @dataclass(frozen=True)
@@ -259,10 +253,10 @@ def gazebo_nodes(options: StackOptions, world: GazeboWorld, *, gui: bool = False
         ),
         NodeSpec("gazebo_arm", "gz", package="", arguments=_create(world), environment=environment, once=True),
         NodeSpec("gazebo_camera", "gz", package="", arguments=("topic", "--echo", "--num", "3", "--topic", world.camera), environment=environment, once=True),
-        _state_publisher(options, world.urdf, simulated),
-        _spawner(options, controllers),
+        state_publisher(options, world.urdf, simulated),
+        spawner(options, controllers),
     ]
-    return [*nodes, *_stack(options, use_sim_time=True)]
+    return [*nodes, *_stack(options, simulated=True)]
 
 
 def _create(world: GazeboWorld) -> tuple[str, ...]:
@@ -271,9 +265,17 @@ def _create(world: GazeboWorld) -> tuple[str, ...]:
     return (*service, "--timeout", "90000", "--req", f"sdf_filename: {json.dumps(str(world.arm))}")
 
 
-def _state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
-    name = "robot_state_publisher"
-    return NodeSpec(name, name, package=name, namespace=options.namespace, parameters={**parameters, "robot_description": urdf})
+def state_publisher(options: StackOptions, urdf: str, parameters: Mapping[str, Value]) -> NodeSpec:
+    """ROS's own where it is installed; else ours, which publishes the same (ROS 2 from wheels has none)."""
+    package, executable = (STATE_PUBLISHER, STATE_PUBLISHER) if ros_package_installed(STATE_PUBLISHER) else ("deskhand", "state_publisher_node")
+    parameters = {**parameters, "robot_description": urdf}
+    return NodeSpec(STATE_PUBLISHER, executable, package=package, namespace=options.namespace, parameters=parameters)
+
+
+def ros_package_installed(name: str) -> bool:
+    """Whether the ament index of the sourced ROS 2 has the package ``name``."""
+    prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    return any((Path(prefix) / "share" / name / "package.xml").is_file() for prefix in prefixes)
 
 
 def robot_memory() -> Path:
@@ -281,8 +283,13 @@ def robot_memory() -> Path:
     return Path(os.environ.get("ROS_HOME", "~/.ros")).expanduser() / "deskhand/memory.sqlite"
 
 
+def _absolute(name_or_file: str) -> str:
+    """A YAML file by its whole path: who asks a node for it may stand elsewhere."""
+    return str(Path(name_or_file).resolve()) if name_or_file.endswith((".yaml", ".yml")) else name_or_file
+
+
 def robot_nodes(options: StackOptions) -> list[NodeSpec]:
-    """A real robot: robot_state_publisher, the drivers that are ours to start, and the stack.
+    """A real robot: robot_state_publisher (ROS's, or ours where that is not installed), the drivers that are ours to start, and the stack.
 
     An ``external`` driver serves ``arm_controller``, ``gripper_controller`` and ``joint_states`` by itself.
 
@@ -292,13 +299,15 @@ def robot_nodes(options: StackOptions) -> list[NodeSpec]:
     from deskhand.arms.config import load_arm
     from deskhand.arms.description import urdf_text
     from deskhand.cameras.bringup import camera_nodes
+    from deskhand.cameras.config import camera_of
 
     options = options if options.memory else replace(options, memory=str(robot_memory()))
     _known("driver", options.driver, DRIVERS)
     arm = load_arm(options.arm)
+    options = replace(options, arm=_absolute(options.arm), camera_mount=_absolute(camera_of(arm.name, options.camera_mount)))
     if options.driver in KINDS and options.driver not in arm.driver.kinds:
         raise DeskhandError("config_error", f"{arm.name} has no driver {options.driver!r}; it has: {', '.join(arm.driver.kinds)}.")
     urdf = urdf_text(arm, {"ros2_control": "hardware", "mock": "mock"}.get(options.driver, "none"))
-    nodes = [_state_publisher(options, urdf, {}), *_driver_nodes(options, arm.name)]
+    nodes = [state_publisher(options, urdf, {}), *arm_nodes(options, arm)]
     cameras, remappings = camera_nodes(options)
-    return [*nodes, *cameras, *_stack(options, use_sim_time=False, remappings=remappings)]
+    return [*nodes, *cameras, *_stack(options, simulated=False, remappings=remappings)]

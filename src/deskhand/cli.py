@@ -7,14 +7,15 @@ from importlib import import_module
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from deskhand.errors import DeskhandError
 
 app = typer.Typer(name="deskhand", help="Let a language model use a real tabletop arm.", no_args_is_help=True, pretty_exceptions_enable=False)
 
 COMMANDS = (
-    *("demo", "trial", "up", "view", "tools", "mcp", "bench", "report"),
-    *("record", "replay", "calibrate", "emulate", "doctor", "detectors"),
+    *("demo", "trial", "up", "approve", "view", "tools", "mcp", "bench", "report"),
+    *("first_day", "service", "record", "replay", "audit", "calibrate", "emulate", "doctor", "detectors"),
 )
 """Modules of ``deskhand.commands``; each has ``register(app)``."""
 
@@ -27,7 +28,7 @@ def main() -> None:
     try:
         app()
     except DeskhandError as error:
-        Console(stderr=True).print(f"[red]error[/red] {error.code}: {error}", highlight=False)
+        Console(stderr=True).print(f"[red]error[/red] {escape(f'{error.code}: {error}')}", highlight=False)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

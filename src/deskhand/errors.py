@@ -49,6 +49,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "safety_stop": 400,
     "watchdog": 401,
     "paused": 402,
+    "clock_jumped": 403,
     # tools
     "unknown_tool": 500,
     "invalid_arguments": 501,
@@ -77,6 +78,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "task_incomplete": 705,
     "scene_file_error": 706,
     "no_answer": 707,
+    "recording_failed": 708,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,

@@ -61,3 +61,33 @@ def test_where_no_robot_is_that_is_said(simulated, monkeypatch):
     with pytest.raises(DeskhandError, match="nobody publishes") as caught, connected.connected_robot("wx250s"):
         pass
     assert caught.value.code == "node_unavailable" and "deskhand up" in caught.value.hint
+
+
+def test_the_arm_is_the_one_that_the_nodes_run_with(simulated, monkeypatch):
+    simulated(clock=False)
+    context = Context()
+    rclpy.init(context=context, domain_id=97)
+    safety = rclpy.create_node("safety", context=context)
+    safety.declare_parameter("arm", "jetarm")
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor.add_node(safety)
+    spinner = threading.Thread(target=executor.spin, daemon=True)
+    spinner.start()
+    monkeypatch.setattr(connected, "ARM_DISCOVERY", 10.0)
+    try:
+        with connected.connected_robot("") as robot:
+            assert robot.arm.name == "jetarm"
+        with pytest.raises(DeskhandError, match="run with the arm jetarm, not so101"), connected.connected_robot("so101"):
+            pass
+    finally:
+        executor.shutdown()
+        spinner.join(2.0)
+        safety.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def test_no_arm_is_assumed_when_no_node_tells_it(simulated):
+    simulated(clock=False)
+    with pytest.raises(DeskhandError, match="which arm") as caught, connected.connected_robot(""):
+        pass
+    assert "jetarm, so101, wx250s" in caught.value.hint

@@ -70,9 +70,9 @@ def test_sim_starts_the_simulation_and_the_stack() -> None:
 
 
 def test_robot_starts_the_stack_with_drivers_that_are_asked_for() -> None:
-    context, actions = started("robot.launch.py")
+    context, actions = started("robot.launch.py", arm="wx250s")
     assert node_names(context, actions) == ["robot_state_publisher", *STACK]
-    context, actions = started("robot.launch.py", driver="mock", camera="orbbec", namespace="left")
+    context, actions = started("robot.launch.py", arm="wx250s", driver="mock", camera="orbbec", namespace="left")
     assert node_names(context, actions) == ["robot_state_publisher", "controller_manager", "spawner", "camera", *STACK]
 
 
@@ -88,14 +88,14 @@ def test_gazebo_starts_gazebo_its_bridge_its_controllers_and_the_stack(tmp_path:
 
 def test_the_operator_page_is_a_launch_argument() -> None:
     for name in ("sim.launch.py", "robot.launch.py"):
-        context, actions = started(name, view="true", view_port="9000", approval="motion")
+        context, actions = started(name, arm="jetarm", view="true", view_port="9000", approval="motion")
         names = node_names(context, actions)
         assert names[-1] == "view" and parameters(context, actions[-1])["port"] == 9000
         assert parameters(context, actions[names.index("tool_server")])["approval"] == "motion"
 
 
 def test_parameters_keep_their_types_on_the_way() -> None:
-    context, actions = started("robot.launch.py", brain="1")
+    context, actions = started("robot.launch.py", arm="wx250s", brain="1")
     names = node_names(context, actions)
     orchestrator = parameters(context, actions[names.index("orchestrator")])
     assert orchestrator["brain"] == "1" and orchestrator["use_sim_time"] is False

@@ -17,6 +17,7 @@ from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symbolic_desk import SymbolicDesk, thing
 
@@ -25,7 +26,7 @@ from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.etp.wire import result_to_text
-from deskhand.nodes.node import DeskhandNode, call_service, wait_future
+from deskhand.nodes.node import EVENTS, DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
 from deskhand.terminal import Dialogue
 from deskhand_interfaces.action import InvokeTool, RunTask
@@ -202,6 +203,34 @@ def test_bad_instructions_get_a_code_and_move_nothing(graph, instruction, mode, 
     assert (result.success, result.error_code) == (False, ERROR_NUMBERS[code]), result.error_message
     assert result.error_message == result.summary != ""
     assert {name for name, _ in graph.tools.desk.calls} <= {"detect_objects"}
+
+
+def test_where_nothing_can_be_recorded_tasks_are_done_and_say_so_or_are_refused_by_policy(graph):
+    recorder = graph.client.create_publisher(String, "recorder/status", EVENTS)
+    orchestrator = graph.orchestrator
+    required = orchestrator.parameters.require_recording
+    try:
+        recorder.publish(String(data="No space left on device"))
+        wait_until(lambda: orchestrator._unrecorded)
+        result = graph.run(RULES)
+        assert result.success and "not recorded: No space left on device" in result.summary
+        orchestrator.parameters.require_recording = True
+        refused = graph.run(RULES)
+        assert refused.error_code == ERROR_NUMBERS["recording_failed"] and "No space left on device" in refused.error_message
+        recorder.publish(String(data=""))
+        wait_until(lambda: not orchestrator._unrecorded)
+        graph.tools.renew()
+        assert graph.run(RULES).success
+    finally:
+        orchestrator.parameters.require_recording = required
+        graph.client.destroy_publisher(recorder)
+
+
+def wait_until(condition):
+    end = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
 
 
 def test_a_second_task_is_refused_with_the_reason_and_the_first_goes_on(graph):

@@ -1,7 +1,9 @@
 """The recorder in its own process: what is on the topics is in the file, whole after SIGINT, readable after SIGKILL."""
 
+import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -92,15 +94,24 @@ def robot():
     robot.close()
 
 
-@pytest.fixture
-def recorder(tmp_path):
-    folder = tmp_path / "episode"
+@contextlib.contextmanager
+def recording(folder, room=resource.RLIM_INFINITY):
+    """The recorder's process, whose files may grow to ``room`` bytes."""
     environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
     command = [sys.executable, "-m", "deskhand.nodes.recorder_node", "--ros-args", "-p", f"episode:={folder}"]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    yield folder, process
-    process.kill()
-    process.wait()
+    limited = ["prlimit", f"--fsize={room}", *command] if room != resource.RLIM_INFINITY else command
+    process = subprocess.Popen(limited, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        yield folder, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def recorder(tmp_path):
+    with recording(tmp_path / "episode") as running:
+        yield running
 
 
 def wait_until(condition):
@@ -138,3 +149,22 @@ def test_a_killed_recorder_leaves_a_readable_episode(robot, recorder):
     process.wait()
     episode = read_episode(folder)
     assert not episode.complete and len(episode.looks()) == 1 and len(episode.joints) >= 8
+
+
+def test_a_full_disk_is_said_and_the_recorder_lives_on(robot, tmp_path):
+    said = []
+    robot.node.create_subscription(String, "recorder/status", lambda message: said.append(message.data), EVENTS)
+    noise = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
+    with recording(tmp_path / "episode", 20_000_000) as (folder, process):  # Fast DDS's own files in shared memory are smaller
+        robot.wait_for_recorder()
+        robot.say()
+        wait_until(lambda: said and said[-1] == "")
+        for number in range(150):
+            robot.publishers["picture"].publish(image_to_msg(noise, 7.0 + number, "camera_color_optical_frame"))
+            time.sleep(0.03)
+        event = {"event": "start", "id": "b", "tool": "pick", "arguments": {}, "time": 4.0, "sim_time": 70.0}
+        wait_until(lambda: (robot.publishers["events"].publish(String(data=json.dumps(event))), "File too large" in said[-1])[1])
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 0, process.stdout.read()
+    assert len(read_episode(folder).looks()) > 20, "what was written before can be read"

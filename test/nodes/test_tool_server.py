@@ -19,16 +19,20 @@ from desk_robot import DeskRobot
 from desk_things import one_of_each
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.memory.reader import MemoryReader
-from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
+from deskhand.nodes.approvals import ApprovalClient
+from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import ToolServerNode
+from deskhand.resources import resource_path
 from deskhand.safety.audit import verify
+from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CallTool
 
 DOMAIN = 71
@@ -55,10 +59,10 @@ class SlowRobot(DeskRobot):
 class Graph:
     """A tool server on a robot of the test, a client, and what was said on tools/events."""
 
-    def __init__(self, folder, approval="never", mounts=""):
+    def __init__(self, folder, approval="never", mounts="", others="never", settings=""):
         self.robot = SlowRobot([item for item in one_of_each() if item.id in ("block_1", "pen_1", "bin_1")])
         overrides = [Parameter("episode", value=str(folder)), Parameter("approval", value=approval), Parameter("lock_wait", value=0.2)]
-        overrides.append(Parameter("mounts", value=mounts))
+        overrides += [Parameter("mounts", value=mounts), Parameter("approval_others", value=others), Parameter("settings", value=str(settings))]
         self.server = ToolServerNode(self.robot, parameter_overrides=overrides)
         self.node = DeskhandNode("test_client")
         self.client = RosToolClient(self.node)
@@ -307,6 +311,101 @@ def test_the_operator_decides_about_the_call_that_was_shown(tmp_path):
         graph.close()
 
 
+@pytest.mark.parametrize("text", ["", "{}", "no JSON", "[]", '{"reason": ""}', '{"reason": 7}', json.dumps({"reason": "x" * 5000}), '{"cause": "fire"}'])
+def test_nothing_that_is_said_with_it_keeps_the_stop_from_stopping(tmp_path, text):
+    graph = Graph(tmp_path, approval="always", others="always")
+    stop = graph.node.create_client(CallTool, "tools/call", callback_group=graph.node.reentrant)
+    try:
+        answer = call_service(stop, CallTool.Request(tool="stop_motion", arguments_json=text))
+        assert answer.error_code == 0, answer.error_message
+        assert graph.robot.safety_status().stopped
+    finally:
+        graph.close()
+
+
+def test_on_a_real_robot_others_need_leave_to_move_and_the_operator_can_grant_a_session(tmp_path):
+    """Nothing but the safety file says so: the modes of the tool server are those of config/safety.yaml."""
+    graph = Graph(tmp_path, approval="", others="")
+    approvals = ApprovalClient(graph.node)
+    try:
+        task = graph.client.invoke("open_gripper", {}, caller="orchestrator/offline")
+        assert task.ok, "the operator's own task needs no leave"
+        assert graph.client.invoke("get_robot_state", {}, caller="mcp/agent#1").ok, "what moves nothing neither"
+        thread, results = graph.start("open_gripper", {}, caller="mcp/agent#1")
+        waits = approvals.next(10.0)
+        assert (waits["tool"], waits["caller"]) == ("open_gripper", "mcp/agent#1")
+        assert approvals.decide(waits["id"], True, grant=True) == "approved"
+        thread.join(20)
+        assert results[0].ok
+        assert graph.event(event="granted")["callers"] == ["mcp/agent#1"]
+        assert graph.client.invoke("open_gripper", {}, caller="mcp/agent#1").ok, "the rest of its session is granted"
+        other, denied = graph.start("open_gripper", {}, caller="mcp/agent#2")
+        assert approvals.decide(approvals.next(10.0)["id"], False) == "denied"
+        other.join(20)
+        assert denied[0].code == "permission_denied"
+        assert approvals.revoke("mcp/agent#1") == ["mcp/agent#1"] and approvals.revoke() == []
+        again, results = graph.start("open_gripper", {}, caller="mcp/agent#1")
+        assert approvals.decide(approvals.next(10.0)["id"], False) == "denied"
+        again.join(20)
+        assert results[0].code == "permission_denied"
+    finally:
+        graph.close()
+    kept = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    told = [entry["data"]["event"] for entry in kept if entry["event"] == "approval"]
+    assert told.count("approval") == told.count("approval_end") == 3 and {"granted", "revoked"} <= set(told)
+
+
+def test_rules_of_the_safety_file_bind_other_callers(tmp_path):
+    text = resource_path("config/safety.yaml").read_text().replace("rules: []", "rules: [do not touch the pen]")
+    (tmp_path / "safety.yaml").write_text(text)
+    graph = Graph(tmp_path, settings=tmp_path / "safety.yaml")
+    try:
+        early = graph.client.invoke("open_gripper", {}, caller="mcp/agent#1")
+        assert early.code == "precondition_failed" and "safety rules" in early.message
+        graph.ok("detect_objects")
+        broken = graph.client.invoke("pick", {"object_id": "pen_1"}, caller="mcp/agent#1")
+        assert broken.code == "impossible" and "do not touch the pen" in broken.message
+        assert graph.client.invoke("open_gripper", {}, caller="mcp/agent#1").ok
+    finally:
+        graph.close()
+
+
+def test_instructions_stops_resets_and_pauses_are_in_the_audit_log_once_each(tmp_path):
+    graph = Graph(tmp_path)
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    words = graph.node.create_publisher(String, "agent/events", EVENTS)
+    safety = graph.node.create_publisher(SafetyStatus, "safety/status", 10)
+    paused = graph.node.create_publisher(Bool, "motion/paused", latched)
+    file = tmp_path / "audit.jsonl"
+
+    def noted(event):
+        return [entry["data"] for entry in map(json.loads, file.read_text().splitlines()) if entry["event"] == event]
+
+    def until(publish, event, count):
+        end = time.monotonic() + 15
+        while len(noted(event)) < count:
+            assert time.monotonic() < end, f"{event} is not there"
+            publish()
+            time.sleep(0.05)
+
+    try:
+        words.publish(String(data=json.dumps({"event": "instruction", "text": "put the cup into the bin", "mode": ""})))
+        until(lambda: None, "instruction", 1)
+        for count, stopped in enumerate((False, True, False), 1):
+            until(lambda stopped=stopped: safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else "")), "safety", count)
+            for _ in range(5):
+                safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else ""))
+        for count, value in enumerate((True, False), 1):
+            until(lambda value=value: paused.publish(Bool(data=value)), "paused", count)
+        time.sleep(0.3)
+    finally:
+        graph.close()
+    assert [data["stopped"] for data in noted("safety")] == [False, True, False]
+    assert [data["paused"] for data in noted("paused")] == [True, False]
+    assert noted("instruction") == [{"text": "put the cup into the bin", "mode": ""}]
+    verify(file)
+
+
 def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):
     command = [sys.executable, "-m", "deskhand.nodes.tool_server_node", "--ros-args", "-p", f"episode:={tmp_path}"]
     server = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)})
@@ -370,7 +469,7 @@ def test_quick_tools_go_by_the_service_which_refuses_what_may_move(graph):
 
 def test_a_cancelled_quick_call_is_not_waited_for(graph):
     called = threading.Event()
-    graph.server.session._approval = Waiting(called)
+    graph.server.session.approval = Waiting(called)
     thread, results = graph.start("list_watches", {}, cancelled=called.is_set)
     thread.join(15)
     assert results[0].code == "cancelled"

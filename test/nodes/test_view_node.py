@@ -152,7 +152,9 @@ def test_presses_reach_the_services_and_a_decision_names_its_request(graph):
     others, _, operator = graph
     assert operator.pause(True) == "pause True was heard" and operator.reset() == "reset was heard"
     operator.decide("r1", False)
-    wait_for(lambda: '{"id": "r1", "approve": false}' in others.heard)
+    wait_for(lambda: '{"id": "r1", "approve": false, "grant": false}' in others.heard)
+    operator.decide("r2", True, grant=True)
+    wait_for(lambda: '{"id": "r2", "approve": true, "grant": true}' in others.heard)
     with pytest.raises(DeskhandError):
         operator.decide("", True)
 

@@ -214,6 +214,9 @@ class Claims:
             )
         last = self._call("find_objects", {})  # what the check has seen, also things that nobody had planned for
         seen = list(last.data["objects"]) if last.ok and isinstance(last.data, Mapping) else self._objects
+        if self._expected.doubtful(self._all().values(), seen):
+            again = self._call("detect_objects", {})
+            seen = list(again.data["objects"]) if again.ok and isinstance(again.data, Mapping) else seen
         return self._reject_overlooked(seen) or Verdict(True, True, "", self.facts(summary))
 
     def _reject_overlooked(self, objects: list[Seen]) -> Verdict | None:

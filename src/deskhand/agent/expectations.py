@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,8 @@ from deskhand.agent.language.parser import understood
 from deskhand.agent.language.resolve import Seen, inside, resolve
 
 Rule = Place | Tidy | Leave
+UNKNOWN = "object"  # the label of what no kind was seen of
+SURE = 2  # looks that show something, until it is believed where walls half hide it
 
 
 class Expectations:
@@ -21,6 +24,7 @@ class Expectations:
         self._rules: list[Rule] = []
         self._first: list[Seen] | None = None
         self._asked: dict[str, Goal] = {}
+        self._looks: Counter[tuple[str, str]] = Counter()
         rules = [item for item in instruction.intents if isinstance(item, Place | Tidy | Leave)]
         named = [ref for rule in rules if isinstance(rule, Place) for ref in rule.things]
         plain = all(isinstance(item, Place | Tidy | Leave | Act | Ask | Help) for item in instruction.intents)
@@ -28,6 +32,11 @@ class Expectations:
             self._rules = rules
         builds = [item for item in instruction.intents if isinstance(item, Build)]
         self._build = builds[0] if len(builds) == len(instruction.intents) == 1 and not builds[0].unclear else None
+
+    @property
+    def _everything(self) -> bool:
+        """Whether the words mean all that there is, however much of it was seen at first."""
+        return any(isinstance(rule, Tidy) or (isinstance(rule, Place) and any(not ref.count for ref in rule.things)) for rule in self._rules)
 
     @property
     def moves(self) -> bool:
@@ -49,6 +58,8 @@ class Expectations:
 
     def seen_again(self, objects: Iterable[Seen]) -> None:
         """Some of the things, as they are known by now."""
+        objects = list(objects)
+        self._looks.update((str(item["id"]), str(item["label"])) for item in objects)
         before = {str(item["id"]): item for item in self._first or ()}
         for item in objects:
             old = before.get(str(item["id"]))
@@ -69,20 +80,38 @@ class Expectations:
     def overlooked(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
         """Goals that the instruction asks for and ``goals`` leaves out or has otherwise, as the desk is seen now; not what the hand holds.
 
-        Things of the first look count wherever they are now, also in a container; things that came to light since only where they lie free, for what is
-        half hidden by walls is often taken for something else.
+        Things of the first look count wherever they are now, also in a container; things that came to light since where they lie free. What is half hidden
+        by walls is often taken for something else: it counts where the words mean everything there is at the end ("everything", "all", "the rest"), and
+        two looks have shown it as the same kind.
         """
         if not self._rules or self._first is None:
             return []
+        wanted = self._wanted(goals, objects, self._shown(objects, SURE))
+        return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
+
+    def doubtful(self, goals: Collection[Goal], objects: Sequence[Seen]) -> bool:
+        """Whether another look would tell if something was overlooked: it is shown half hidden by walls, and by too few looks to be believed."""
+        if not self._rules or self._first is None:
+            return False
+        once, sure = self._shown(objects, 1), self._shown(objects, SURE)
+        return any(not satisfied(goal, objects) for goal in self._wanted(goals, objects, once - sure) if goal.object_id in once - sure)
+
+    def _shown(self, objects: Sequence[Seen], looks: int) -> set[str]:
+        """Ids of what so many looks have shown as what it is."""
+        return {str(item["id"]) for item in objects if item["label"] != UNKNOWN and self._looks[str(item["id"]), str(item["label"])] >= looks}
+
+    def _wanted(self, goals: Collection[Goal], objects: Sequence[Seen], sure: set[str]) -> list[Goal]:
+        """What the words ask for and ``goals`` do not say; of what half hidden by walls came to light, only ``sure``."""
+        assert self._first is not None
         planned = {goal.object_id for goal in goals}
         wanted = [goal for goal in self._singles(self._first) if goal not in goals and any(item["id"] == goal.object_id for item in objects)]
         chosen = {goal.object_id for goal in self._singles(objects, sure=False)}
         wanted += [goal for goal in make_goals(self._rules, objects).goals if goal.object_id not in chosen | planned]
-        lying = {str(item["id"]) for item in objects if not inside(item, objects) and item.get("relation") != "held"}
+        whole = sure if self._everything else set()
+        lying = {str(item["id"]) for item in objects if (not inside(item, objects) or item["id"] in whole) and item.get("relation") != "held"}
         wanted = [goal for goal in wanted if goal.object_id in lying]
         there = {str(item["id"]) for item in objects if item.get("relation") != "held"}
-        wanted += [goal for name, goal in self._asked.items() if name in there]
-        return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
+        return wanted + [goal for name, goal in self._asked.items() if name in there]
 
     def missing(self, objects: Sequence[Seen]) -> list[str]:
         """What the instruction names and neither the first look nor this one shows, in words."""

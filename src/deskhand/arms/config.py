@@ -12,47 +12,10 @@ import numpy as np
 import yaml
 
 from deskhand.arms.driver_config import DriverConfig, read_driver
+from deskhand.arms.gripper import GripperConfig, read_gripper
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_rpy
 from deskhand.resources import resource_path
-
-
-@dataclass(frozen=True)
-class GripperConfig:
-    """Parallel gripper.
-
-    Attributes:
-        joint: the driven finger joint; ``mimic`` follows it. width = 2 * position + width_offset [m].
-        links: links of the hand, which may touch what is grasped.
-        finger_depth: how far the finger tips reach beyond ``tcp`` along its z [m].
-        finger_length: from the palm to the tips [m].
-        finger_thickness: outward of the pad (along tcp y) [m].
-        finger_breadth: across the pad (along tcp x) [m].
-        palm: box (x, y, z) [m] of the hand behind the fingers, for collision tests of grasps.
-    """
-
-    joint: str
-    mimic: str
-    links: tuple[str, ...]
-    width_offset: float
-    width_min: float
-    width_max: float
-    force_max: float
-    force_default: float
-    speed: float
-    finger_depth: float
-    finger_length: float
-    finger_thickness: float
-    finger_breadth: float
-    palm: tuple[float, float, float]
-
-    def position_of(self, width: float) -> float:
-        """Joint position [m] for a distance of the pads [m], clamped to the range."""
-        return (min(max(width, self.width_min), self.width_max) - self.width_offset) / 2
-
-    def width_of(self, position: float) -> float:
-        """Distance of the pads [m] for a joint position [m]."""
-        return 2 * position + self.width_offset
 
 
 @dataclass(frozen=True)
@@ -98,9 +61,10 @@ def list_arms() -> list[str]:
     return sorted(path.stem for path in resource_path("config/arms").glob("*.yaml"))
 
 
-@cache
 def load_arm(name_or_file: str) -> ArmConfig:
     """The configuration of an arm by name, or of a YAML file of your own, which may say ``extends: <arm>`` and only what differs.
+
+    The same file gives the same object, until the file changes.
 
     Raises:
         DeskhandError: ``config_error`` naming the field, or the arms there are.
@@ -108,6 +72,12 @@ def load_arm(name_or_file: str) -> ArmConfig:
     path = Path(name_or_file) if name_or_file.endswith((".yaml", ".yml")) else resource_path("config/arms") / f"{name_or_file}.yaml"
     if not path.is_file():
         raise DeskhandError("config_error", f"there is no arm {name_or_file!r} ({path}); known: {', '.join(list_arms())}.")
+    state = path.stat()
+    return _loaded(path, (state.st_mtime_ns, state.st_size, state.st_ino))
+
+
+@cache
+def _loaded(path: Path, _state: tuple[int, int, int]) -> ArmConfig:
     try:
         return _arm_from(_read(path), path)
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
@@ -120,11 +90,12 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ValueError("it is no mapping")
     base = data.pop("extends", None)
-    return data if base is None else _merged(_read(resource_path("config/arms") / f"{base}.yaml"), data)
+    return data if base is None else merged(_read(resource_path("config/arms") / f"{base}.yaml"), data)
 
 
-def _merged(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    both = {key: _merged(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value for key, value in above.items()}
+def merged(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """A mapping laid over another, mappings within them likewise."""
+    both = {key: merged(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value for key, value in above.items()}
     return {**below, **both}
 
 
@@ -133,8 +104,6 @@ def _arm_from(data: dict[str, Any], path: Path) -> ArmConfig:
         beside = path.parent / name
         return beside if beside.is_file() else resource_path("urdf") / name
 
-    gripper = dict(data["gripper"])
-    gripper["links"], gripper["palm"] = tuple(gripper["links"]), tuple(gripper["palm"])
     joints = tuple(data["joints"])
     poses = {key: tuple(map(float, value)) for key, value in data["named_poses"].items()}
     wrong = [key for key, value in poses.items() if len(value) != len(joints)]
@@ -158,6 +127,6 @@ def _arm_from(data: dict[str, Any], path: Path) -> ArmConfig:
         work_radius=(float(data["work_radius"][0]), float(data["work_radius"][1])),
         resolution=float(data["resolution"]),
         driver=read_driver(data["driver"], joints),
-        gripper=GripperConfig(**gripper),
+        gripper=read_gripper(data["gripper"]),
         geometry={key: float(value) for key, value in data.get("geometry", {}).items()},
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rpy_from_rotation
@@ -23,7 +25,7 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
     try:
         import xacro
     except ImportError as error:
-        raise DeskhandError("missing_dependency", "xacro is not installed.", hint="pip install xacro, or apt install ros-jazzy-xacro.") from error
+        raise DeskhandError("missing_dependency", "xacro is not installed.", hint="pip install xacro, or apt install ros-$ROS_DISTRO-xacro.") from error
     arguments = {
         "mount_xyz": _numbers(arm.world_T_base[:3, 3]),
         "mount_rpy": _numbers(rpy_from_rotation(arm.world_T_base)),
@@ -36,7 +38,20 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
         document = xacro.process_file(str(arm.urdf), mappings=arguments)
     except (xacro.XacroException, OSError, ValueError) as error:
         raise DeskhandError("config_error", f"{arm.urdf} cannot be expanded: {error}.") from error
+    _narrow(arm, document)
     return str(document.toprettyxml(indent="  "))
+
+
+def _narrow(arm: ArmConfig, document: Any) -> None:
+    """Joints of a unit that do not go as far as the description says get its limits, so that nothing is planned beyond."""
+    for joint in document.getElementsByTagName("joint"):
+        servo = arm.driver.servos.get(joint.getAttribute("name"))
+        if servo is None or servo.range is None:
+            continue
+        for limit in joint.getElementsByTagName("limit"):
+            lower, upper = servo.narrowed(float(limit.getAttribute("lower")), float(limit.getAttribute("upper")))
+            limit.setAttribute("lower", repr(lower))
+            limit.setAttribute("upper", repr(upper))
 
 
 def srdf_text(arm: ArmConfig) -> str:

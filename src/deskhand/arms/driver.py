@@ -242,7 +242,7 @@ class ArmDriver:
             return float("nan") if self._joints.gripper is None else self._readings.position(self._joints.gripper.id)
 
     def finger_position(self) -> float:
-        """Position [m] of the driven finger joint."""
+        """Position [m or rad] of the driven finger joint."""
         with self._lock:
             return self._joints.finger(self._readings)
 
@@ -283,6 +283,7 @@ class ArmDriver:
             self._lost(error)
             if error.code not in ("device_unavailable", "device_busy"):
                 self.failure = error
+                log.error("the arm cannot be driven: %s", error)
             return False
         return True
 

@@ -13,6 +13,8 @@ SERVO_BUSES = ("hiwonder_rrc", "lx16a", "feetech", "dynamixel")
 """Kinds of drivers that are ours (arms/bus); an arm of the kind ``ros2_control`` is served by its vendor's hardware interface."""
 MOST_BACKLASH = 6.0  # [degrees]
 KINDS = (*SERVO_BUSES, "ros2_control")
+VENDORS = ("interbotix_xs",)
+"""Vendors whose nodes the bring-up knows (bringup.py)."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,15 @@ class ServoConfig:
 
     ``offset`` [rad] is what the calibration of the unit put into ``zero``. ``open_loop`` [rad]: the servo answers nothing and is driven all the same, from
     this angle on, to which it is brought slowly when the arm is taken; None: it must answer. ``backlash`` [rad] is the whole play between the servo's encoder
-    and the link, as measured on the unit.
+    and the link, as measured on the unit. ``range`` [ticks] is how far the joint of this unit goes; None: as far as its description
+    says.
     """
 
     id: int
     zero: float
     step: float
     offset: float = 0.0
+    range: tuple[int, int] | None = None
     open_loop: float | None = None
     backlash: float = 0.0
 
@@ -39,11 +43,18 @@ class ServoConfig:
         """Joint angle [rad] at a position [ticks]."""
         return (pulse - self.zero) * self.step
 
+    def narrowed(self, lower: float, upper: float) -> tuple[float, float]:
+        """The limits [rad] of the joint's description, where the unit does not go as far less."""
+        if self.range is None:
+            return lower, upper
+        low, high = sorted(self.angle_of(tick) for tick in self.range)
+        return max(lower, low), min(upper, high)
+
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> ServoConfig:
         """From ``{id, at_0, at_1000}`` (joint angles [degrees] at these pulses) or ``{id, zero, step}`` ([ticks], [degrees]). All in degrees: ``offset`` is
         added to the angle and comes from the calibration of the unit, ``open_loop`` is the owner's word that a servo which answers nothing may be driven,
-        ``backlash`` is measured.
+        ``backlash`` is measured. ``range`` ([ticks], the smaller first) comes from the calibration of the unit too.
         """
         if "at_0" in data:
             step = (math.radians(data["at_1000"]) - math.radians(data["at_0"])) / 1000
@@ -51,8 +62,13 @@ class ServoConfig:
         else:
             step, zero = math.radians(data["step"]), float(data["zero"])
         offset = math.radians(data.get("offset", 0.0))
+        ends = data.get("range")
+        if ends is not None and not (len(ends) == 2 and ends[0] < ends[1]):
+            raise ValueError(f"range must be two ticks, the smaller first, not {ends}")
+        ticks = None if ends is None else (int(ends[0]), int(ends[1]))
         blind = data.get("open_loop")
-        return cls(int(data["id"]), zero - offset / step, step, offset, None if blind is None else math.radians(float(blind)), _backlash(data))
+        open_loop = None if blind is None else math.radians(float(blind))
+        return cls(int(data["id"]), zero - offset / step, step, offset, ticks, open_loop, _backlash(data))
 
 
 def _backlash(data: Mapping[str, Any]) -> float:
@@ -93,6 +109,40 @@ class GripperServo:
 
 
 @dataclass(frozen=True)
+class DynamixelLayout:
+    """What Dynamixel servos must have been told for good (EEPROM) to be this arm's; ``driver.dynamixel``.
+
+    Attributes:
+        shadows: second servos of joints that have two: by its id, the id of the one that it follows (its Secondary ID).
+        reversed: ids of all servos that count backwards (Drive Mode, bit 0); None: not known, not checked.
+        output: share of its output that a servo may use, by id; all of it for those not named. Told at each start, not for good.
+        limits: (least, greatest) goal [ticks] by id, of those that have any.
+        velocity_limit: [units of 0.229 turns a minute] of all of them; 0: not known.
+    """
+
+    shadows: Mapping[int, int] = field(default_factory=dict)
+    reversed: frozenset[int] | None = None
+    output: Mapping[int, float] = field(default_factory=dict)
+    limits: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    velocity_limit: int = 0
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> DynamixelLayout:
+        """From the section; KeyError, TypeError, ValueError say what is wrong."""
+        valid = ("shadows", "reversed", "output", "limits", "velocity_limit")
+        unknown = sorted(set(data) - set(valid))
+        if unknown:
+            raise ValueError(f"driver.dynamixel has {unknown}; valid: {', '.join(valid)}")
+        output = {int(servo): float(share) for servo, share in data.get("output", {}).items()}
+        if any(not 0 < share <= 1 for share in output.values()):
+            raise ValueError("driver.dynamixel.output must be shares above 0 and up to 1")
+        turned = frozenset(map(int, data["reversed"])) if "reversed" in data else None
+        limits = {int(servo): (int(low), int(high)) for servo, (low, high) in data.get("limits", {}).items()}
+        shadows = {int(servo): int(first) for servo, first in data.get("shadows", {}).items()}
+        return cls(shadows, turned, output, limits, int(data.get("velocity_limit", 0)))
+
+
+@dataclass(frozen=True)
 class HealthLimits:
     """Temperatures [degrees C]: from ``warm`` on the arm slows down, at ``hot`` it stops; voltages [V] between which it may move."""
 
@@ -116,6 +166,8 @@ class DriverConfig:
         lookahead: [s] ahead of now, where each command sends the arm.
         reference: named pose into which the arm is put by hand when it is calibrated.
         path_tolerance, goal_tolerance: [rad] when a goal names none.
+        vendor: whose nodes serve the kind ``ros2_control``, one of :data:`VENDORS`; empty: none that must be started.
+        dynamixel: for the kind ``dynamixel``.
     """
 
     kinds: tuple[str, ...]
@@ -131,6 +183,8 @@ class DriverConfig:
     reference: str = "upright"
     path_tolerance: float = 0.3
     goal_tolerance: float = 0.03
+    vendor: str = ""
+    dynamixel: DynamixelLayout = field(default_factory=DynamixelLayout)
 
 
 def read_driver(data: Mapping[str, Any], joints: tuple[str, ...]) -> DriverConfig:
@@ -150,6 +204,10 @@ def read_driver(data: Mapping[str, Any], joints: tuple[str, ...]) -> DriverConfi
     gripper = values.pop("gripper", None)
     if gripper is not None:
         gripper = GripperServo(int(gripper["id"]), _table(gripper["table"]), float(gripper["squeeze"]))
+    if values.get("vendor", "") not in ("", *VENDORS):
+        raise ValueError(f"driver.vendor is {values['vendor']!r}; valid: {', '.join(VENDORS)}")
+    if "dynamixel" in values:
+        values["dynamixel"] = DynamixelLayout.read(values["dynamixel"])
     ids = [servo.id for servo in servos.values()] + ([gripper.id] if gripper else [])
     if len(set(ids)) < len(ids):
         raise ValueError(f"driver: servo ids {ids} are not all different")

@@ -197,3 +197,10 @@ class Follower:
 
     def _end(self, code: int, message: str, hold: Array) -> None:
         self.code, self.message, self.hold = code, message, hold.copy()
+
+
+def straight(joints: tuple[str, ...], start: Array, end: Array, seconds: float = 1.6, count: int = 30) -> Trajectory:
+    """From rest to rest on a straight line in joint space."""
+    s = np.linspace(0, 1, count + 1)[1:]
+    way, speed = 10 * s**3 - 15 * s**4 + 6 * s**5, (30 * s**2 - 60 * s**3 + 30 * s**4) / seconds
+    return Trajectory(joints, s * seconds, start + np.outer(way, end - start), np.outer(speed, end - start), np.zeros((0, len(joints))))

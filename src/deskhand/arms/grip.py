@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.readings import Readings
 
@@ -18,11 +18,15 @@ SHORTEST = 0.02  # [s] of a move
 
 @dataclass
 class GripCommand:
-    """Fingers on their way to ``position`` [m] (of the driven finger joint) with ``force`` [N]; ``due`` [s] is when they should be there."""
+    """Fingers on their way to ``position`` [m or rad] (of the driven finger joint) with ``force`` [N]; ``due`` [s] is when they should be there.
+
+    ``lever``: [m] that a pad moves for 1 m or rad of the joint.
+    """
 
     position: float
     force: float
     due: float
+    lever: float = 1.0
     done: bool = False
     stalled: bool = False
     reached: bool = False
@@ -35,9 +39,9 @@ class GripCommand:
         """Given where the fingers are at ``now`` [s]: whether they have arrived or stand still."""
         if self.done:
             return
-        if abs(measured - self._anchor) > STILL:
+        if abs(measured - self._anchor) * self.lever > STILL:
             self._anchor, self._since = measured, now
-        self.reached = abs(measured - self.position) < REACHED
+        self.reached = abs(measured - self.position) * self.lever < REACHED
         still = now - self._since > STALL_TIME
         self.stalled = still and not self.reached
         self.done = self.stalled or (self.reached and (still or now >= self.due))
@@ -62,12 +66,14 @@ class Fingers:
         return self.command is not None and not self.command.done
 
     def begin(self, position: float, force: float | None, readings: Readings, now: float) -> GripCommand:
-        """Move to ``position`` [m], clamped, in place of what was under way."""
+        """Move to ``position`` [m or rad], clamped, in place of what was under way."""
         config = self._config
         goal = min(max(position, config.position_of(config.width_min)), config.position_of(config.width_max))
-        seconds = max(SHORTEST, abs(goal - self._joints.finger(readings)) / config.speed)
+        seconds = max(SHORTEST, abs(goal - self._joints.finger(readings)) * config.lever / config.speed)
         self.end()
-        self.command = GripCommand(goal, config.force_default if force is None else min(max(force, 0.0), config.force_max), now + seconds, begun=now)
+        self.command = GripCommand(
+            goal, config.force_default if force is None else min(max(force, 0.0), config.force_max), now + seconds, config.lever, begun=now
+        )
         self._wish = (self._joints.finger_ticks(goal), seconds)
         return self.command
 

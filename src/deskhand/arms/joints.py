@@ -68,13 +68,13 @@ class ArmJoints:
         return np.array([readings.stamp(servo.id) for servo in self._servos])
 
     def finger(self, readings: Readings) -> float:
-        """Position [m] of the driven finger joint; that of the open gripper when it has no servo."""
+        """Position [m or rad] of the driven finger joint; that of the open gripper when it has no servo."""
         gripper = self._arm.gripper
         width = gripper.width_max if self.gripper is None else self.gripper.width_of(readings.position(self.gripper.id))
-        return (width - gripper.width_offset) / 2
+        return gripper.position_at(width)
 
     def finger_ticks(self, position: float) -> float:
-        """Position [ticks] of the gripper's servo for a finger position [m]."""
+        """Position [ticks] of the gripper's servo for a position of the driven finger joint [m or rad]."""
         return 0.0 if self.gripper is None else self.gripper.ticks_of(self._arm.gripper.width_of(position))
 
     def state(self, readings: Readings) -> JointState:

@@ -60,12 +60,13 @@ class RobotModel:
         shapes: collision primitives by link, in the link's frame; links without any are left out.
         limits: (lower, upper, velocity, effort) of the joints that move.
         fingers: joints of the gripper, the driven one first; the others follow it (URDF ``mimic``).
+        finger_links: the links that take hold: those of ``fingers``, and the jaw that does not move, if there is one.
     """
 
     def __init__(self, arm: ArmConfig, urdf: str, srdf: str) -> None:
         self.arm, self.urdf, self.srdf = arm, urdf, srdf
         root = ElementTree.fromstring(urdf)
-        self.joints = _ordered([_joint(element) for element in root.findall("joint")])
+        self.joints = joints_of_urdf(root)
         children = {joint.child for joint in self.joints.values()}
         names = [link.attrib["name"] for link in root.findall("link")]
         self.root = next(name for name in names if name not in children)
@@ -74,6 +75,10 @@ class RobotModel:
         self.limits = {joint.name: (joint.lower, joint.upper, joint.velocity, joint.effort) for joint in self.joints.values() if joint.kind in MOVING}
         driven = arm.gripper.joint
         self.fingers = (driven, *(joint.name for joint in self.joints.values() if joint.mimic is not None and joint.mimic[0] == driven))
+        fixed = arm.gripper.fixed_link
+        if fixed and fixed not in self.links:
+            raise KeyError(f"gripper.fixed_link {fixed!r} is no link of the URDF")
+        self.finger_links = (*(self.joints[name].child for name in self.fingers), *((fixed,) if fixed else ()))
 
     @classmethod
     def load(cls, arm: ArmConfig | str) -> RobotModel:
@@ -130,6 +135,15 @@ class RobotModel:
 
 
 _LOADED: dict[int, RobotModel] = {}  # by id of the configuration, which the model keeps alive
+
+
+def joints_of_urdf(root: ElementTree.Element) -> dict[str, Joint]:
+    """All joints of a URDF by name, parents before children.
+
+    Raises:
+        KeyError: when a joint lacks a part, or does not hang on the root.
+    """
+    return _ordered([_joint(element) for element in root.findall("joint")])
 
 
 def _ordered(joints: list[Joint]) -> dict[str, Joint]:

@@ -15,6 +15,7 @@ SLOWEST = 0.3  # of the speed, when a servo is about to be too hot
 RELEASE = 2.0  # [degrees C] below `warm`, or
 RELEASE_VOLTS = 0.2  # [V] inside the limits: then the arm may move again
 CONFIRM = 2  # readings in a row that must be bad
+GRIPPER = "gripper"  # name of its servo
 
 
 @dataclass
@@ -55,6 +56,8 @@ class HealthWatch:
         hot = limits.warm - RELEASE if servo.why else limits.hot
         if health.fault:
             return f"{servo.name} reports: {health.fault}"
+        if health.strained and servo.name != GRIPPER:  # which holds what it has grasped with what is left
+            return f"{servo.name} is overloaded"
         if health.temperature is not None and health.temperature >= hot:
             return f"{servo.name} has {health.temperature:.0f} degrees C (stops at {limits.hot:.0f})"
         if health.voltage is not None and not limits.low + margin <= health.voltage <= limits.high - margin:

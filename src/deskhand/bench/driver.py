@@ -21,9 +21,10 @@ from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.reality import load_reality
 from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.emulate.rrc import RrcEmulator
+from deskhand.arms.follower import straight
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, make_transform, rotation_rpy
+from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.motion.service import MotionService
 from deskhand.types import MotionGoal, Plan, PlanOptions, Trajectory
 
@@ -302,13 +303,6 @@ def _stands_after(rig: Rig) -> float:
         seen.append((rig.clock() - began, rig.true_angles()))
     last = seen[-1][1]
     return next(since for since, angles in seen if np.abs(angles - last).max() < STILL)
-
-
-def straight(joints: tuple[str, ...], start: Array, end: Array, seconds: float = 1.6, count: int = 30) -> Trajectory:
-    """From rest to rest on a straight line in joint space."""
-    s = np.linspace(0, 1, count + 1)[1:]
-    way, speed = 10 * s**3 - 15 * s**4 + 6 * s**5, (30 * s**2 - 60 * s**3 + 30 * s**4) / seconds
-    return Trajectory(joints, s * seconds, start + np.outer(way, end - start), np.outer(speed, end - start), np.zeros((0, len(joints))))
 
 
 def to_json(results: list[Any]) -> list[dict[str, Any]]:

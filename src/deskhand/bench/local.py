@@ -20,7 +20,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.bench.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper
 from deskhand.bench.honesty import Honesty
 from deskhand.bench.person import Person
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.cameras.base import Camera
 from deskhand.cameras.config import CameraMount
 from deskhand.episode import messages
@@ -174,7 +174,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
 
         registry = load_tools(baseline=options.mode == "direct")[0]
         registry.prepare()
-        with make_session(robot, belief, registry=registry, audit=keep, events=record) as session:
+        with make_session(robot, belief, registry=registry, audit=keep, events=record, folders=named_folders(options)) as session:
             loop = AgentLoop(
                 model,
                 session,

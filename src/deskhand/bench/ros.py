@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from deskhand.bench.domains import free_domain
 from deskhand.bench.person import Person
-from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, settle_time
+from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.bench.truth import TruthChannel
 from deskhand.bringup import NodeSpec, StackOptions, gazebo_nodes, sim_nodes
 from deskhand.environment import workstation_defaults
@@ -58,7 +58,7 @@ class Stack:
 def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
     """What a trial chooses at bring-up."""
     memory = str(options.memory.resolve()) if options.memory else ""
-    stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory)
+    stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory, files=named_folders(options))
     if options.driver:
         stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"), servos=options.servos)
     if options.view is not None:

@@ -51,6 +51,7 @@ class TrialOptions:
         sim: one of :data:`SIMULATIONS`.
         view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
+        files: folders from which tools may read plans and reference pictures, besides that of the task's own.
         inbox: what the user says while the task runs; None where nobody is there.
     """
 
@@ -68,6 +69,7 @@ class TrialOptions:
     servos: str = ""
     sim: str = "mujoco"
     memory: Path | None = None
+    files: tuple[Path, ...] = ()
     inbox: Inbox | None = None
     view: int | None = None
 
@@ -162,6 +164,12 @@ def _check_simulation(options: TrialOptions) -> None:
     from deskhand.sim.gazebo.files import require_gazebo
 
     require_gazebo()
+
+
+def named_folders(options: TrialOptions) -> tuple[Path, ...]:
+    """From which the tools of a trial may read files: those of the options, and where the task's own pictures are."""
+    own = () if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).pictures(options.seed)
+    return (*options.files, *dict.fromkeys(file.parent for file in own))
 
 
 def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:

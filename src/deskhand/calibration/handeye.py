@@ -75,6 +75,16 @@ class HandEye:
             f"joints {np.degrees(self.joint_sigma):.3f} deg; camera known to {1000 * self.shift_sigma:.2f} mm, {np.degrees(self.turn_sigma):.3f} deg"
         )
 
+    def notes(self) -> dict[str, float]:
+        """How well the camera's place is known, as camera files have it."""
+        return {
+            "pictures": len(self.used),
+            "residual_mm": round(1000 * _rms(self.shifts), 2),
+            "residual_deg": round(float(np.degrees(_rms(self.turns))), 3),
+            "uncertainty_mm": round(1000 * self.shift_sigma, 2),
+            "uncertainty_deg": round(float(np.degrees(self.turn_sigma)), 3),
+        }
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import Mounting
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, inverse, transform_points
+from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.types import CameraIntrinsics
 
 Joints = dict[str, float]
@@ -20,6 +21,7 @@ EDGE = 12  # [px] that the board keeps from the picture's edge, since where it i
 STEEPEST = np.cos(np.radians(52))  # between the board's normal and the line of sight
 SMALLEST = 13.0  # [px] edge of a marker
 LOWEST = 0.04  # [m] above the table: hand, board and camera
+NEAREST = 0.1  # [m] from the camera
 OF_RANGE = 0.9  # of each joint's range
 TURN = 0.4  # [rad] of turn that count as much as 0.1 m of shift
 SHIFT = 0.1  # [m]
@@ -28,20 +30,46 @@ BATCH = 500
 ENOUGH = 12  # candidates for each pose that is wanted
 DIFFERENCE = 1e-5  # [rad]
 NEAR = 0.3  # [rad] around a pose that sees the board, where others are looked for
+SMALL_ARM = 0.5  # [m] of reach below which a wrist camera does not get far enough from the large board
+BOARD, SMALL_BOARD = "5x7@35/26mm", "5x7@20/15mm"
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What is believed before: ``camera`` (world_T_camera, or hand_T_camera of a wrist camera) and ``board`` (hand_T_board, or world_T_board)."""
+    """What is believed before: ``camera`` (world_T_camera, or hand_T_camera of a wrist camera) and ``board`` (hand_T_board, or world_T_board).
+
+    The hand is the ``link`` that carries the board or the wrist camera; empty: the tcp.
+    """
 
     mounting: Mounting
     camera: Array
     board: Array
+    link: str = ""
 
     def camera_T_board(self, world_T_hand: Array) -> Array:
         """Where the board is seen from with the hand there."""
         move = world_T_hand if self.mounting == "fixed" else inverse(world_T_hand)
         return np.asarray(inverse(self.camera) @ move @ self.board)
+
+
+def default_board(arm: ArmConfig, mounting: Mounting) -> str:
+    """Name of the board that suits: a wrist camera of a small arm sees all of a small one only."""
+    return SMALL_BOARD if mounting == "wrist" and arm.reach < SMALL_ARM else BOARD
+
+
+def lying_board(arm: ArmConfig, board: Board, radius: float | None = None, angle: float = 0.0) -> Array:
+    """world_T_board of a board flat on the desk with its middle at ``radius`` [m] (default: the middle of where the arm works) and ``angle`` [rad] from it."""
+    width, height = board.size
+    reach = float(np.mean(arm.work_radius)) if radius is None else radius
+    x, y = arm.world_T_base[:2, :2] @ [reach * np.cos(angle), reach * np.sin(angle)] + arm.world_T_base[:2, 3]
+    return make_transform(np.diag([1.0, -1.0, -1.0]), [x - width / 2, y + height / 2, 0.0])
+
+
+def lying_places(arm: ArmConfig, board: Board) -> list[Array]:
+    """world_T_board of the places where a board is looked for, the likeliest first."""
+    least, most = arm.work_radius
+    radii = (float(np.mean(arm.work_radius)), most, most + 0.5 * (most - least))
+    return [lying_board(arm, board, radius, np.radians(turn)) for turn in (0, 30, -30, 60, -60) for radius in radii]
 
 
 def held_board(board: Board) -> Array:
@@ -78,14 +106,10 @@ def pose_set(
     Raises:
         DeskhandError: ``calibration_failed`` when the board would be seen from no pose, by the guess.
     """
-    candidates = _candidates(model, guess, board, intrinsics, count * ENOUGH, rng)
+    candidates, reasons = _candidates(model, guess, board, intrinsics, count * ENOUGH, rng)
     if not candidates:
-        raise DeskhandError(
-            "calibration_failed",
-            "by what is known of the camera's place, the arm has no pose from which the board is seen.",
-            hint="Is the nominal camera file roughly right, the board within reach and view, its size in squares right?",
-        )
-    features = np.array([_feature(model.tcp_pose(joints)) for joints in candidates])
+        raise _no_room(guess, board, reasons)
+    features = np.array([_feature(pose) for pose in link_poses(model, np.array([list(joints.values()) for joints in candidates]), guess.link)])
     chosen: list[Joints] = []
     distance = np.full(len(candidates), 10.0)
     for pose in known:
@@ -104,10 +128,26 @@ def _feature(world_T_hand: Array) -> Array:
     return np.concatenate([world_T_hand[:3, :3].ravel() / (np.sqrt(2) * TURN), world_T_hand[:3, 3] / SHIFT])
 
 
-def _candidates(model: RobotModel, guess: Guess, board: Board, k: CameraIntrinsics, wanted: int, rng: np.random.Generator) -> list[Joints]:
+def _no_room(guess: Guess, board: Board, reasons: Mapping[str, int]) -> DeskhandError:
+    """Why no pose sees the board: what was wrong with the poses that were tried."""
+    total = max(sum(reasons.values()), 1)
+    shares = [f"{reason} in {100 * count / total:.0f} %" for reason, count in sorted(reasons.items(), key=lambda item: -item[1])]
+    smaller = f" A smaller board needs less room: --board {SMALL_BOARD}." if guess.mounting == "wrist" and board.square > 0.021 else ""
+    return DeskhandError(
+        "calibration_failed",
+        f"by what is known of the camera's place, the arm has no pose from which the board is seen: of {total} poses, {', '.join(shares)}.",
+        hint=f"Is the nominal camera file roughly right, the board within reach and view, its size in squares right?{smaller}",
+    )
+
+
+def _candidates(
+    model: RobotModel, guess: Guess, board: Board, k: CameraIntrinsics, wanted: int, rng: np.random.Generator
+) -> tuple[list[Joints], dict[str, int]]:
+    """Poses from which the board is seen, and why others were none."""
     limits = np.array([model.limits[name][:2] for name in model.arm.joints])
     middle, half = limits.mean(axis=1), OF_RANGE * np.minimum(np.diff(limits, axis=1)[:, 0] / 2, np.pi)
     found: list[Array] = []
+    reasons: dict[str, int] = {}
     for _ in range(MOST_SAMPLES // BATCH):
         if len(found) >= wanted:
             break
@@ -115,15 +155,19 @@ def _candidates(model: RobotModel, guess: Guess, board: Board, k: CameraIntrinsi
         if found:  # most of them near those that do
             near = np.array(found)[rng.integers(len(found), size=BATCH * 2 // 3)]
             samples[: len(near)] = np.clip(near + rng.normal(0, NEAR, near.shape), middle - half, middle + half)
-        hands = tcp_poses(model, samples)
-        found += [sample for sample, hand in zip(samples, hands, strict=True) if _sees(hand, guess, board, k)]
-    return [model.arm_joints(sample) for sample in found]
+        tips, hands = link_poses(model, samples), link_poses(model, samples, guess.link)
+        for sample, tip, hand in zip(samples, tips, hands, strict=True):
+            if reason := _unseen(tip, hand, guess, board, k):
+                reasons[reason] = reasons.get(reason, 0) + 1
+            else:
+                found.append(sample)
+    return [model.arm_joints(sample) for sample in found], reasons
 
 
-def tcp_poses(model: RobotModel, samples: Array) -> Array:
-    """world_T_tcp (N, 4, 4) of joint vectors (N, n) in the order of the arm's configuration, all at once."""
+def link_poses(model: RobotModel, samples: Array, link: str = "") -> Array:
+    """world_T_link (N, 4, 4), of the tcp where ``link`` is empty, of joint vectors (N, n) in the order of the arm's configuration, all at once."""
     above = {joint.child: joint for joint in model.joints.values()}
-    chain, link = [], model.arm.tcp
+    chain, link = [], link or model.arm.tcp
     while link in above:
         chain.append(above[link])
         link = above[link].parent
@@ -137,33 +181,45 @@ def tcp_poses(model: RobotModel, samples: Array) -> Array:
     return poses
 
 
-def scatter(model: RobotModel, joints: Mapping[str, float]) -> Array:
-    """(6, 6) covariance of the tcp's pose (rotation vector, shift; in its own frame) when each joint of the arm scatters by 1 rad: J J^T, by differences."""
+def scatter(model: RobotModel, joints: Mapping[str, float], link: str = "") -> Array:
+    """(6, 6) covariance of the pose of ``link`` (empty: the tcp) when each joint of the arm scatters by 1 rad: J J^T, by differences.
+
+    Rotation vector, shift; in the link's own frame.
+    """
     names = model.arm.joints
     at = np.array([joints[name] for name in names])
-    poses = inverse(tcp_poses(model, at[None])[0]) @ tcp_poses(model, at + DIFFERENCE * np.eye(len(names)))
+    poses = inverse(link_poses(model, at[None], link)[0]) @ link_poses(model, at + DIFFERENCE * np.eye(len(names)), link)
     jacobian = np.column_stack([Rotation.from_matrix(poses[:, :3, :3]).as_rotvec(), poses[:, :3, 3]]).T / DIFFERENCE
     return np.asarray(jacobian @ jacobian.T)
 
 
-def _sees(hand: Array, guess: Guess, board: Board, k: CameraIntrinsics) -> bool:
-    if hand[2, 3] < LOWEST:
-        return False
+def _unseen(tip: Array, hand: Array, guess: Guess, board: Board, k: CameraIntrinsics) -> str:
+    """Why the board is not seen with the tcp and the hand there; empty: it is."""
     carried = hand @ (guess.board if guess.mounting == "fixed" else guess.camera)
     lowest = float(transform_points(carried, board.outline)[:, 2].min()) if guess.mounting == "fixed" else float(carried[2, 3])
-    return lowest > LOWEST and well_seen(guess.camera_T_board(hand), board, k)
+    if min(tip[2, 3], lowest) < LOWEST:
+        return f"the hand or what it carries is less than {100 * LOWEST:.0f} cm above the desk"
+    return badly_seen(guess.camera_T_board(hand), board, k)
+
+
+def badly_seen(camera_T_board: Array, board: Board, k: CameraIntrinsics) -> str:
+    """Why this is no good view of the board, or empty: all of it is in the picture, large enough and not too oblique."""
+    outline = transform_points(camera_T_board, board.outline)
+    middle = outline.mean(axis=0)
+    if middle[2] < 0 or camera_T_board[:3, 2] @ middle < STEEPEST * np.linalg.norm(middle):
+        return "the camera looks elsewhere, or at the board too obliquely"
+    if outline[:, 2].min() < NEAREST:
+        return f"the board is nearer to the camera than {100 * NEAREST:.0f} cm"
+    if k.fx * board.marker / outline[:, 2].max() < SMALLEST:
+        return "the board is so far that its markers are too small"
+    u, v = k.fx * outline[:, 0] / outline[:, 2] + k.cx, k.fy * outline[:, 1] / outline[:, 2] + k.cy
+    inside = u.min() > EDGE and v.min() > EDGE and u.max() < k.width - EDGE and v.max() < k.height - EDGE
+    return "" if inside else "a part of the board is outside the picture"
 
 
 def well_seen(camera_T_board: Array, board: Board, k: CameraIntrinsics) -> bool:
     """Whether the whole board is in the picture, large enough and not too oblique."""
-    outline = transform_points(camera_T_board, board.outline)
-    middle = outline.mean(axis=0)
-    if outline[:, 2].min() < 0.1 or camera_T_board[:3, 2] @ middle < STEEPEST * np.linalg.norm(middle):
-        return False
-    if k.fx * board.marker / outline[:, 2].max() < SMALLEST:
-        return False
-    u, v = k.fx * outline[:, 0] / outline[:, 2] + k.cx, k.fy * outline[:, 1] / outline[:, 2] + k.cy
-    return bool(u.min() > EDGE and v.min() > EDGE and u.max() < k.width - EDGE and v.max() < k.height - EDGE)
+    return not badly_seen(camera_T_board, board, k)
 
 
 def _short_way(poses: list[Joints]) -> list[Joints]:

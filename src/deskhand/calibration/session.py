@@ -11,9 +11,9 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import FEWEST_VIEWS, HandEye, HandView, Limits, calibrate
-from deskhand.calibration.poses import Guess, Joints, pose_set, scatter
+from deskhand.calibration.poses import Guess, Joints, lying_places, pose_set, scatter
 from deskhand.errors import DeskhandError
-from deskhand.geometry import inverse, make_transform
+from deskhand.geometry import Array, inverse, make_transform
 from deskhand.robot import Robot
 from deskhand.types import CollisionObject, JointState, MotionGoal, PlanOptions, SceneUpdate, Shape
 
@@ -21,6 +21,7 @@ SETTLE = 0.6  # [s] that an arm swings after it has arrived
 SPEED = 0.3  # of the limits
 PLATE = "calibration_board"
 PLATE_THICKNESS = 0.006  # [m]
+LOOKS = 2  # poses from which a place on the desk is looked at for the board
 FIRST = 8  # pictures after which the guess is replaced by what they say
 LOOSE = Limits(shift=0.05, turn=0.2, shift_sigma=0.05, turn_sigma=0.2)
 """For that: only poses that are too alike are refused."""
@@ -37,7 +38,8 @@ class Session:
         robot: that moves; its planner keeps it off everything it knows, and its safety envelope holds.
         model: of the arm.
         board: that is looked at.
-        guess: where camera and board are meant to be; a board that is seen from where the arm stands is measured first.
+        guess: where camera and board are meant to be; a board that is seen from where the arm stands is measured first, and one
+            that lies on the desk is looked for.
         progress: told one line for each picture.
         hand_over: asks a person to do something with the board, and returns when it is done.
         seed: of the choice of poses.
@@ -62,7 +64,7 @@ class Session:
         if self.guess.mounting == "fixed":
             self._intrinsics = self.robot.observe().intrinsics
             self._take_board(rng)
-        self._first_look()
+        self._first_look(rng)
         try:
             for wanted in (min(FIRST, count), count):
                 known = [view.world_T_hand for view in views]
@@ -79,18 +81,44 @@ class Session:
                 self.robot.update_scene(SceneUpdate(remove=(PLATE,)))
         return calibrate(views, self.board, self._intrinsics, self.guess.mounting, limits), views
 
-    def _first_look(self) -> None:
+    def _first_look(self, rng: np.random.Generator) -> None:
+        """See the board from where the arm stands; a wrist camera looks for it on the desk where it does not."""
+        self._intrinsics = self.robot.observe().intrinsics
+        if self._measured() or self.guess.mounting == "fixed":
+            return
+        self.progress("the board is not seen from where the arm stands; the arm looks for it on the desk")
+        refusals = []
+        for place in lying_places(self.model.arm, self.board):
+            guess = replace(self.guess, board=place)
+            try:
+                poses = pose_set(self.model, guess, self.board, self._intrinsics, LOOKS, rng, self._free)
+            except DeskhandError as error:
+                refusals.append(error)
+                continue
+            if any(self._go(joints) and self._measured() for joints in poses):
+                return
+        if len(refusals) == len(lying_places(self.model.arm, self.board)):
+            raise refusals[0]
+        raise DeskhandError(
+            "calibration_failed",
+            f"the wrist camera does not find the board {self.board.name} on the desk.",
+            hint="Lay it flat before the arm, face up, where the arm would pick things up. Is it this board, and the camera in focus and lit?",
+        )
+
+    def _measured(self) -> bool:
+        """Whether the board is seen now; where it is is known from then on."""
         frame = self.robot.observe()
-        self._intrinsics = frame.intrinsics
         seen = self.board.pose(self.board.find(frame.color), frame.intrinsics)
-        if seen is not None:
-            hand = self.robot.tcp_pose()
-            move = inverse(hand) if self.guess.mounting == "fixed" else hand
-            self.guess = replace(self.guess, board=move @ self.guess.camera @ seen)
-        elif self.guess.mounting == "wrist":
-            raise DeskhandError(
-                "calibration_failed", "the wrist camera does not see the board from where the arm stands.", hint="Lay it flat into its view, or move the arm."
-            )
+        if seen is None:
+            return False
+        hand = self._hand(self._told(self.robot.joint_state()))
+        move = inverse(hand) if self.guess.mounting == "fixed" else hand
+        self.guess = replace(self.guess, board=move @ self.guess.camera @ seen)
+        return True
+
+    def _hand(self, joints: Joints) -> Array:
+        """world_T_hand; see Guess."""
+        return self.model.forward(joints)[self.guess.link or self.model.arm.tcp]
 
     def _learn(self, views: list[HandView]) -> None:
         if len(views) < FEWEST_VIEWS:
@@ -130,6 +158,9 @@ class Session:
             self.progress(f"a pose is left out: {error.message}")
             return False
         report = self.robot.execute(plan.id)
+        if report.code == "stale_data":  # a cable or a busy machine; the arm was halted where it was, and the next plan begins there
+            self.progress(f"a pose is left out: {report.message}")
+            return False
         if not report.ok:
             raise DeskhandError(report.code, f"the arm did not get to a pose of the calibration: {report.message}")
         self.robot.sleep(SETTLE)
@@ -145,7 +176,7 @@ class Session:
         if self.board.pose(corners, frame.intrinsics) is None:
             self.progress("the board is not seen from here")
             return None
-        return HandView(self.model.tcp_pose(told), corners, scatter(self.model, told))
+        return HandView(self._hand(told), corners, scatter(self.model, told, self.guess.link))
 
     @staticmethod
     def _told(state: JointState) -> Joints:

@@ -64,8 +64,15 @@ VENDOR_NODES = {
     ),
 }
 
-CAMERAS = ("ros", *DRIVERS, *VENDOR_NODES)
-"""What ``camera`` of a bring-up can be: ``ros`` (one publishes already), our drivers, vendors' nodes."""
+PUBLISHED = {
+    # Hiwonder/JetArm peripherals/launch/depth_camera.launch.py, as its lessons subscribe: no camera_info of the colour is used there, and where depth is
+    # registered to colour that of depth says the same
+    "jetarm_vendor": "/depth_cam/rgb/image_raw,/depth_cam/depth/image_raw,/depth_cam/depth/camera_info",
+}
+"""Topics (colour, aligned depth, camera_info) of cameras that a vendor's own launch file starts, by the name that ``camera`` gives them."""
+
+CAMERAS = ("ros", *DRIVERS, *VENDOR_NODES, *PUBLISHED)
+"""What ``camera`` of a bring-up can be: ``ros`` (one publishes already), our drivers, vendors' nodes, vendors' topics."""
 
 
 def camera_nodes(options: StackOptions) -> tuple[list[NodeSpec], Remappings]:
@@ -78,8 +85,8 @@ def camera_nodes(options: StackOptions) -> tuple[list[NodeSpec], Remappings]:
 
     if options.camera not in CAMERAS:
         raise DeskhandError("config_error", f"there is no camera {options.camera!r}; valid: {', '.join(CAMERAS)}.")
-    if options.camera == "ros":
-        return [], _remapped(options.camera_topics)
+    if options.camera == "ros" or options.camera in PUBLISHED:
+        return [], _remapped(options.camera_topics or PUBLISHED.get(options.camera, ""))
     if options.camera in VENDOR_NODES:
         vendor = VENDOR_NODES[options.camera]
         namespace = f"{options.namespace}/camera".strip("/") if vendor.own_namespace else options.namespace

@@ -42,13 +42,19 @@ class CameraMount:
     calibration: Mapping[str, Any] = field(default_factory=dict)
 
 
-def load_camera(name_or_file: str) -> CameraMount:
-    """The mount of a camera by name in ``config/cameras``, or of a YAML file of your own.
+def camera_of(arm: str, name_or_file: str) -> str:
+    """``name_or_file``, or the camera that this arm has of that name: ``wrist`` of the jetarm is ``wrist_jetarm``; ``arm`` is its name in config/arms."""
+    own = f"{name_or_file}_{arm}"
+    return own if (resource_path("config/cameras") / f"{own}.yaml").is_file() else name_or_file
+
+
+def load_camera(name_or_file: str, arm: str = "") -> CameraMount:
+    """The mount of a camera by name in ``config/cameras``, or of a YAML file of your own; with ``arm`` (its name), the arm's own where it has one.
 
     Raises:
         DeskhandError: ``config_error`` naming the field, or the cameras there are.
     """
-    folder = resource_path("config/cameras")
+    folder, name_or_file = resource_path("config/cameras"), camera_of(arm, name_or_file) if arm else name_or_file
     path = Path(name_or_file) if name_or_file.endswith((".yaml", ".yml")) else folder / f"{name_or_file}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))

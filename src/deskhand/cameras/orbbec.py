@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.cameras.base import Exposure, RgbdImage, StreamSettings, within
+from deskhand.cameras.optional_filters import usable
 from deskhand.cameras.rectify import Rectifier
 from deskhand.cameras.stamps import DeviceClock
 from deskhand.errors import DeskhandError
@@ -21,6 +23,11 @@ STOP_TIME = 3.0  # [s]
 REBOOT_TIME = 15.0  # [s] that a camera may take to come back after a reboot
 POLL = 0.2  # [s]
 LONGEST_MEMORY = 5  # frames that may be left out before smoothing over time begins anew
+
+USB_DEVICES, MAKER = Path("/sys/bus/usb/devices"), "2bc5"
+FILTERS = {"decimation": "DecimationFilter", "spatial": "SpatialAdvancedFilter", "temporal": "TemporalFilter"}
+TRIALS = {"decimation": "sdk.DecimationFilter().set_scale_value({scale})", "spatial": "sdk.SpatialAdvancedFilter()", "temporal": "sdk.TemporalFilter()"}
+"""What a child process does with each optional filter before it is made here; some builds die of it."""
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +53,14 @@ class Orbbec:
         self._device = self._find()
         if self._device is None:
             which = f"Orbbec camera {self._settings.serial}" if self._settings.serial else "Orbbec camera"
+            if products := orbbec_on_usb():
+                raise DeskhandError(
+                    "no_frame",
+                    f"{', '.join(products)} is connected, but pyorbbecsdk does not find {which}.",
+                    retry=True,
+                    hint="Its udev rules (deskhand doctor), or another program that has it; and pyorbbecsdk2 knows no older camera (Gemini, Gemini Pro, Dabai, "
+                    "Astra, as on a JetArm): those need a ROS node, see docs/cameras.md.",
+                )
             raise DeskhandError("no_frame", f"no {which} is connected.", retry=True, hint="Plugged in? Are its udev rules there (deskhand doctor)?")
         try:
             self._pipeline = sdk.Pipeline(self._device)
@@ -100,16 +115,14 @@ class Orbbec:
         raise RuntimeError(f"no colour profile in RGB, MJPG or YUYV ({problem})")
 
     def _make_filters(self) -> list[Any]:
-        """As for every camera here: decimation, smoothing, aligned to colour; no hole filling."""
+        """As for every camera here: decimation, smoothing, aligned to colour; no hole filling. What kills a child process is left out; but for the last."""
         sdk, wanted, blocks = self._sdk, self._settings, []
-        if wanted.decimation > 1:
-            decimation = sdk.DecimationFilter()
-            decimation.set_scale_value(wanted.decimation)
-            blocks.append(decimation)
-        if wanted.spatial:
-            blocks.append(sdk.SpatialAdvancedFilter())
-        if wanted.temporal:
-            blocks.append(sdk.TemporalFilter())
+        asked = [name for name, on in (("decimation", wanted.decimation > 1), ("spatial", wanted.spatial), ("temporal", wanted.temporal)) if on]
+        for name in usable(sdk.__name__, [(name, TRIALS[name].format(scale=wanted.decimation)) for name in asked]):
+            block = getattr(sdk, FILTERS[name])()
+            if name == "decimation":
+                block.set_scale_value(wanted.decimation)
+            blocks.append(block)
         return [*blocks, sdk.AlignFilter(align_to_stream=sdk.OBStreamType.COLOR_STREAM)]
 
     def read(self, timeout: float) -> Exposure:
@@ -178,6 +191,12 @@ class Orbbec:
         pipeline, self._pipeline, self._held, self._device = self._pipeline, None, None, None
         if pipeline is not None and not within(STOP_TIME, pipeline.stop):
             log.warning("the Orbbec pipeline did not stop within %g s; it is left behind", STOP_TIME)
+
+
+def orbbec_on_usb(devices: Path = USB_DEVICES) -> list[str]:
+    """Names of the Orbbec devices on USB, known to the library or not."""
+    makers = [device for device in sorted(devices.glob("*/idVendor")) if device.read_text().strip() == MAKER]
+    return [product.read_text().strip() if (product := maker.parent / "product").is_file() else "an Orbbec device" for maker in makers]
 
 
 def decode_color(data: npt.NDArray[np.uint8], encoding: str, height: int, width: int) -> Image:

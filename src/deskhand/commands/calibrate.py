@@ -9,16 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deskhand.commands.which_arm import ArmOption, RunningArm, require_arm
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
+    from deskhand.arms.config import ArmConfig
+    from deskhand.arms.model import RobotModel
+    from deskhand.calibration.handeye import Mounting
     from deskhand.cameras.config import CameraMount
     from deskhand.robot import Robot
 
 BOARD = "5x7@35/26mm"
-Arm = Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")]
 BoardOption = Annotated[str, typer.Option(help="The board: columns x rows @ square / marker.")]
-Camera = Annotated[str, typer.Option(help="Where the camera is meant to be: a name in config/cameras or a YAML file. fixed or wrist decides what moves.")]
+SuitingBoard = Annotated[
+    str, typer.Option(help="The board: columns x rows @ square / marker. Default: 5x7@35/26mm; for the wrist camera of a small arm 5x7@20/15mm.")
+]
+Camera = Annotated[
+    str,
+    typer.Option(
+        help="Where the camera is meant to be: a name in config/cameras (fixed; wrist: that of this arm) or a YAML file. What carries it decides what moves."
+    ),
+]
 Out = Annotated[Path, typer.Option(help="Camera file to write; give it to the bring-up as camera_mount.")]
 Namespace = Annotated[str, typer.Option(help="ROS namespace of the robot's nodes.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
@@ -34,15 +45,22 @@ def register(app: typer.Typer) -> None:
 @group.command("board")
 def board_command(
     out: Annotated[Path, typer.Option(help="PDF to write.")] = Path("board.pdf"),
-    board: BoardOption = BOARD,
+    board: SuitingBoard = "",
+    camera: Annotated[str, typer.Option(help="For which camera: fixed or wrist.")] = "fixed",
+    arm: ArmOption = "",
     paper: Annotated[str, typer.Option(help="A4, A3 or Letter.")] = "A4",
 ) -> None:
     """Write a page with the board, to be printed at 100 % and glued on something flat."""
+    from deskhand.arms.config import load_arm
     from deskhand.calibration.board import Board
+    from deskhand.calibration.poses import default_board
     from deskhand.calibration.printable import write_pdf
 
-    write_pdf(Board.parse(board), out, paper)
-    _say(f"wrote {out}: print it at 100 %, and measure the line below the board: it must be 100 mm long")
+    if camera not in ("fixed", "wrist"):
+        raise DeskhandError("invalid_input", f"a board is for a fixed or a wrist camera, not for {camera!r}.")
+    wanted = Board.parse(board or (BOARD if camera == "fixed" else default_board(load_arm(require_arm(arm)), "wrist")))
+    write_pdf(wanted, out, paper)
+    _say(f"wrote {out}, the board {wanted.name}: print it at 100 %, and measure the line below the board: it must be 100 mm long")
 
 
 @group.command("camera")
@@ -50,7 +68,7 @@ def camera_command(
     out: Out = Path("camera.yaml"),
     camera: Camera = "fixed",
     board: BoardOption = BOARD,
-    arm: Arm = "wx250s",
+    arm: RunningArm = "",
     namespace: Namespace = "",
     pictures: Annotated[int, typer.Option(min=12, help="How many to take.")] = 20,
     timeout: Annotated[float, typer.Option(help="Give up after so long without a new view [s].")] = 60.0,
@@ -60,10 +78,11 @@ def camera_command(
 
     from deskhand.calibration.board import Board
     from deskhand.calibration.lens import calibrate_lens
-    from deskhand.cameras.config import load_camera, save_camera
+    from deskhand.cameras.config import save_camera
 
-    mount, wanted = load_camera(camera), Board.parse(board)
-    with _robot(arm, mount, namespace) as robot:
+    wanted = Board.parse(board)
+    with _robot(arm, camera, namespace) as robot:
+        mount = _mount_of(robot.arm, camera)
         views, told = _lens_views(robot, wanted, pictures, timeout)
     lens = calibrate_lens(views, wanted, told.width, told.height)
     _say(f"{len(views)} pictures, corners within {lens.error:.2f} px; the driver's own numbers differ by {lens.difference(told):.1f} px at the corners")
@@ -96,8 +115,8 @@ def _lens_views(robot: Robot, board: Any, wanted: int, timeout: float) -> tuple[
 def handeye_command(
     out: Out = Path("camera.yaml"),
     camera: Camera = "fixed",
-    board: BoardOption = BOARD,
-    arm: Arm = "wx250s",
+    board: SuitingBoard = "",
+    arm: RunningArm = "",
     namespace: Namespace = "",
     pictures: Annotated[int, typer.Option(min=8, help="How many to take.")] = 30,
     seed: Annotated[int, typer.Option(help="Of the choice of poses.")] = 0,
@@ -108,26 +127,57 @@ def handeye_command(
 
     The arm moves by itself, slowly, through poses that differ as much as can be. A result that is not good enough is refused, with what to do.
     """
+    from deskhand.calibration.board import Board
+
+    given = Board.parse(board) if board else None
+    with _simulated(camera, seed, require_arm(arm), given) if sim else _robot(arm, camera, namespace) as robot:
+        calibrate_handeye(robot, camera, given, out, pictures, seed, sim, yes)
+
+
+def calibrate_handeye(robot: Robot, camera: str, board: Any, out: Path, pictures: int, seed: int, sim: bool, yes: bool) -> None:
+    """Move ``robot`` through poses, work out where its camera is, and write that to ``out``; ``board`` None: the one that suits.
+
+    Raises:
+        DeskhandError: ``config_error`` for a camera that the arm can carry nowhere; ``calibration_failed``; ``cancelled`` without a person's yes.
+    """
     from deskhand.arms.model import RobotModel
     from deskhand.calibration.board import Board
-    from deskhand.calibration.handeye import Mounting
-    from deskhand.calibration.poses import Guess, held_board
+    from deskhand.calibration.poses import Guess, default_board, held_board
     from deskhand.calibration.session import Session
-    from deskhand.cameras.config import load_camera
+    from deskhand.cameras.config import camera_of
     from deskhand.geometry import identity
 
-    mount, wanted, model = load_camera(camera), Board.parse(board), RobotModel.load(arm)
-    mounting: Mounting = "wrist" if mount.parent == model.arm.tcp else "fixed"
-    if mounting == "fixed" and mount.parent != model.root:
-        raise DeskhandError("config_error", f"the camera hangs on {mount.parent!r}; it can be on {model.root!r} or on {model.arm.tcp!r}.")
+    mount, model = _mount_of(robot.arm, camera), RobotModel.load(robot.arm)
+    mounting = _mounting(mount, model)
+    wanted = board or Board.parse(default_board(model.arm, mounting))
+    name = camera_of(model.arm.name, camera)
+    _say(f"arm {model.arm.name}, camera {name} on {mount.parent}, board {wanted.name}")
     if not sim:
         _ask(f"The arm {model.arm.name} will move through about {pictures} poses. Keep clear, and the stop within reach. Go on?", yes)
-    with _simulated(mounting, seed, arm, wanted) if sim else _robot(arm, mount, namespace) as robot:
-        guess = Guess(mounting, mount.pose, held_board(wanted) if mounting == "fixed" else identity())
-        result, _ = Session(robot, model, wanted, guess, _say, _say if sim else _hand_over, seed).run(pictures)
+    guess = Guess(mounting, mount.pose, held_board(wanted) if mounting == "fixed" else identity(), mount.parent if mounting == "wrist" else "")
+    result, _ = Session(robot, model, wanted, guess, _say, _say if sim else _hand_over, seed).run(pictures)
     _say(result.words())
-    _say(f"the camera is {_apart(mount.pose, result.camera)} from where {camera} had it")
+    _say(f"the camera is {_apart(mount.pose, result.camera)} from where {name} had it")
     _save_pose(mount, result.camera, out, "handeye", result)
+
+
+def _mounting(mount: CameraMount, model: RobotModel) -> Mounting:
+    """Whether the arm carries the camera."""
+    if mount.parent == model.root:
+        return "fixed"
+    if model.moves(mount.parent):
+        return "wrist"
+    raise DeskhandError(
+        "config_error",
+        f"the camera hangs on {mount.parent!r}; it can be on {model.root!r} or on a link of the {model.arm.name} that moves: "
+        f"{', '.join(link for link in model.links if model.moves(link))}.",
+    )
+
+
+def _mount_of(arm: ArmConfig, camera: str) -> CameraMount:
+    from deskhand.cameras.config import load_camera
+
+    return load_camera(camera, arm.name)
 
 
 @group.command("table")
@@ -135,7 +185,7 @@ def table_command(
     out: Out = Path("camera.yaml"),
     camera: Camera = "fixed",
     board: Annotated[str, typer.Option(help="A board that lies on the desk for good, as a landmark for the check before every task; empty: none.")] = "",
-    arm: Arm = "wx250s",
+    arm: RunningArm = "",
     namespace: Namespace = "",
     pictures: Annotated[int, typer.Option(min=3, help="How many to take.")] = 10,
 ) -> None:
@@ -144,12 +194,12 @@ def table_command(
 
     from deskhand.calibration.board import Board
     from deskhand.calibration.drift import levelled
-    from deskhand.cameras.config import load_camera, pose_fields
+    from deskhand.cameras.config import pose_fields
 
-    mount = load_camera(camera)
-    if mount.parent != "world":
-        raise DeskhandError("config_error", "the table tells where a fixed camera is, not one on the arm.", hint="Use `deskhand calibrate handeye`.")
-    with _robot(arm, mount, namespace) as robot:
+    with _robot(arm, camera, namespace) as robot:
+        mount = _mount_of(robot.arm, camera)
+        if mount.parent != "world":
+            raise DeskhandError("config_error", "the table tells where a fixed camera is, not one on the arm.", hint="Use `deskhand calibrate handeye`.")
         robot_frames = [robot.observe() for _ in range(pictures)]
     frame, spread, tilts = levelled([replace(item, world_T_camera=mount.pose) for item in robot_frames])
     _say(f"the camera is {_apart(mount.pose, frame.world_T_camera)} from where {camera} had it; pictures agree within {1000 * spread:.1f} mm, {tilts:.4f} rad")
@@ -166,19 +216,10 @@ def _save_pose(mount: CameraMount, pose: Any, out: Path, method: str, result: An
     import time
     from dataclasses import replace
 
-    import numpy as np
-
     from deskhand.cameras.config import save_camera
 
     notes: dict[str, Any] = {**mount.calibration, "method": method, "date": time.strftime("%Y-%m-%d %H:%M")}
-    if result is not None:
-        notes |= {
-            "pictures": len(result.used),
-            "residual_mm": round(1000 * float(np.sqrt(np.mean(result.shifts**2))), 2),
-            "residual_deg": round(float(np.degrees(np.sqrt(np.mean(result.turns**2)))), 3),
-            "uncertainty_mm": round(1000 * result.shift_sigma, 2),
-            "uncertainty_deg": round(float(np.degrees(result.turn_sigma)), 3),
-        }
+    notes |= result.notes() if result is not None else {}
     save_camera(replace(mount, pose=pose, calibration=notes), out)
     _say(f"wrote {out}; give it to the bring-up: camera_mount:={out}")
 
@@ -192,21 +233,26 @@ def _apart(a: Any, b: Any) -> str:
 
 
 @contextmanager
-def _robot(arm: str, mount: CameraMount, namespace: str) -> Iterator[Robot]:
+def _robot(arm: str, camera: str, namespace: str) -> Iterator[Robot]:
     from deskhand.environment import apply_workstation_defaults
 
     apply_workstation_defaults()
     from deskhand.nodes.connected import connected_robot
 
-    with connected_robot(arm, mount, namespace) as robot:
+    with connected_robot(arm, lambda config: _mount_of(config, camera), namespace) as robot:
         yield robot
 
 
 @contextmanager
-def _simulated(mounting: Any, seed: int, arm: str, board: Any) -> Iterator[Robot]:
+def _simulated(camera: str, seed: int, arm: str, board: Any) -> Iterator[Robot]:
+    from deskhand.environment import apply_workstation_defaults
+
+    apply_workstation_defaults()  # MuJoCo reads MUJOCO_GL when it is first imported
+    from deskhand.arms.model import RobotModel
     from deskhand.bench.calibration.handeye import Bench
 
-    with Bench(mounting, seed, arm, board).robot() as robot:
+    model = RobotModel.load(arm)
+    with Bench(_mounting(_mount_of(model.arm, camera), model), seed, arm, board, camera) as bench, bench.robot() as robot:
         yield robot
 
 
@@ -225,28 +271,17 @@ def _say(text: str) -> None:
     Console(highlight=False).print(text, soft_wrap=True, markup=False)
 
 
-class _Terminal:
-    """The user at the terminal; see deskhand.arms.unit.Talk."""
-
-    def say(self, text: str) -> None:
-        typer.echo(text)
-
-    def confirm(self, text: str) -> bool:
-        return typer.confirm(text, default=False)
-
-    def number(self, text: str, default: float | None) -> float:
-        return float(typer.prompt(text, default=default, type=float))
-
-
 @group.command("arm")
 def arm_command(
     output: Annotated[Path, typer.Argument(help="File to write, for example my_arm.yaml; give it as --arm from then on.")],
-    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "jetarm",
+    arm: ArmOption = "",
     driver: Annotated[str, typer.Option(help="Driver. Default: the arm's usual one.")] = "",
     port: Annotated[str, typer.Option(help="Port. Default: as in the arm's file.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+    lerobot: Annotated[Path | None, typer.Option(help="so101: take homing and ranges from this calibration file of lerobot.")] = None,
+    save_lerobot: Annotated[Path | None, typer.Option(help="so101: write the calibration for lerobot, too.")] = None,
 ) -> None:
-    """Servo offsets, link lengths and the gripper's widths of one arm.
+    """Servo offsets, link lengths and the gripper's widths of one arm; of an so101 numbers, homing, ranges and the jaw's opening.
 
     Asks before anything moves or lets go; only the gripper is moved, slowly. No other program may use the arm meanwhile.
     """
@@ -257,11 +292,17 @@ def arm_command(
     from deskhand.arms.driver import ArmDriver
     from deskhand.arms.model import RobotModel
     from deskhand.arms.unit import UnitCalibration
+    from deskhand.commands.first_day import Terminal
 
     if output.exists() and not force:
         raise DeskhandError("config_error", f"{output} exists.", hint="Give --force to write over it.")
-    config = load_arm(arm)
-    talk = _Terminal()
+    config = load_arm(require_arm(arm))
+    talk = Terminal()
+    if (driver or config.driver.kinds[0]) == "feetech":
+        _calibrate_feetech(RobotModel.load(config), port, output, lerobot, save_lerobot)
+        return
+    if lerobot is not None or save_lerobot is not None:
+        raise DeskhandError("config_error", f"{config.name} has no servos that lerobot calibrates.", hint="so101 has.")
     unit = ArmDriver(RobotModel.load(config), make_bus(config.driver, driver, port), hold=False)
     unit.start()
     try:
@@ -273,3 +314,21 @@ def arm_command(
         unit.close()
     load_arm(str(output))
     talk.say(f"written: {output}. Use it: deskhand up robot --arm {output}")
+
+
+def _calibrate_feetech(model: RobotModel, port: str, output: Path, lerobot: Path | None, save_lerobot: Path | None) -> None:
+    from deskhand.arms.bus.feetech_setup import FeetechSetup
+    from deskhand.arms.config import load_arm
+    from deskhand.arms.feetech_unit import calibrate
+    from deskhand.arms.ports import find_port
+    from deskhand.commands.first_day import Terminal
+
+    person = Terminal()
+    bus = FeetechSetup(port or find_port(person, model.arm.name).path)
+    bus.open()
+    try:
+        calibrate(model, bus, person, output, lerobot, save_lerobot)
+    finally:
+        bus.close()
+    load_arm(str(output))
+    person.say(f"written: {output}. Use it: deskhand up robot --arm {output} --driver feetech")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,9 @@ def demo(
     memory: Annotated[Path | None, typer.Option(help="File that the robot goes on remembering in. Default: a new one in the episode's folder.")] = None,
     local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS.")] = False,
     view: Annotated[bool, typer.Option("--view", help="Serve the operator page while it runs: watch it in the browser, pause, stop.")] = False,
+    files: Annotated[
+        list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again. Default: this one.")
+    ] = None,
     fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
@@ -52,6 +56,7 @@ def demo(
         raise DeskhandError("invalid_input", "--view and --local exclude each other: the page shows what the nodes say.")
     port = page_port(PORT) if view else None
     options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, inbox=typed_lines(), view=port)
+    options = replace(options, files=tuple(files or [Path.cwd()]))
     try:
         said = prepare(options)[1]
     except DeskhandError as error:

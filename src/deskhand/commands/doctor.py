@@ -33,6 +33,16 @@ MESSAGES = ("control_msgs.action", "tf2_msgs.msg", "deskhand_interfaces.action",
 SHARED_MEMORY_NEEDED = 56e6  # [bytes]: one segment of config/dds/fastdds.xml for each of ten processes, and room
 AGAIN = "Run `make setup`."
 
+PLAN = """
+from deskhand.arms.model import RobotModel
+from deskhand.motion.embedded import EmbeddedBackend
+model = RobotModel.load('wx250s')
+home = model.arm.named_poses['home']
+backend = EmbeddedBackend(model)
+found = backend.first_ik(model.tcp_pose(model.arm_joints(home)), home, 2.0)
+assert found is not None, 'no joint angles for the pose home'
+"""
+
 RENDER = """
 import mujoco
 model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><light pos="0 0 2"/><geom type="sphere" size=".3" rgba="1 0 0 1"/></worldbody></mujoco>')
@@ -119,6 +129,31 @@ def check_libraries() -> Check:
     return Check("libraries", True, ", ".join(versions))
 
 
+def check_numpy() -> Check:
+    """Numpy has the major version that the sourced ROS 2 was compiled against."""
+    from deskhand.ros_numpy import numpy_of_ros
+
+    version = metadata.version("numpy") if _installed("numpy") else ""
+    distro = os.environ.get("ROS_DISTRO", "")
+    if not distro:
+        return Check("numpy", bool(version), f"{version or 'not installed'}; the interfaces here are built for it", AGAIN)
+    wanted = numpy_of_ros(distro)
+    advice = f"ROS 2 {distro} was compiled against numpy {wanted}. {AGAIN} By hand: pip install --no-deps -r requirements/lock/{_lock_name(wanted)}"
+    return Check("numpy", version.partition(".")[0] == str(wanted), f"{version or 'not installed'} beside ROS 2 {distro}, which needs numpy {wanted}", advice)
+
+
+def _lock_name(numpy: int) -> str:
+    return f"py{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}-numpy{numpy}.txt"
+
+
+def check_planner() -> Check:
+    """The embedded planner can be imported and finds joint angles with this numpy."""
+    error = _python(PLAN)
+    version = metadata.version("roboplan") if _installed("roboplan") else "not installed"
+    advice = f"Its libraries must be those of one lock (requirements/lock/{_lock_name(1 if os.environ.get('ROS_DISTRO') else 2)}). {AGAIN}"
+    return Check("planner", not error, f"roboplan {version}: {error or 'finds joint angles'}", advice)
+
+
 def _installed(package: str) -> bool:
     try:
         metadata.version(package)
@@ -139,7 +174,8 @@ def check_ros() -> Check:
     """Rclpy works."""
     error = _python("import deskhand.nodes, rclpy; rclpy.init(); rclpy.create_node('doctor').destroy_node(); rclpy.shutdown()")
     source = f"ROS 2 {os.environ['ROS_DISTRO']}, sourced" if os.environ.get("ROS_DISTRO") else "ROS 2 Jazzy from wheels"
-    return Check("ros", not error, f"{source}{f': {error}' if error else ''}", f"{AGAIN} On a robot: source /opt/ros/jazzy/setup.bash.")
+    advice = f"{AGAIN} On a robot: source /opt/ros/humble/setup.bash (Ubuntu 22.04) or /opt/ros/jazzy/setup.bash (24.04)."
+    return Check("ros", not error, f"{source}{f': {error}' if error else ''}", advice)
 
 
 def check_interfaces() -> Check:
@@ -217,6 +253,8 @@ def check_pictures() -> Check:
 CHECKS: tuple[Callable[[], Check], ...] = (
     check_python,
     check_libraries,
+    check_numpy,
+    check_planner,
     check_rendering,
     check_ros,
     check_interfaces,

@@ -12,8 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from deskhand.arms.bus.holders import holders
 from deskhand.commands.doctor import Check
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.cameras.base import RgbdDriver
 
 ROOT = Path("/")
 RULES = "config/jetson/99-deskhand.rules"
@@ -22,6 +28,7 @@ MAKERS = {"8086": "Intel", "2bc5": "Orbbec"}
 USB3 = 5000  # [Mbit/s]
 NEEDED = 300  # [Mbit/s] that colour and depth of 640x480 at 30 Hz take
 USB2_GIVES = 280  # [Mbit/s] of its 480, in practice
+DEPTH_PICTURES, PICTURE_TIME = 4, 3.0  # that are looked at for aligned depth, and [s] to wait for each
 DISK_NEEDED = 2e9  # [bytes]
 SOCKET_BUFFER = 2_097_152  # [bytes]
 FIRST_YEAR = 2024
@@ -34,6 +41,7 @@ class UsbCamera:
     name: str
     speed: float
     node: Path
+    maker: str = ""
 
 
 def check_serial(robot: bool = False, root: Path = ROOT) -> Check:
@@ -43,7 +51,8 @@ def check_serial(robot: bool = False, root: Path = ROOT) -> Check:
         return Check("serial", not robot, "no serial adapter is connected", "Plug in the arm's USB cable and switch its power on.")
     closed = [str(port) for port in ports if not os.access(port, os.R_OK | os.W_OK)]
     advice = f"sudo usermod -aG dialout $USER and log in again; {RULES} gives the ports names that stay."
-    return Check("serial", not closed, f"{', '.join(map(str, ports))}{'; no permission for ' + ', '.join(closed) if closed else ''}", advice)
+    used = [f"; {port} is used by {holder.words()}: {holder.advice()}" for port in ports if root == ROOT for holder in holders(str(port))]
+    return Check("serial", not closed, f"{', '.join(map(str, ports))}{'; no permission for ' + ', '.join(closed) if closed else ''}{''.join(used)}", advice)
 
 
 def usb_cameras(root: Path = ROOT) -> Iterator[UsbCamera]:
@@ -54,7 +63,7 @@ def usb_cameras(root: Path = ROOT) -> Iterator[UsbCamera]:
         except OSError:
             continue  # an interface or a hub without a name
         if maker in MAKERS and (maker != "8086" or "RealSense" in product):
-            yield UsbCamera(product, float(speed), root / f"dev/bus/usb/{int(bus):03d}/{int(number):03d}")
+            yield UsbCamera(product, float(speed), root / f"dev/bus/usb/{int(bus):03d}/{int(number):03d}", MAKERS[maker])
 
 
 def check_cameras(robot: bool = False, root: Path = ROOT) -> Check:
@@ -69,6 +78,40 @@ def check_cameras(robot: bool = False, root: Path = ROOT) -> Check:
         return Check("cameras", False, f"{detail}; no permission for {', '.join(closed)}", f"Install {RULES}, and sudo usermod -aG video $USER.")
     advice = f"640x480 at 30 Hz takes {NEEDED} Mbit/s, USB 2 gives about {USB2_GIVES}: use a USB 3 port and cable, or set the camera's rate to 15."
     return Check("cameras", not slow, f"{detail}{'; too slow: ' + ', '.join(slow) if slow else ''}", advice)
+
+
+def check_depth(robot: bool = False, root: Path = ROOT) -> Check:
+    """That depth of the camera is aligned to colour, by a picture of what is before it. A camera that another program uses is not disturbed."""
+    from deskhand.cameras.base import StreamSettings
+    from deskhand.cameras.drivers import make_driver
+
+    maker = next((camera.maker for camera in usb_cameras(root)), "")
+    if not maker or not robot:
+        return Check("depth", True, "not looked at" if maker else "no camera")
+    driver = make_driver({"Intel": "realsense", "Orbbec": "orbbec"}[maker], StreamSettings())
+    try:
+        driver.connect()
+        return told_depth(driver)
+    except DeskhandError as error:
+        return Check("depth", True, f"not looked at: {error}")  # no library, or in use: check_cameras and the first task say more
+    finally:
+        driver.close()
+
+
+def told_depth(driver: RgbdDriver) -> Check:
+    """Of a camera that is open."""
+    from deskhand.cameras.registration import RegistrationWatch, unregistered
+
+    watch = RegistrationWatch()
+    try:
+        for _ in range(DEPTH_PICTURES):
+            image = driver.read(PICTURE_TIME).image()
+            watch.look(image.color, image.metres())
+    except DeskhandError as error:
+        if error.code != unregistered(watch.seen).code:
+            raise
+        return Check("depth", False, error.message, error.hint)
+    return Check("depth", True, watch.seen.words())
 
 
 def check_clock(robot: bool = False, root: Path = ROOT) -> Check:
@@ -108,4 +151,4 @@ def check_dds(robot: bool = False, root: Path = ROOT) -> Check:
     return Check("dds", size >= SOCKET_BUFFER or not robot, detail, advice)
 
 
-ROBOT_CHECKS: tuple[Callable[[bool], Check], ...] = (check_serial, check_cameras, check_clock, check_gpu, check_disk, check_dds)
+ROBOT_CHECKS: tuple[Callable[[bool], Check], ...] = (check_serial, check_cameras, check_depth, check_clock, check_gpu, check_disk, check_dds)

@@ -64,7 +64,7 @@ def emulate(
         if servo.number in (stall or ()):
             servo.shaft.stop_low = servo.shaft.stop_high = servo.shaft.position
     options = {"echo": True} if echo else {}
-    emulator = make_emulator(driver, servos, link=link, faults=WireFaults.share(noise, seed), seed=seed, **options)
+    emulator = make_emulator(driver, servos, config, link=link, faults=WireFaults.share(noise, seed), seed=seed, **options)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Column, Table
 
 from deskhand.errors import DeskhandError
@@ -57,15 +58,16 @@ def show(name: str, json_file: Json = None) -> None:
     """Show the whole card of a tool. JSON: the card."""
     card = _registry().get(name).card
     _write(json_file, card.to_json())
-    console.print(f"[bold]{card.name}[/bold] {card.version}   {card.group} / {card.unit}   from {card.source}")
-    console.print(f"{card.summary}\n\n[bold]When[/bold]  {card.when_to_use}\n[bold]Limits[/bold]  {card.limits}", highlight=False)
+    console.print(f"[bold]{card.name}[/bold] {card.version}   {card.group} / {card.unit}   from {escape(card.source)}")
+    console.print(f"{escape(card.summary)}\n\n[bold]When[/bold]  {escape(card.when_to_use)}\n[bold]Limits[/bold]  {escape(card.limits)}", highlight=False)
     console.print(f"[bold]Effects[/bold]  {card.effects}   [bold]needs[/bold] {', '.join(card.needs) or 'nothing'}   [bold]at most[/bold] {card.timeout:g} s")
     console.print(f"[bold]Only when[/bold]  {', '.join(card.preconditions) or 'always'}   [bold]then[/bold] {', '.join(card.postconditions) or '-'}")
     for title, schema in (("Arguments", card.input_schema), ("Result", card.output_schema)):
         console.print(f"[bold]{title}[/bold]")
         console.print_json(json.dumps(schema))
     for example in card.examples:
-        console.print(f"[bold]Example[/bold] {example.situation}: deskhand tools call {card.name} '{json.dumps(example.arguments)}'", highlight=False)
+        call = f"{example.situation}: deskhand tools call {card.name} '{json.dumps(example.arguments)}'"
+        console.print(f"[bold]Example[/bold] {escape(call)}", highlight=False)
 
 
 @tools.command()
@@ -125,11 +127,11 @@ def validate(
         of = [row for row in rows if row.tool == card.name]
         problems = card_problems(card)
         for problem in problems:
-            console.print(f"[red]card[/red] {card.name}: {problem}", highlight=False)
+            console.print(f"[red]card[/red] {card.name}: {escape(problem)}", highlight=False)
         fine = not problems and all(row.passed for row in of)
         report.append({"name": card.name, "valid": fine, "problems": problems, "scenarios": [row.to_json() for row in of]})
     for problem in refused:
-        console.print(f"[red]refused[/red] {problem}", highlight=False)
+        console.print(f"[red]refused[/red] {escape(problem)}", highlight=False)
     valid = not refused and all(entry["valid"] for entry in report)
     _write(json_file, {"tools": report, "refused": refused, "valid": valid})
     console.print(f"{sum(bool(entry['valid']) for entry in report)} of {len(report)} tools pass; {sum(row.passed for row in rows)} of {len(rows)} scenarios.")
@@ -173,7 +175,7 @@ def _registry(others: bool = True) -> Registry:
 
     registry, refused = load_tools(others)
     for problem in refused:
-        Console(stderr=True).print(f"[yellow]warning[/yellow] {problem}", highlight=False)
+        Console(stderr=True).print(f"[yellow]warning[/yellow] {escape(problem)}", highlight=False)
     return registry
 
 
@@ -203,7 +205,7 @@ def _call_over_ros(name: str, arguments: dict[str, Any]) -> Any:
 
 
 def _failed(result: Any) -> int:
-    Console(stderr=True).print(f"[red]error[/red] {result.code}: {result.message} {result.hint}", highlight=False)
+    Console(stderr=True).print(f"[red]error[/red] {escape(f'{result.code}: {result.message} {result.hint}')}", highlight=False)
     return 1
 
 

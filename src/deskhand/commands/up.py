@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     target: Annotated[Target, typer.Argument(help="sim: the simulated robot. robot: a real one.")],
-    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
+    arm: Annotated[str, typer.Option(envvar=VARIABLE, help="Arm, a name in config/arms or a YAML file; robot: must be given. sim: default wx250s.")] = "",
     camera: Annotated[
         str, typer.Option(help="robot: realsense, orbbec, file, realsense_ros or orbbec_ros (the vendors' nodes), or ros for one that publishes already.")
     ] = "ros",
@@ -65,7 +66,11 @@ def up(
     memory: Annotated[Path | None, typer.Option(help="File that the robot remembers in. Default: robot: ~/.ros/deskhand/memory.sqlite; sim: none.")] = None,
     view: Annotated[bool, typer.Option("--view", help="Also serve the operator page, on this machine alone.")] = False,
     view_port: Annotated[int, typer.Option(help="Port of the operator page; the next free one where it is taken.")] = 8080,
-    approval: Annotated[str, typer.Option(help="Tool calls that wait for the operator's leave: never, motion or always. Default: as config/nodes.yaml.")] = "",
+    approval: Annotated[str, typer.Option(help="Tool calls that wait for the operator's leave: never, motion or always. Default: as config/safety.yaml.")] = "",
+    approval_others: Annotated[
+        str, typer.Option(help="The same for callers other than your own tasks: MCP clients, other nodes. Default: as config/safety.yaml; sim: never.")
+    ] = "",
+    files: Annotated[list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again.")] = None,
     log: Annotated[Path | None, typer.Option(help="Folder for each node's output. Default: a new one in .deskhand/log.")] = None,
 ) -> None:
     """Start every node and watch them until Ctrl-C.
@@ -76,9 +81,9 @@ def up(
     """
     from deskhand.bringup import StackOptions, robot_nodes
 
-    files = tuple(_existing(file) for file in parameters or ())
+    parameter_files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(
-        arm=arm,
+        arm=require_arm(arm) if target is Target.robot else arm or SIMULATED,
         camera=camera,
         camera_mount=camera_mount,
         camera_topics=camera_topics,
@@ -88,11 +93,13 @@ def up(
         planner=planner,
         brain=brain,
         namespace=namespace,
-        parameter_files=files,
+        parameter_files=parameter_files,
         memory=str(memory.resolve()) if memory else "",
         view=view,
         view_port=page_port(view_port) if view else view_port,
         approval=approval,
+        approval_others=approval_others,
+        files=tuple(files or ()),
     )
     log = log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S")
     if target is Target.robot:
@@ -169,7 +176,7 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
     dialogue = Dialogue(lines, lambda text: show("you", text), namespace) if lines else None
     supervisor = Supervisor(nodes, log_folder=log, echo=show)
     started = time.monotonic()
-    console.print(f"starting {', '.join(colors)}; logs in {log}")
+    console.print(f"starting {', '.join(colors)}; logs in {log}", markup=False)
     with _until_interrupted():
         try:
             supervisor.start()

@@ -21,7 +21,7 @@ def view(
     episode: Annotated[Path | None, typer.Argument(help="Folder of a recorded episode to replay. Default: the nodes that run.")] = None,
     port: Annotated[int, typer.Option(help="Port; the next free one where it is taken.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on. The page has no password: whoever reaches it moves the arm.")] = "127.0.0.1",
-    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file. Default: as the episode says, else wx250s.")] = "",
+    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file. Default: as the episode or the robot's nodes say.")] = "",
     namespace: Annotated[str, typer.Option(help="ROS namespace of the nodes.")] = "",
 ) -> None:
     """Watch the robot in the browser, give it instructions, approve, pause and stop; or look at an episode again. Ctrl-C ends it."""
@@ -30,7 +30,7 @@ def view(
     load_viser()
     free = free_port(host, port)
     if episode is None:
-        _join(free, host, arm or "wx250s", namespace)
+        _join(free, host, arm, namespace)
     else:
         _replay(episode, free, host, arm)
 
@@ -41,6 +41,10 @@ def _join(port: int, host: str, arm: str, namespace: str) -> None:
     from deskhand.environment import apply_workstation_defaults
 
     apply_workstation_defaults()
+    if not arm:
+        from deskhand.nodes.connected import arm_of_robot
+
+        arm = arm_of_robot(namespace)
     node = NodeSpec("view", "view_node", namespace=namespace, parameters={"arm": arm, "host": host, "port": port})
     typer.echo(f"operator page: http://{host}:{port}; Ctrl-C ends it")
     command = node.command()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from deskhand.arms.config import ArmConfig, GripperConfig
+from deskhand.arms.config import ArmConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.arms.model import RobotModel
 from deskhand.episode.reader import Episode
 from deskhand.episode.timeline import Call

@@ -43,6 +43,11 @@ class EpisodeWriter:
         """
         self._file.open()
 
+    @property
+    def problem(self) -> str:
+        """Why nothing is written any more; empty while all is well."""
+        return self._file.problem
+
     def close(self) -> None:
         """Write the index and close; safe to call again."""
         self._file.close()

@@ -12,6 +12,11 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.card import Card
 
 MODES = ("never", "motion", "always")
+"""From the most to the least permissive."""
+OPERATOR = "orchestrator/"
+"""Callers whose name begins so act for the operator's own task. Nobody can take the name through MCP; on the ROS graph names prove nothing, there a node
+that lies could as well command the controllers itself (docs/safety.md).
+"""
 
 
 @dataclass(frozen=True)
@@ -33,14 +38,49 @@ class Approval:
     """The approval mode: ask for no call (``never``), for those that may move something (``motion``), or for all (``always``).
 
     It is set by whoever starts the session; no tool can reach it. ``exempt`` tools, the stop, need no leave.
+
+    Args:
+        mode: for every caller.
+        approver: asks the operator; None when no operator is connected.
+        others: for callers other than the operator's own task (:data:`OPERATOR`); the stricter of both holds. Empty: as ``mode``.
     """
 
-    def __init__(self, mode: str = "never", approver: Approver | None = None, exempt: frozenset[str] = frozenset({"stop_motion"})) -> None:
-        if mode not in MODES:
-            raise DeskhandError("config_error", f"the approval mode must be one of {', '.join(MODES)}, got {mode!r}.")
+    def __init__(self, mode: str = "never", approver: Approver | None = None, others: str = "", exempt: frozenset[str] = frozenset({"stop_motion"})) -> None:
+        for value in (mode, others or mode):
+            if value not in MODES:
+                raise DeskhandError("config_error", f"the approval mode must be one of {', '.join(MODES)}, got {value!r}.")
         self.mode = mode
+        self.others = max(mode, others or mode, key=MODES.index)
         self._approver = approver
         self._exempt = exempt
+        self._granted: set[str] = set()
+
+    def mode_for(self, caller: str) -> str:
+        """The mode that holds for a caller now, grants included."""
+        if caller in self._granted:
+            return "never"
+        return self.mode if caller.startswith(OPERATOR) else self.others
+
+    def grant(self, caller: str) -> None:
+        """The operator's word that this caller needs no leave any more, until it is revoked or the session ends.
+
+        Raises:
+            DeskhandError: ``invalid_input`` for a caller without a name: anybody could be it.
+        """
+        if not caller:
+            raise DeskhandError("invalid_input", "a caller without a name cannot be granted the rest of the session.", hint="Approve its calls one by one.")
+        self._granted.add(caller)
+
+    def revoke(self, caller: str = "") -> tuple[str, ...]:
+        """Take back the grant of a caller, or of all; who had one."""
+        taken = tuple(sorted(self._granted if not caller else self._granted & {caller}))
+        self._granted.difference_update(taken)
+        return taken
+
+    @property
+    def granted(self) -> tuple[str, ...]:
+        """Callers that the operator granted the rest of the session."""
+        return tuple(sorted(self._granted))
 
     def check(self, card: Card, arguments: Mapping[str, Any], caller: str, cancelled: Callable[[], bool]) -> str:
         """Who approved, empty when nobody had to.
@@ -48,20 +88,25 @@ class Approval:
         Raises:
             DeskhandError: ``permission_denied``; ``cancelled`` where the caller gave up first.
         """
-        if self.mode == "never" or (self.mode == "motion" and card.effects != "motion"):
+        mode = self.mode_for(caller)
+        if mode == "never" or (mode == "motion" and card.effects != "motion"):
             return ""
         if card.name in self._exempt and card.effects != "motion":
             return ""
         if self._approver is None:
             raise DeskhandError(
                 "permission_denied",
-                f"{card.name} needs the operator's approval (mode {self.mode!r}), and no operator is connected.",
+                f"{card.name} needs the operator's approval (mode {mode!r}), and no operator is connected.",
                 hint="Ask the operator; no tool can grant it.",
             )
         if not self._approver(Request(card.name, card.effects, arguments, caller), cancelled):
             if cancelled():
                 raise DeskhandError("cancelled", f"{card.name} was cancelled before the operator had answered.")
-            raise DeskhandError("permission_denied", f"the operator did not approve {card.name}.", hint="Ask the operator what to do instead.")
+            raise DeskhandError(
+                "permission_denied",
+                f"the operator did not approve {card.name}.",
+                hint="Ask the operator what to do instead. Operators approve on the page, or with `deskhand approve`.",
+            )
         return "operator"
 
 

@@ -129,6 +129,7 @@ class Card(BaseModel):
         isolated: a pure function of its arguments, run in a worker process that can neither move nor see the robot.
         memory: [MB] that the call of an isolated tool may take beyond what its process has.
         access: what the process of an isolated tool may use besides: ``files`` (write), ``network``; empty for neither.
+        lenient: arguments that do not fit are left out instead of refusing the call: for what must work whatever a caller says, as a stop.
         source: who offers it: a package, a ROS namespace, an MCP server.
         examples: calls that are right; ``failures``: calls that are answered by an error.
     """
@@ -156,6 +157,7 @@ class Card(BaseModel):
     isolated: bool = False
     memory: int = Field(default=1024, ge=16, le=65536)
     access: tuple[Access, ...] = ()
+    lenient: bool = False
     source: str = "deskhand"
     examples: tuple[Example, ...] = ()
     failures: tuple[FailureExample, ...] = ()

@@ -144,6 +144,9 @@ class ThreadRunner:
         raised = failure[0]
         if isinstance(raised, DeskhandError) and raised.code == "cancelled" and control.why():
             raise control.error() from raised
+        if not isinstance(raised, Exception):  # sys.exit() or a KeyboardInterrupt of a tool ends the tool, not its server
+            text = f"{tool.card.name} failed: {type(raised).__name__}: {raised}"
+            raise DeskhandError("tool_failed", text, hint="This is a fault of the tool; tell the operator.") from raised
         raise raised
 
     def _left_behind(self, tool: Tool, context: ToolContext, control: Control) -> DeskhandError:

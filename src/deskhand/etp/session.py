@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval
@@ -44,6 +44,18 @@ MISSING_AGE = 1.0  # [s] that what is missing is believed
 
 def nowhere(record: Mapping[str, Any]) -> None:
     """A sink for records that nobody wants."""
+
+
+class Guard(Protocol):
+    """What every call of a session is held against, besides its card and the approval; called from many threads."""
+
+    def check(self, card: Card, arguments: Mapping[str, Any], caller: str) -> None:
+        """Raises DeskhandError when the call must not run."""
+        ...
+
+    def heard(self, card: Card, arguments: Mapping[str, Any], caller: str, result: ToolResult) -> None:
+        """A call of a tool that exists has ended, whether it ran or not."""
+        ...
 
 
 @dataclass
@@ -97,6 +109,7 @@ class Session:
         registry: the tools.
         context: makes the context of a call; robot and belief are shared by all calls.
         approval: whose leave is needed; default: nobody's.
+        guard: what calls are held against besides; it is asked before the operator is, and again when the devices are free.
         audit: where every call is written before and after it ran; when it cannot be written, nothing runs.
         events: where the same records go for whoever watches; its failures are logged.
         lock_wait: [s] that a call waits for a device that another call has.
@@ -113,6 +126,7 @@ class Session:
         context: Callable[[], ToolContext],
         *,
         approval: Approval | None = None,
+        guard: Guard | None = None,
         audit: Sink = nowhere,
         events: Sink = nowhere,
         lock_wait: float = 5.0,
@@ -124,7 +138,8 @@ class Session:
     ) -> None:
         self.registry = registry
         self._context = context
-        self._approval = approval or Approval()
+        self.approval = approval or Approval()
+        self._guard = guard
         self._audit, self._events = audit, events
         self._locks = Locks()
         self._lock_wait = lock_wait
@@ -219,8 +234,9 @@ class Session:
         call = Call(str(name), caller, feedback)
         with self._lock:
             self._calls[call.id] = call
+        given: dict[str, Any] = {}
         try:
-            given = _copied(call.tool, arguments)
+            given = self._given(call.tool, arguments)
             problem = unreadable(given)
             self._record(call, "start", arguments={"unreadable": str(problem)} if problem else given)
             result = ToolResult("", "", self._perform(call, given, cancelled or _never))
@@ -233,6 +249,7 @@ class Session:
         finally:
             with self._lock:
                 del self._calls[call.id]
+        self._tell_guard(call, given, result)
         duration = time.perf_counter() - started
         if call.ran:
             self._measurements.add(call.tool, result.ok, duration)
@@ -244,18 +261,25 @@ class Session:
     def _perform(self, call: Call, arguments: dict[str, Any], cancelled: Callable[[], bool]) -> Any:
         entry = self.registry.get(call.tool)
         problems = entry.inputs.problems(arguments)
-        if problems:
+        if problems and entry.card.lenient:
+            call.log("warning", f"left out what does not fit: {InvalidArguments(call.tool, problems).message}")
+            wrong = {str(problem.field).split(".")[0].split("[")[0] for problem in problems}
+            arguments = {name: value for name, value in arguments.items() if name not in wrong}
+            arguments = {} if entry.inputs.problems(arguments) else arguments
+        elif problems:
             raise InvalidArguments(call.tool, problems)
         if "model" in entry.card.needs and (reason := self._absent().get("model")):  # devices tell for themselves, and may only be late
             raise DeskhandError("precondition_failed", f"{call.tool} is not available: {reason}.")
         context = replace(self._context(), progress=call.report, log=call.log, caller=call.caller, resources=self.resources, watches=self._watches)
         check_preconditions(entry.card, context, arguments)
-        self._approval.check(entry.card, arguments, call.caller, cancelled)
+        self._check_guard(entry.card, arguments, call.caller)
+        self.approval.check(entry.card, arguments, call.caller, cancelled)
         if entry.card.mode != "on_demand":
             return {"watch_id": self._watches.begin(entry, context, arguments, call.caller)}
         hold = self._locks.acquire(resources_of(entry.card), call.tool, self._lock_wait, cancelled)
         try:
             check_preconditions(entry.card, context, arguments)  # the wait for leave and devices may have been long
+            self._check_guard(entry.card, arguments, call.caller)
             control = Control(call.tool, entry.card.timeout, cancelled)
             with self._lock:
                 if self._closed:
@@ -275,6 +299,33 @@ class Session:
         if problems:
             raise DeskhandError("invalid_output", f"{call.tool} returned a result that does not fit its card: {problems[0]}.", hint="Tell the operator.")
         return data
+
+    def _given(self, tool: str, arguments: Any) -> dict[str, Any]:
+        try:
+            return _copied(tool, arguments)
+        except DeskhandError:
+            if not self.lenient(tool):
+                raise
+            return {}
+
+    def lenient(self, tool: str) -> bool:
+        """Whether a tool runs whatever its arguments are; False for one that does not exist."""
+        try:
+            return self.registry.get(tool).card.lenient
+        except DeskhandError:
+            return False
+
+    def _check_guard(self, card: Card, arguments: Mapping[str, Any], caller: str) -> None:
+        if self._guard is not None:
+            self._guard.check(card, arguments, caller)
+
+    def _tell_guard(self, call: Call, arguments: Mapping[str, Any], result: ToolResult) -> None:
+        if self._guard is None or result.code == "unknown_tool":
+            return
+        try:
+            self._guard.heard(self.registry.get(call.tool).card, arguments, call.caller, result)
+        except Exception:  # the call has been made; what watches it must not make it a failure
+            log.exception("the guard of call %s failed", call.id)
 
     def warm_up(self) -> None:
         """Start a worker process now, so that the first call of an isolated tool need not wait for it."""

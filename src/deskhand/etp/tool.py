@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -68,6 +69,7 @@ class ToolContext:
         resources: where images, clouds and trajectories are put, so that the result carries only a reference.
         publish: tell an event; in continuous and event tools only.
         watches: the continuous tools that run in this session; None outside of one.
+        folders: that the operator named: files are read from there alone (tools/files.py).
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
 
@@ -81,6 +83,7 @@ class ToolContext:
     resources: Resources = field(default_factory=ResourceStore)
     publish: Callable[[Mapping[str, Any]], None] = _no_publish
     watches: Watches | None = None
+    folders: tuple[Path, ...] = ()
 
     def show(self, ref: ResourceRef) -> None:
         """Show an intermediate image (or other resource) to whoever follows the call."""
@@ -148,6 +151,7 @@ def tool(
     isolated: bool = False,
     memory: int = 1024,
     access: Iterable[Access] = (),
+    lenient: bool = False,
     failures: Iterable[tuple[str, Mapping[str, Any], str]] = (),
     version: str = "1.0",
     name: str = "",
@@ -160,7 +164,8 @@ def tool(
     ``event`` is the TypedDict of what a continuous or event tool publishes: such a function
     calls ``ctx.publish(event)`` until ``ctx.cancelled()``, and what it then returns is its last word. An ``isolated`` function is a pure one of
     its arguments: it runs in a process of its own with at most ``memory`` [MB] more than that began with, without files and network
-    unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. The function itself stays as it is.
+    unless ``access`` says so, and of ``ctx`` only ``progress``, ``log``, ``cancelled`` and ``resources`` work. A ``lenient`` one
+    runs without the arguments that do not fit. The function itself stays as it is.
 
     Raises:
         DeskhandError: ``config_error``, at import, naming what is missing or wrong.
@@ -195,6 +200,7 @@ def tool(
                 "isolated": isolated,
                 "memory": memory,
                 "access": tuple(access),
+                "lenient": lenient,
                 "source": source,
                 "examples": [_example(item) for item in examples],
                 "failures": [{"situation": item[0], "arguments": dict(item[1]), "code": item[2]} for item in failures],

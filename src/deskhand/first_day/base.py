@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from deskhand.errors import DeskhandError
+
+if TYPE_CHECKING:
+    from deskhand.robot import Robot
 
 
 class Operator(Protocol):
@@ -31,6 +36,30 @@ class Operator(Protocol):
         """A number, in the unit that ``text`` names."""
         ...
 
+    def choose(self, key: str, text: str, options: tuple[str, ...], default: str) -> str:
+        """One of ``options``."""
+        ...
+
+
+class Workplace(Protocol):
+    """The robot's nodes, started as the steps need them (see workplace.py)."""
+
+    def robot(self, nodes: frozenset[str], camera_mount: str) -> Robot:
+        """The robot with these nodes of the stack, besides arm and camera; it goes on running until other nodes or :meth:`release` are asked for.
+
+        Raises:
+            DeskhandError: what the nodes do not come up for.
+        """
+        ...
+
+    def task(self, instruction: str) -> Mapping[str, Any]:
+        """Give the running stack a task; the result line of nodes/task_client.py."""
+        ...
+
+    def release(self) -> None:
+        """Stop the nodes, the arm holding, so that its port is free."""
+        ...
+
 
 @dataclass
 class Day:
@@ -42,6 +71,7 @@ class Day:
         measured: by step, what it wrote down: numbers and texts that JSON can hold. A step finds here what the steps before it measured.
         settings: what the person chose or a step found, by name: ``port``, ``driver``, ``camera``.
         rehearsal: against emulators and the simulated camera, no hardware.
+        workplace: the nodes of the robot, for steps that need more than the servo bus; None where a step is tried on its own.
     """
 
     arm: str
@@ -50,6 +80,12 @@ class Day:
     measured: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     rehearsal: bool = False
+    workplace: Workplace | None = None
+
+    @property
+    def unit(self) -> str:
+        """What to load the arm by: the unit's own file, once there is one."""
+        return str(self.arm_file) if self.arm_file.is_file() else self.arm
 
     @property
     def arm_file(self) -> Path:
@@ -60,6 +96,30 @@ class Day:
     def camera_file(self) -> Path:
         """The camera's pose as calibrated, given as ``camera_mount``."""
         return self.folder / "camera.yaml"
+
+    @property
+    def safety_file(self) -> Path:
+        """The envelope on this desk."""
+        return self.folder / "safety.yaml"
+
+    @property
+    def parameter_file(self) -> Path:
+        """ROS parameters that name the unit's files, given as ``--parameters``."""
+        return self.folder / "nodes.yaml"
+
+    def picture(self, name: str) -> Path:
+        """Where a picture for the report goes."""
+        return self.folder / "pictures" / f"{name}.png"
+
+    def needs(self) -> Workplace:
+        """The workplace.
+
+        Raises:
+            DeskhandError: ``internal_error`` for a step that was started without.
+        """
+        if self.workplace is None:
+            raise DeskhandError("internal_error", "this step needs the robot's nodes, and was started without a workplace.")
+        return self.workplace
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import Boxes, Floats, GripperConfig, PivotGripper
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.grasping.surface import Surfaces, box_points
 from deskhand.perception.cloud import thin
@@ -18,7 +17,7 @@ from deskhand.types import Scene, SceneObject
 OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it grasps: much where there is room, less between neighbours
 BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
-Planes = tuple[npt.NDArray[np.float32], ...]
+Planes = tuple[Floats, ...]
 EDGE = 0.008  # [m] around an object within which a point of the cloud is its
 SIBLING = 0.005  # [m] between things of one colour that may be parts of one
 
@@ -28,14 +27,9 @@ def opening(width: float | Array, gripper: GripperConfig, more: float = OPEN_MOR
     return np.minimum(np.asarray(width) + more, gripper.width_max)
 
 
-def finger_boxes(gripper: GripperConfig, opened: Array) -> tuple[Array, Array]:
-    """Centres and half sizes (M, 2, 3) of both fingers in the tcp frame, for openings (M,) [m]."""
-    centres = np.zeros((len(opened), 2, 3))
-    offset = opened / 2 + gripper.finger_thickness / 2
-    centres[:, 0, 1], centres[:, 1, 1] = offset, -offset
-    centres[:, :, 2] = gripper.finger_depth - gripper.finger_length / 2
-    half = np.array([gripper.finger_breadth, gripper.finger_thickness, gripper.finger_length]) / 2
-    return centres, np.broadcast_to(half, centres.shape)
+def released_opening(width: float, gripper: GripperConfig) -> float:
+    """How wide [m] the pads open to let go of something ``width`` [m] wide; a single jaw takes all of its room on one side, so it opens less."""
+    return float(opening(width, gripper, OPEN_MORE[1] if gripper.one_sided else OPEN_MORE[0]))
 
 
 def palm_box(gripper: GripperConfig, behind: float = 0.0) -> tuple[Array, Array]:
@@ -52,18 +46,25 @@ def box_distance(points: Array, centre: Array, half: Array) -> Array:
     return np.asarray(outside + np.minimum(gap.max(axis=-1), 0.0))
 
 
-Boxes = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
-"""Centres and half sizes (M, 3) in the tcp frame."""
+def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[list[Boxes], list[Boxes]]:
+    """What the object must not touch (fingers, palm), and what others must not (the whole slab that the hand closes through, the palm and the way in)."""
+    fingers = gripper.finger_parts(opened)
+    low, high = gripper.reach_across(opened)
+    slab = np.zeros((len(opened), 3))
+    slab[:, 0], slab[:, 1], slab[:, 2] = gripper.finger_breadth / 2, (high - low) / 2, gripper.finger_length / 2
+    middle = np.zeros((len(opened), 3))
+    middle[:, 1], middle[:, 2] = (high + low) / 2, gripper.finger_depth - gripper.finger_length / 2
+    palm, way = (_everywhere(*palm_box(gripper, behind), len(opened)) for behind in (0.0, BEHIND))
+    return [_single(part) for part in (*fingers, palm)], [_single(Boxes(middle, slab)), _single(way)]
 
 
-def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[Boxes, Boxes]:
-    """What the object must not touch (two fingers, palm), and what others must not (the whole slab that the hand closes through, the palm and the way in)."""
-    centres, halves = (np.asarray(part, dtype=np.float32) for part in finger_boxes(gripper, opened))
-    slab = halves[:, 0].copy()
-    slab[:, 1] = opened / 2 + gripper.finger_thickness
-    palm, way = (tuple(np.broadcast_to(part.astype(np.float32), (len(opened), 3)) for part in palm_box(gripper, behind)) for behind in (0.0, BEHIND))
-    for_own = [(centres[:, 0], halves[:, 0]), (centres[:, 1], halves[:, 1]), (palm[0], palm[1])]
-    return for_own, [(centres[:, 0] * np.array([1, 0, 1], np.float32), slab), (way[0], way[1])]
+def _everywhere(centre: Array, half: Array, count: int) -> Boxes:
+    return Boxes(np.broadcast_to(centre, (count, 3)), np.broadcast_to(half, (count, 3)))
+
+
+def _single(boxes: Boxes) -> Boxes:
+    """In single precision, as the points are."""
+    return replace(boxes, centre=boxes.centre.astype(np.float32), half=boxes.half.astype(np.float32))
 
 
 def hand_clearance(poses: Array, opened: Array, gripper: GripperConfig, own: Array, others: Array, least: float = 0.0) -> Array:
@@ -74,30 +75,34 @@ def hand_clearance(poses: Array, opened: Array, gripper: GripperConfig, own: Arr
     result = np.full(len(poses), -1.0)
     for_own, for_others = hand_boxes(opened, gripper)
     rows = np.arange(len(poses))
-    locals_: list[tuple[Boxes, Planes]] = []
+    locals_: list[tuple[list[Boxes], Planes]] = []
     for boxes, points in ((for_own, own), (for_others, others)):
         if not len(points) or not len(rows):
             continue
         local = _to_hand(poses[rows], points)
         free = np.ones(len(rows), bool)
-        for centre, half in boxes:
+        for part in (box.take(rows) for box in boxes):
             hit = np.ones(local[0].shape, bool)
-            for axis in range(3):
-                hit &= np.abs(local[axis] - centre[rows, axis, None]) < half[rows, axis, None] + np.float32(least)
+            for axis, plane in enumerate(_seen_from(part, local)):
+                hit &= np.abs(plane - part.centre[:, axis, None]) < part.half[:, axis, None] + np.float32(least)
             free &= ~hit.any(axis=1)
         locals_ = [(kept, tuple(plane[free] for plane in planes)) for kept, planes in locals_]
         locals_.append((boxes, tuple(plane[free] for plane in local)))
         rows = rows[free]
     best = np.full(len(rows), 0.05, np.float32)
     for boxes, local in locals_:
-        for centre, half in boxes:
+        for part in (box.take(rows) for box in boxes):
             square = np.zeros(local[0].shape, np.float32)
-            for axis in range(3):
-                gap = np.maximum(np.abs(local[axis] - centre[rows, axis, None]) - half[rows, axis, None], 0)
+            for axis, plane in enumerate(_seen_from(part, local)):
+                gap = np.maximum(np.abs(plane - part.centre[:, axis, None]) - part.half[:, axis, None], 0)
                 square += gap * gap
             best = np.minimum(best, np.sqrt(square.min(axis=1)))
     result[rows] = best
     return result
+
+
+def _seen_from(part: Boxes, local: Planes) -> Planes:
+    return (local[0], *part.seen_from(local[1], local[2]))
 
 
 @dataclass(frozen=True)
@@ -108,46 +113,51 @@ class Closing:
         low, high: [m] along the closing axis, from the tcp.
         breadth: [m] of what is between them along the pads.
         depth: [m] that it reaches in from the finger tips.
+        offset: how far [m] the object is from where the hand should have it while it is open: in the middle, or ``stand_off`` beside the fixed pad.
+        measured: distance of the pads [m] that the gripper will report when both touch; more than ``width`` where a turning jaw meets a deep object far in.
     """
 
     low: Array
     high: Array
     breadth: Array
     depth: Array
+    offset: Array
+    measured: Array
 
     @property
     def width(self) -> Array:
-        """Distance of the pads [m] when both touch."""
+        """Width [m] of the object along the closing axis."""
         return self.high - self.low
-
-    @property
-    def offset(self) -> Array:
-        """How far [m] the object is from the middle of the hand: by so much it is pushed."""
-        return (self.high + self.low) / 2
 
 
 def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> Closing:
     """Close the hand at ``poses`` (M, 4, 4) from ``opened`` (M,) [m] on the object's own points (N, 3)."""
     x, y, z = _to_hand(poses, own)
-    inside = (np.abs(x) < gripper.finger_breadth / 2) & (np.abs(y) < opened[:, None] / 2 + 0.002)
-    inside &= (z < gripper.finger_depth) & (z > gripper.finger_depth - gripper.finger_length)
+    below, above = (side[:, None] for side in gripper.pad_faces(opened))
+    inside = (np.abs(x) < gripper.finger_breadth / 2) & (y > below - 0.002) & (y < above + 0.002)
+    inside &= (z < gripper.tip_reach(opened).astype(z.dtype)[:, None]) & (z > gripper.finger_depth - gripper.finger_length)
     none = ~inside.any(axis=1)
     low = np.where(none, 0.0, np.where(inside, y, np.inf).min(axis=1))
     high = np.where(none, 0.0, np.where(inside, y, -np.inf).max(axis=1))
     span = np.where(none, 0.0, np.where(inside, x, -np.inf).max(axis=1) - np.where(inside, x, np.inf).min(axis=1))
     depth = np.where(none, 0.0, gripper.finger_depth - np.where(inside, z, np.inf).min(axis=1))
-    return Closing(low, high, span, depth)
+    if not isinstance(gripper, PivotGripper):
+        return Closing(low, high, span, depth, (high + low) / 2, high - low)
+    offset = np.where(none, 0.0, low - gripper.pad_face - gripper.stand_off(opened, high - low))
+    shut = gripper.position_at(gripper.width_min)
+    touched = (low - gripper.pad_face)[:, None]  # the hand moves over until the fixed pad touches
+    angle = np.where(inside, gripper.closed_on(y - touched, z), shut).max(axis=1)
+    measured = np.maximum(high - low, [gripper.width_of(float(one)) for one in angle])
+    return Closing(low, high, span, depth, offset, measured)
 
 
 def lowest_point(poses: Array, opened: Array, gripper: GripperConfig) -> Array:
-    """Height (M,) [m] of the lowest corner of the hand at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart."""
-    half = np.array([gripper.finger_breadth, 0.0, 0.0]) / 2
-    tips = np.tile(half, (len(poses), 1))
-    tips[:, 1], tips[:, 2] = opened / 2 + gripper.finger_thickness, gripper.finger_depth
-    lean = np.abs(poses[:, 2, :2]) * tips[:, :2]
-    fingers = poses[:, 2, 3] + poses[:, 2, 2] * tips[:, 2] - lean.sum(axis=1)
+    """Height (M,) [m] of the lowest corner of the hand at ``poses`` (M, 4, 4) as it closes from ``opened`` (M,) [m]."""
     centre, size = palm_box(gripper)
     palm = poses[:, 2, 3] + poses[:, 2, 2] * centre[2] - np.abs(poses[:, 2, :3]) @ size
+    low, high = gripper.reach_across(opened)
+    across = np.minimum(poses[:, 2, 1] * low, poses[:, 2, 1] * high) - np.abs(poses[:, 2, 0]) * gripper.finger_breadth / 2
+    fingers = poses[:, 2, 3] + poses[:, 2, 2] * gripper.tip_reach(opened) + across
     return np.asarray(np.minimum(fingers, palm))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array
 from deskhand.grasping.collision import Closing
 from deskhand.grasping.sampling import FRICTION, Candidates

@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowest_point, obstacle_points, opening, siblings_of, unnamed_points
 from deskhand.grasping.features import judge
-from deskhand.grasping.sampling import Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
+from deskhand.grasping.sampling import FRICTION, Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
 from deskhand.grasping.success import load_success_model
 from deskhand.grasping.surface import Surface, Surfaces, column_surface
 from deskhand.grasping.wrist import WristReach
@@ -36,7 +36,7 @@ _FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
 class GraspGenerator:
-    """Antipodal grasps for the parallel gripper of ``arm``.
+    """Antipodal grasps for the gripper of ``arm``: two parallel fingers, or one fixed jaw and one that turns.
 
     Args:
         arm: its configuration, for the gripper's geometry.
@@ -45,6 +45,7 @@ class GraspGenerator:
 
     def __init__(self, arm: ArmConfig, reach: Reach | None = None) -> None:
         self._gripper, self._reach, self._success = arm.gripper, reach, load_success_model()
+        self._widest = min(arm.gripper.width_max - SPARE_WIDTH, arm.gripper.widest(FRICTION))
         self._base, self._inward = arm.world_T_base[:3, 3], _hand_side(arm)
         self._tilts_about = arm_axis(RobotModel.load(arm)) if arm.free_roll else None
         self._wrist = WristReach(RobotModel.load(arm))
@@ -67,8 +68,8 @@ class GraspGenerator:
         closed = closing(candidates.poses, candidates.opened, self._gripper, own)
         judged = judge(candidates, clearance, closed, item, surface, self._gripper)
         scores = self._success.probability(judged.features)
-        order = diverse_order(candidates.poses, scores, max(TRIES, max_grasps))
-        grasps = [_grasp(item, candidates.take(np.array([row])), closed.width[row], scores[row], clearance[row], judged.force[row]) for row in order]
+        order = diverse_order(candidates.poses, scores, max(TRIES, max_grasps), mirrored=not self._gripper.one_sided)
+        grasps = [_grasp(item, candidates.take(np.array([row])), closed.measured[row], scores[row], clearance[row], judged.force[row]) for row in order]
         return grasps[:max_grasps] if self._reach is None else self._reachable(item, grasps, max_grasps)
 
     def features(self, scene: Scene, grasp: Grasp) -> Array:
@@ -94,7 +95,7 @@ class GraspGenerator:
         return surface, np.vstack([surface.body, *(self._surfaces.of(part).body for part in parts)]), parts
 
     def _candidates(self, scene: Scene, item: SceneObject, surface: Surface) -> Candidates:
-        narrowest, widest = self._gripper.width_min + MIN_WIDTH_ABOVE, self._gripper.width_max - SPARE_WIDTH
+        narrowest, widest = self._gripper.width_min + MIN_WIDTH_ABOVE, self._widest
         pairs, axes, margins = antipodal_pairs(surface, narrowest, widest)
         if not len(pairs):
             raise DeskhandError(
@@ -102,6 +103,8 @@ class GraspGenerator:
                 f"{item.id} ({', '.join(f'{1000 * s:.0f}' for s in item.size)} mm) has no two sides between "
                 f"{1000 * narrowest:.0f} and {1000 * widest:.0f} mm apart, as the gripper needs.",
             )
+        if self._gripper.one_sided:  # the hand turned by half a turn is another grasp
+            pairs, axes, margins = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([axes, -axes]), np.tile(margins, 2)
         candidates = hand_poses(pairs, axes, margins, self._gripper, support_height(scene, item), TIP_CLEARANCE, self._tilts_about)
         if not len(candidates):
             raise DeskhandError("no_grasp", f"{item.id} cannot be gripped from above: it is too flat or its sides lean too much.")
@@ -119,7 +122,7 @@ class GraspGenerator:
         for start in range(0, len(promising), CHUNK):
             left = candidates.take(promising[start : start + CHUNK])
             for more in OPEN_MORE:
-                left = self._centred(left, opening(left.widths, self._gripper, more), own)
+                left = self._centred(left, more, own)
                 above = lowest_point(left.poses, left.opened, self._gripper) - floor
                 clearance = np.minimum(above, hand_clearance(left.poses, left.opened, self._gripper, own, others, MIN_CLEARANCE))
                 good = clearance >= MIN_CLEARANCE
@@ -135,14 +138,21 @@ class GraspGenerator:
             raise DeskhandError("no_grasp", f"the hand touches something at every grasp of {item.id}.", hint="Move what stands beside it first.")
         return result, np.concatenate(clearances)
 
-    def _centred(self, candidates: Candidates, opened: Array, own: Array) -> Candidates:
-        """Moved so that both pads meet the object at once; without those whose pads meet something else than their contacts."""
-        met = closing(candidates.poses, opened, self._gripper, own)
+    def _centred(self, candidates: Candidates, more: float, own: Array) -> Candidates:
+        """Opened ``more`` [m] than closed and moved so that the pads meet the object as they should; without those whose pads meet something else.
+
+        Both pads at once, or the fixed one at its stand-off. A turning jaw may meet a deep object far in, and opens so much wider.
+        """
+        opened = opening(candidates.widths, self._gripper, more)
         poses = candidates.poses.copy()
-        poses[:, :3, 3] += met.offset[:, None] * poses[:, :3, 1]
+        for _ in range(2 if self._gripper.one_sided else 1):
+            met = closing(poses, opened, self._gripper, own)
+            poses[:, :3, 3] += met.offset[:, None] * poses[:, :3, 1]
+            if self._gripper.one_sided:
+                opened = opening(np.maximum(met.measured, candidates.widths), self._gripper, more)
         if self._tilts_about is not None:
             poses = turned_into_plane(poses, self._tilts_about)
-        good = (met.width <= candidates.widths + OTHER_PART) & (met.width <= self._gripper.width_max - SPARE_WIDTH) & (met.width > 0)
+        good = (met.width <= candidates.widths + OTHER_PART) & (met.measured <= self._gripper.width_max - SPARE_WIDTH) & (met.width > 0)
         return replace(candidates, poses=poses, opened=opened).take(good)
 
     def _reachable(self, item: SceneObject, grasps: list[Grasp], max_grasps: int) -> list[Grasp]:
@@ -156,7 +166,7 @@ class GraspGenerator:
             ways = [self._both_ways(grasp.pose) for grasp in batch]
             joints = self._reach(np.stack([first for first, _ in ways]))
             missing = [index for index, found_joints in enumerate(joints) if found_joints is None]
-            if missing and not self._wrist.turns_fully:
+            if missing and not (self._wrist.turns_fully or self._gripper.one_sided):
                 for index, other in zip(missing, self._reach(np.stack([ways[index][1] for index in missing])), strict=True):
                     joints[index], ways[index] = other, ways[index][::-1]
             for grasp, (pose, _), reached in zip(batch, ways, joints, strict=True):
@@ -169,7 +179,12 @@ class GraspGenerator:
         return found[:max_grasps]
 
     def _both_ways(self, pose: Array) -> tuple[Array, Array]:
-        """The same grasp with the hand turned by half a turn about its approach; the way that the wrist need not turn far for comes first."""
+        """The same grasp with the hand turned by half a turn about its approach; the way that the wrist need not turn far for comes first.
+
+        With one turning jaw that is another grasp, so there is one way.
+        """
+        if self._gripper.one_sided:
+            return pose, pose
         flipped = pose @ _FLIP
         outward = pose[:3, 3] - self._base
         return (flipped, pose) if float(pose[:2, 0] @ outward[:2]) * self._inward < 0 else (pose, flipped)

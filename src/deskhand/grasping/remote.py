@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from deskhand.arms.config import ArmConfig, GripperConfig
+from deskhand.arms.config import ArmConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, check_pose
+from deskhand.geometry import Array, check_pose, make_transform
 from deskhand.grasping.collision import closing, opening
 from deskhand.grasping.generator import GraspGenerator, Reach, support_height
 from deskhand.grasping.sampling import FRICTION, Candidates
@@ -88,7 +89,7 @@ def request_of(scene: Scene, item: SceneObject, surface: Surface, gripper: Gripp
 
 
 def proposals_of(answer: Any, url: str) -> Array:
-    """world_T_tcp (M, 4, 4) of ``{"grasps": [{"pose": 4x4, "score": …}, …]}``, best first.
+    """world_T_grasp (M, 4, 4), the middle between the pads, of ``{"grasps": [{"pose": 4x4, "score": …}, …]}``, best first.
 
     Raises:
         DeskhandError: ``model_failed`` naming the entry that is wrong.
@@ -108,7 +109,13 @@ def proposals_of(answer: Any, url: str) -> Array:
 
 
 def _with_contacts(poses: Array, surface: Surface, gripper: GripperConfig) -> Candidates:
-    """Where the pads meet the completed object from a fully open hand, and the friction margin there."""
+    """Where the pads meet the completed object from a fully open hand, and the friction margin there.
+
+    A pose is that of the middle between the open pads; with one turning jaw it may be taken from either side.
+    """
+    if gripper.one_sided:
+        poses = np.concatenate([poses, poses @ np.diag([-1.0, -1.0, 1.0, 1.0])])
+    poses = poses @ make_transform(translation=-gripper.tcp_offset(gripper.width_max))
     met = closing(poses, np.full(len(poses), gripper.width_max), gripper, surface.body)
     sides = np.stack([met.low, met.high], axis=1)
     contacts = poses[:, None, :3, 3] + sides[:, :, None] * poses[:, None, :3, 1]
@@ -117,5 +124,6 @@ def _with_contacts(poses: Array, surface: Surface, gripper: GripperConfig) -> Ca
     against = np.stack([-poses[:, :3, 1], poses[:, :3, 1]], axis=1)
     cosine = np.einsum("mkj,mkj->mk", surface.normals[nearest], against).min(axis=1)
     margins = np.arctan(FRICTION) - np.arccos(np.clip(cosine, -1.0, 1.0))
-    good = (met.width > gripper.width_min) & (opening(met.width, gripper) >= met.width)
+    margins = np.minimum(margins, np.arctan(FRICTION) - np.maximum(gripper.angle(met.width), 0.0))
+    good = (met.width > gripper.width_min) & (opening(met.width, gripper) >= met.width) & (met.width <= gripper.widest(FRICTION))
     return Candidates(poses, contacts, met.width, margins).take(good)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array
 from deskhand.grasping.surface import Surface
 
@@ -86,8 +86,9 @@ def antipodal_pairs(surface: Surface, narrowest: float, widest: float) -> tuple[
 def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig, floor: float, tip_clearance: float, base: Array | None = None) -> Candidates:
     """Candidates that approach each pair from above, tilted up to 50 degrees; finger tips stay ``tip_clearance`` above ``floor`` [m].
 
-    The tcp comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold; for thin
-    things half the tip clearance will do. ``base``: a point on the axis of an arm that tilts its hand only towards and away from it.
+    The middle between the pads comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold; for thin
+    things half the tip clearance will do. Of a jaw that turns, the friction margin is also what its lean leaves.
+    ``base``: a point on the axis of an arm that tilts its hand only towards and away from it.
     """
     rows, y, z, margins = _tilted(axes, margins) if base is None else _in_plane(pairs.mean(axis=1) - base, axes, margins)
     keep = -z[:, 2] >= np.cos(MAX_TILT) - 1e-9
@@ -96,15 +97,16 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
     centre = contacts.mean(axis=1)
     # the lowest corner of a tip: its end, and half the breadth when the hand is tilted about the closing axis
     x = np.cross(y, z)
-    lowest = centre[:, 2] + gripper.finger_depth * z[:, 2] - gripper.finger_breadth / 2 * np.abs(x[:, 2])
+    widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
+    lowest = centre[:, 2] + gripper.tip_reach(widths) * z[:, 2] - gripper.finger_breadth / 2 * np.abs(x[:, 2])
     most = gripper.finger_depth - MIN_GRIP
     back = np.clip((floor + tip_clearance - lowest) / -z[:, 2], 0.0, most)
     holds = lowest - back * z[:, 2] >= floor + 0.6 * tip_clearance - 1e-9
     poses = np.tile(np.eye(4), (len(rows), 1, 1))
     poses[:, :3, 0], poses[:, :3, 1], poses[:, :3, 2] = x, y, z
-    poses[:, :3, 3] = centre - back[:, None] * z
-    widths = np.abs(np.einsum("ij,ij->i", contacts[:, 1] - contacts[:, 0], y))
-    return Candidates(poses, contacts, widths, margins).take(holds)
+    poses[:, :3, 3] = centre - back[:, None] * z - gripper.tcp_offset(widths)[:, 1:2] * y
+    margins = np.minimum(margins, np.arctan(FRICTION) - np.maximum(gripper.angle(widths), 0.0))
+    return Candidates(poses, contacts, widths, margins).take(holds & (margins > 0))
 
 
 def retracted(candidates: Candidates, gripper: GripperConfig) -> Candidates:
@@ -177,14 +179,17 @@ def joined(parts: list[Candidates]) -> Candidates:
     return Candidates(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
 
 
-def diverse_order(poses: Array, scores: Array, limit: int, apart: float = 0.009, turned: float = 0.3) -> list[int]:
-    """Rows by falling score, near repeats (within ``apart`` [m] and ``turned`` [rad]) put behind all others; at most ``limit``."""
+def diverse_order(poses: Array, scores: Array, limit: int, apart: float = 0.009, turned: float = 0.3, mirrored: bool = True) -> list[int]:
+    """Rows by falling score, near repeats (within ``apart`` [m] and ``turned`` [rad]) put behind all others; at most ``limit``.
+
+    ``mirrored``: the hand turned by half a turn about its approach is a repeat.
+    """
     order = np.argsort(-scores, kind="stable")[: 4 * limit]
     places, axes = poses[order, :3, 3], poses[order, :3, :3]
     near = np.square(places[:, None] - places[None]).sum(axis=-1) < apart**2
     # the trace of the turn between two hands, and between one and the other turned by half a turn about its approach
     x, y, z = (axes[:, :, k] @ axes[:, :, k].T for k in range(3))
-    alike = near & (np.abs(x + y) + z > 1 + 2 * np.cos(turned))
+    alike = near & ((np.abs(x + y) if mirrored else x + y) + z > 1 + 2 * np.cos(turned))
     chosen: list[int] = []
     repeats: list[int] = []
     for row in range(len(order)):

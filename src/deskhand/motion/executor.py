@@ -126,7 +126,10 @@ class Executor:
         """Until it ends: ("", "") when there, else code and reason."""
         duration, limits = plan.trajectory.duration, self._tolerances
         while True:
-            self._clock.sleep(limits.period)
+            try:
+                self._clock.sleep(limits.period)
+            except DeskhandError as error:  # the clock has gone or jumped: what was judged by it is worth nothing
+                return error.code, error.message
             stopped = self._stopped()
             if stopped:
                 return stopped

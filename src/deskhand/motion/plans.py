@@ -16,7 +16,7 @@ from deskhand.types import Plan
 
 MOST_PLANS = 200
 START_TOLERANCE = 0.03  # [rad] between where the plan starts and where the arm is
-OPENED = 0.005  # [m] that the fingers may stand wider than when the plan was checked
+OPENED = 0.005  # [m] that a finger may stand further out than when the plan was checked
 LIFETIME = 120.0  # [s]
 
 
@@ -29,9 +29,13 @@ class _Stored:
 
 
 class PlanStore:
-    """Holds plans until they are taken; safe to use from several threads."""
+    """Holds plans until they are taken; safe to use from several threads.
 
-    def __init__(self) -> None:
+    ``lever``: [m] that a finger moves for 1 m or rad of the gripper's joint.
+    """
+
+    def __init__(self, lever: float = 1.0) -> None:
+        self._opened = OPENED / lever
         # A random part, so that an id from before a restart never names a plan of now.
         self._prefix, self._count = f"plan_{secrets.token_hex(2)}", 0
         self._plans: OrderedDict[str, _Stored] = OrderedDict()
@@ -67,7 +71,7 @@ class PlanStore:
             if stored is None:
                 known = ", ".join(list(self._plans)[-5:]) or "none"
                 raise DeskhandError("unknown_plan", f"there is no plan {plan_id!r}; the newest: {known}.")
-            reason = _expired(stored, joints, scene_version, now)
+            reason = _expired(stored, joints, self._opened, scene_version, now)
             del self._plans[plan_id]
             self._retire(plan_id, "plan_expired" if reason else "plan_used")
             if reason:
@@ -101,13 +105,13 @@ def summary(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _expired(stored: _Stored, joints: Mapping[str, float], scene_version: int, now: float) -> str:
+def _expired(stored: _Stored, joints: Mapping[str, float], opened: float, scene_version: int, now: float) -> str:
     """Why the plan no longer holds, or an empty text."""
     trajectory = stored.plan.trajectory
     for name, start in zip(trajectory.joint_names, trajectory.positions[0], strict=True):
         if abs(joints[name] - start) > START_TOLERANCE:
             return f"{name} stands at {joints[name]:.3f} rad, the plan starts at {start:.3f}"
-    wider = [name for name, value in stored.others.items() if joints.get(name, value) > value + OPENED]
+    wider = [name for name, value in stored.others.items() if joints.get(name, value) > value + opened]
     if wider:
         return "the gripper was opened since"
     if scene_version != stored.scene_version:

@@ -61,11 +61,13 @@ class MotionService:
             backend = EmbeddedBackend(self.model, (*self.settings.walls(), *self.settings.keep_out))
         self.backend = backend
         self._joint_state, self._clock = joint_state, clock
+        # fingers that nobody measures may be open
+        self._unmeasured = {self.arm.gripper.joint: self.arm.gripper.position_of(self.arm.gripper.width_max)}
         self._others = [name for name, joint in self.model.joints.items() if joint.kind != "fixed" and joint.mimic is None and name not in arm.joints]
         self._search = PathSearch(self.model, backend, self.envelope)
         self._scene = PlanningScene()
         self._scene_lock = threading.Lock()
-        self._plans = PlanStore()
+        self._plans = PlanStore(arm.gripper.lever)
 
     def close(self) -> None:
         """Free the backend."""
@@ -191,7 +193,7 @@ class MotionService:
             values, slack = inputs.check_joints(self.model, joints, what), 1e-3
         if limits:
             values = inputs.check_limits(self.model, values, what, slack)
-        others = {name: float((joints or {}).get(name, measured.get(name, 0.0))) for name in self._others}
+        others = {name: float((joints or {}).get(name, measured.get(name, self._unmeasured.get(name, 0.0)))) for name in self._others}
         if not all(math.isfinite(value) for value in others.values()):
             raise DeskhandError("invalid_input", f"finger joints must be finite, got {others}.")
         return values, Query(scene, self._pairs(allow, scene), others)

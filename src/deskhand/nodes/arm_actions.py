@@ -56,7 +56,7 @@ class Controlled(Protocol):
         ...
 
     def grip(self, position: float, force: float | None = None) -> Grip:
-        """Begin to move the fingers to ``position`` [m] with at most ``force`` [N]."""
+        """Begin to move the fingers to ``position`` [m or rad] of the driven joint with at most ``force`` [N] of each pad."""
         ...
 
     def cancel_grip(self, command: Any) -> None:
@@ -64,22 +64,23 @@ class Controlled(Protocol):
         ...
 
     def finger_position(self) -> float:
-        """[m]"""
+        """[m or rad] of the driven joint"""
         ...
 
     def finger_force(self) -> float:
-        """[N]"""
+        """[N] of a pad"""
         ...
 
 
 class ArmActions:
-    """``arm_controller/follow_joint_trajectory`` and ``gripper_controller/gripper_cmd`` of ``node``; the latter takes the driven finger joint [m].
+    """``arm_controller/follow_joint_trajectory`` and ``gripper_controller/gripper_cmd`` of ``node``; the latter takes the driven finger joint
+    [m or rad] and its effort [N or N m], ``lever`` [m] times the force of a pad.
 
     Whoever drives the arm calls :meth:`look` after every step.
     """
 
-    def __init__(self, node: DeskhandNode, controlled: Controlled) -> None:
-        self._node, self._controlled = node, controlled
+    def __init__(self, node: DeskhandNode, controlled: Controlled, lever: float = 1.0) -> None:
+        self._node, self._controlled, self._lever = node, controlled, lever
         self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []
         self._waiting_lock = threading.Lock()
         self._begun: dict[int, Follower] = {}  # by id of the goal, until its handle is there
@@ -175,14 +176,16 @@ class ArmActions:
     def _check_grip(self, goal: GripperCommand.Goal) -> GoalResponse:
         command = goal.command
         if not np.isfinite(command.position) or not np.isfinite(command.max_effort) or command.max_effort < 0:
-            self._node.get_logger().error(f"gripper command rejected: {command.position} m, {command.max_effort} N must be finite, the effort not negative.")
+            self._node.get_logger().error(
+                f"gripper command rejected: position {command.position} and effort {command.max_effort} must be finite, the effort not negative."
+            )
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
     def _grip(self, handle: ServerGoalHandle) -> GripperCommand.Result:
         goal, controlled = handle.request.command, self._controlled
         try:
-            command = controlled.grip(goal.position, goal.max_effort or None)
+            command = controlled.grip(goal.position, goal.max_effort / self._lever or None)
         except DeskhandError as error:
             self._node.get_logger().error(f"gripper command aborted: {error}")
             handle.abort()
@@ -191,15 +194,15 @@ class ArmActions:
             if handle.is_cancel_requested:
                 controlled.cancel_grip(command)
             self._wait(lambda: command.done)
-            handle.publish_feedback(GripperCommand.Feedback(position=controlled.finger_position(), effort=controlled.finger_force()))
+            handle.publish_feedback(GripperCommand.Feedback(position=controlled.finger_position(), effort=self._lever * controlled.finger_force()))
         if not command.cancelled:
             handle.succeed()
         elif handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()
-        position, force = controlled.finger_position(), controlled.finger_force()
-        return GripperCommand.Result(position=position, effort=force, stalled=command.stalled, reached_goal=command.reached)
+        position, effort = controlled.finger_position(), self._lever * controlled.finger_force()
+        return GripperCommand.Result(position=position, effort=effort, stalled=command.stalled, reached_goal=command.reached)
 
 
 def _trajectory(goal: FollowJointTrajectory.Goal) -> Trajectory:

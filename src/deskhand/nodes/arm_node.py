@@ -24,7 +24,7 @@ from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
 from deskhand.nodes.node import DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 
 DIAGNOSTICS_PERIOD = 1.0  # [s] wall clock
 SLOWED = 0.95  # of the speed: less is worth a warning
@@ -32,13 +32,21 @@ SLOWED = 0.95  # of the speed: less is worth a warning
 
 @dataclass
 class ArmParameters:
-    """``driver``, ``port`` and ``baud``: empty or 0 for those of the arm's configuration. ``supported``: the arm cannot fall, its torque may go."""
+    """Of the arm's node.
+
+    Attributes:
+        arm: name in config/arms or file.
+        driver: one of our drivers of servo buses; empty: the arm's usual one.
+        port: serial port; empty: as in the arm's file.
+        baud: of the port; 0: as in the arm's file.
+        supported: somebody holds the arm so that it cannot fall; only then arm/torque lets go.
+    """
 
     arm: str = "jetarm"
     driver: str = ""
     port: str = ""
     baud: int = 0
-    supported: bool = False
+    supported: bool = setting(False, at_run_time=True)
 
 
 class ArmNode(DeskhandNode):
@@ -55,7 +63,7 @@ class ArmNode(DeskhandNode):
         self.driver = ArmDriver(RobotModel.load(arm), bus, self._time, on_round=self._publish)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=5))
-        self._actions = ArmActions(self, self.driver)
+        self._actions = ArmActions(self, self.driver, arm.gripper.lever)
         self.create_service(SetBool, "arm/torque", self._set_torque, callback_group=self.reentrant)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
         self._last_fault = ""

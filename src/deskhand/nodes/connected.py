@@ -7,13 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import rclpy
+from rcl_interfaces.srv import GetParameters
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from deskhand.arms.config import load_arm
+from deskhand.arms.config import ArmConfig, list_arms, load_arm
 from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.nodes.node import DeskhandNode
@@ -21,24 +23,56 @@ from deskhand.nodes.ros_robot import RosRobot
 from deskhand.recording.frames import COLOR
 
 DISCOVERY = 10.0  # [s] of wall time until the robot's nodes are found, and until the first /clock
+ARM_DISCOVERY = 1.5  # [s] of wall time until the safety node is found, and until it answers
+ARM_TELLER = "safety"
 CLOCK_DISCOVERY = 0.5  # [s] more until a /clock is found, which a simulation's node publishes beside its joints
+
+MountOf = Callable[[ArmConfig], CameraMount]
 
 
 @contextmanager
-def connected_robot(arm: str, mount: CameraMount | None = None, namespace: str = "") -> Iterator[RosRobot]:
-    """The robot whose nodes run (``deskhand up``, ``ros2 launch``); ``mount`` is where its camera is meant to be, if nobody publishes that.
+def connected_robot(arm: str, mount: CameraMount | MountOf | None = None, namespace: str = "") -> Iterator[RosRobot]:
+    """The robot whose nodes run (``deskhand up``, ``ros2 launch``).
 
     It lives on the robot's time: where somebody publishes ``/clock`` (a simulation, a replay), on that.
 
+    Args:
+        arm: name or file; empty: the one that the nodes run with.
+        mount: where its camera is meant to be, if nobody publishes that; or what tells it for the arm.
+        namespace: of the nodes.
+
     Raises:
-        DeskhandError: ``config_error`` for the arm; ``node_unavailable`` when neither arm nor camera publishes, or ``/clock`` stands still.
+        DeskhandError: ``config_error`` for the arm, or when the nodes run with another; ``node_unavailable`` when neither arm nor camera publishes, when
+            no arm is given and no node tells it, or ``/clock`` stands still.
     """
-    config = load_arm(arm)
+    if arm:
+        load_arm(arm)
+    with _spun_node(namespace) as node:
+        _take_clock(node)
+        config = load_arm(_same_arm(arm, running_arm(node)))
+        robot = RosRobot(node, config)
+        try:
+            if mount is not None:
+                robot.place_camera(mount(config) if callable(mount) else mount)
+            yield robot
+        finally:
+            robot.close()
+
+
+def arm_of_robot(namespace: str = "") -> str:
+    """The arm with which the nodes run that run now.
+
+    Raises:
+        DeskhandError: ``node_unavailable`` when none tells it.
+    """
+    with _spun_node(namespace) as node:
+        return _same_arm("", running_arm(node))
+
+
+@contextmanager
+def _spun_node(namespace: str) -> Iterator[DeskhandNode]:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = DeskhandNode(f"command_{os.getpid()}", namespace=namespace)
-    robot = RosRobot(node, config)
-    if mount is not None:
-        robot.place_camera(mount)
     executor = MultiThreadedExecutor(num_threads=3)
     executor.add_node(node)
 
@@ -49,14 +83,44 @@ def connected_robot(arm: str, mount: CameraMount | None = None, namespace: str =
     spinner = threading.Thread(target=spin, daemon=True)
     spinner.start()
     try:
-        _take_clock(node)
-        yield robot
+        yield node
     finally:
-        robot.close()
         executor.shutdown(timeout_sec=1.0)
         spinner.join(1.0)  # a thread inside rclpy while the interpreter ends would abort the process
         node.destroy_node()
         rclpy.try_shutdown()
+
+
+def running_arm(node: DeskhandNode) -> str:
+    """The arm that the robot's safety node was started with; empty when there is none within :data:`ARM_DISCOVERY`.
+
+    The client lives for this one question; the node must be spun.
+    """
+    client = node.create_client(GetParameters, f"{ARM_TELLER}/get_parameters", callback_group=node.reentrant)
+    try:
+        if not client.wait_for_service(timeout_sec=ARM_DISCOVERY):
+            return ""
+        answered = threading.Event()
+        future = client.call_async(GetParameters.Request(names=["arm"]))
+        future.add_done_callback(lambda _: answered.set())
+        answer = future.result() if answered.wait(ARM_DISCOVERY) else None
+        return str(answer.values[0].string_value) if answer is not None and answer.values else ""
+    finally:
+        node.destroy_client(client)
+
+
+def _same_arm(arm: str, running: str) -> str:
+    """The one of them, when they do not contradict each other."""
+    if not arm and not running:
+        hint = f"Give --arm: {', '.join(list_arms())}, or the YAML file of your own."
+        raise DeskhandError("node_unavailable", "which arm? No node of the robot tells with which it runs.", hint=hint)
+    if arm and running and _source(arm) != _source(running):
+        raise DeskhandError("config_error", f"the robot's nodes run with the arm {running}, not {arm}.", hint="Leave --arm out, or start the nodes with it.")
+    return running or arm
+
+
+def _source(arm: str) -> str:
+    return str(Path(arm).resolve()) if arm.endswith((".yaml", ".yml")) else arm
 
 
 def _take_clock(node: DeskhandNode) -> None:

@@ -22,20 +22,24 @@ from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.remote import make_generator
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.types import IkSolution
 from deskhand_interfaces.srv import GenerateGrasps, SolveIK
 
 
 @dataclass
 class Parameters:
-    """``arm``: name or file; ``max_grasps``: when the request says 0; ``check_reach``: leave out what the arm does not reach.
+    """Of the grasping node.
 
-    ``predictor``: address of a grasp predictor (docs/grasping.md); empty for the built-in candidates.
+    Attributes:
+        arm: name in config/arms or file.
+        max_grasps: how many are answered when the request says 0.
+        check_reach: leave out what the arm does not reach.
+        predictor: address of a grasp predictor (docs/grasping.md); empty for the built-in candidates.
     """
 
     arm: str = "wx250s"
-    max_grasps: int = 20
+    max_grasps: int = setting(20, low=1)
     check_reach: bool = True
     predictor: str = ""
 
@@ -46,8 +50,6 @@ class GraspingNode(DeskhandNode):
     def __init__(self) -> None:
         super().__init__("grasping")
         self.parameters = declare_parameters(self, Parameters)
-        if self.parameters.max_grasps < 1:
-            raise DeskhandError("config_error", f"max_grasps must be at least 1, got {self.parameters.max_grasps}.")
         arm = load_arm(self.parameters.arm)
         self._names = arm.joints
         reach = reach_by_ik(self._solve, start_of(RobotModel.load(arm))) if self.parameters.check_reach else None

@@ -25,7 +25,9 @@ STACK_ARGUMENTS: dict[str, tuple[str, str]] = {
     "parameters": ("", "ROS parameter file, over config/nodes.yaml"),
     "view": ("false", "true: also serve the operator page, on this machine alone"),
     "view_port": ("8080", "port of the operator page"),
-    "approval": ("", "which tool calls wait for the operator's leave: never, motion or always; empty: as config/nodes.yaml says"),
+    "approval": ("", "which tool calls wait for the operator's leave: never, motion or always; empty: as config/safety.yaml says"),
+    "files": ("", "folders from which tools may read plans and reference pictures, with ':' between"),
+    "approval_others": ("", "the same for callers other than the operator's own task; empty: as config/safety.yaml says, never in simulation"),
 }
 """Launch arguments that every bring-up has: default and description."""
 
@@ -43,6 +45,8 @@ def stack_options(values: Mapping[str, str], **more: Any) -> StackOptions:
         view=values["view"].lower() == "true",
         view_port=int(values["view_port"]),
         approval=values["approval"],
+        approval_others=values["approval_others"],
+        files=tuple(Path(folder) for folder in values["files"].split(os.pathsep) if folder),
         **more,
     )
 
@@ -56,7 +60,7 @@ def node_action(spec: NodeSpec) -> ExecuteProcess:
     return Node(
         package=spec.package,
         executable=spec.executable,
-        name=spec.name,
+        name=spec.name if spec.renamed else None,
         namespace=spec.namespace,
         parameters=[*map(str, spec.parameter_files), *([typed] if typed else [])],
         remappings=list(spec.remappings),

@@ -29,7 +29,7 @@ from deskhand.motion.service import MotionService
 from deskhand.nodes import conversions
 from deskhand.nodes.moveit_backend import moveit_is_there
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, RosClock, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_arm import RosArm
 from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.safety.watchdog import Watchdog
@@ -47,10 +47,16 @@ PLANNERS = ("auto", "embedded", "moveit")
 
 @dataclass
 class Parameters:
-    """``planner``: embedded, moveit, or auto (moveit where it is installed); ``settings``: file of the envelope, default config/safety.yaml."""
+    """Of the motion node.
+
+    Attributes:
+        arm: name in config/arms or file.
+        planner: embedded, moveit, or auto (moveit where it is installed).
+        settings: file of the envelope; empty: config/safety.yaml.
+    """
 
     arm: str = "wx250s"
-    planner: str = "embedded"
+    planner: str = setting("embedded", valid=PLANNERS)
     settings: str = ""
 
 
@@ -60,8 +66,6 @@ class MotionNode(DeskhandNode):
     def __init__(self) -> None:
         super().__init__("motion")
         parameters = declare_parameters(self, Parameters)
-        if parameters.planner not in PLANNERS:
-            raise DeskhandError("config_error", f"there is no planner {parameters.planner!r} here; valid: {', '.join(PLANNERS)}.")
         arm, settings = load_arm(parameters.arm), load_safety(parameters.settings or None)
         clock, driver = RosClock(self), RosArm(self, arm)
         backend = _backend(parameters.planner, arm, settings)

@@ -69,7 +69,8 @@ class MoveItBackend:
 
             from deskhand.nodes import moveit_messages
         except ImportError as error:
-            raise DeskhandError("missing_dependency", f"the planner moveit needs moveit_py ({error}).", hint="apt install ros-jazzy-moveit-py") from error
+            hint = "apt install ros-jazzy-moveit-py. For ROS 2 Humble there is none: planner:=embedded."
+            raise DeskhandError("missing_dependency", f"the planner moveit needs moveit_py ({error}).", hint=hint) from error
         self._core, self._planning, self._messages = moveit.core, moveit.planning, moveit_messages
         self._scenes = moveit.core.planning_scene
         self.model, self.arm, self._fixed = model, model.arm, fixed

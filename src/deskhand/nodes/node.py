@@ -17,7 +17,6 @@ import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -30,6 +29,7 @@ from std_msgs.msg import String
 from deskhand.errors import DeskhandError
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.action_server import ActionServer
+from deskhand.nodes.distro import SubscriptionEventCallbacks
 from deskhand.nodes.listener import WORKERS, Listener
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
@@ -39,6 +39,8 @@ HEARTBEATS = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL, r
 """Latched: whoever comes later knows at once which process every node is."""
 REQUESTS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
 """Of services: ROS's own drops what comes while ten requests or answers wait, and whoever asked then waits for ever."""
+BACK = 0.05  # [s] by which ROS time may be set back: messages of /clock overtake each other
+AHEAD, FASTEST = 5.0, 50.0  # [s], and times real time: further ahead it does not go by itself, even when a busy machine hears /clock late
 
 
 class DeskhandNode(Node):
@@ -142,10 +144,14 @@ class DeskhandNode(Node):
 
 
 class RosClock:
-    """deskhand.arms.base.Clock on a node's ROS time; the node must be spun by another thread."""
+    """deskhand.arms.base.Clock on a node's ROS time; the node must be spun by another thread.
+
+    ROS time may jump: somebody sets the machine's clock, a second simulation publishes /clock, a bag begins anew. Waits here notice it by steady time.
+    """
 
     def __init__(self, node: DeskhandNode, stall_limit: float = 5.0) -> None:
         self._node, self._stall_limit = node, stall_limit
+        self._read: tuple[float, float] | None = None  # ROS and steady time [s] at the last reading
 
     def now(self) -> float:
         """[s]"""
@@ -155,16 +161,30 @@ class RosClock:
         """Wait in ROS time.
 
         Raises:
-            DeskhandError: ``stale_data`` when the clock has stood still for ``stall_limit`` seconds of wall time.
+            DeskhandError: ``stale_data`` when the clock has stood still for ``stall_limit`` seconds of steady time, ``clock_jumped`` when it was set back,
+                or leapt ahead further than any simulation runs.
         """
-        end = self.now() + seconds
-        last, moved_at = self.now(), time.monotonic()
-        while (now := self.now()) < end:
-            if now != last:
-                last, moved_at = now, time.monotonic()
-            elif time.monotonic() - moved_at > self._stall_limit:
-                raise DeskhandError("stale_data", f"the clock stands at {now:.2f} s.", hint="Is the simulation or the robot's driver still running?")
+        now, steady = self._checked()
+        end, last, moved_at = now + seconds, now, steady
+        while now < end:
             time.sleep(0.002)
+            now, steady = self._checked()
+            if now != last:
+                last, moved_at = now, steady
+            elif steady - moved_at > self._stall_limit:
+                raise DeskhandError("stale_data", f"the clock stands at {now:.2f} s.", hint="Is the simulation or the robot's driver still running?")
+
+    def _checked(self) -> tuple[float, float]:
+        """ROS and steady time [s], held against those of the last reading."""
+        now, steady = self.now(), time.monotonic()
+        before, self._read = self._read, (now, steady)
+        if before is None or before[0] <= 0.0:  # simulated time was not heard yet
+            return now, steady
+        passed, real = now - before[0], steady - before[1]
+        if passed < -BACK or passed > AHEAD + FASTEST * real:
+            text = f"ROS time went from {before[0]:.2f} to {now:.2f} s within {real:.3f} s."
+            raise DeskhandError("clock_jumped", text, retry=True, hint="Who publishes /clock, or sets this machine's clock? Nothing else may.")
+        return now, steady
 
 
 def call_service(client: Client, request: Any, timeout: float = 30.0, wait_for: float = 5.0) -> Any:

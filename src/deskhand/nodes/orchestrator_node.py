@@ -1,4 +1,7 @@
-"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either."""
+"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either.
+
+``agent/events`` tells what was said and how it ended (std_msgs/String: JSON), for the audit log.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ import queue
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from deskhand.agent.base import ChatModel
@@ -24,8 +29,8 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
-from deskhand.nodes.node import DeskhandNode, call_service, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.node import EVENTS, DeskhandNode, call_service, run_node
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.safety.settings import load_safety
 from deskhand_interfaces.action import RunTask
@@ -49,16 +54,18 @@ class Parameters:
         max_tool_calls, max_seconds: budget of one task; wall time.
         settings: safety file whose ``rules`` are kept; empty for ``config/safety.yaml``.
         answer_timeout: [s] that a question to the user waits, where the task does not say.
+        require_recording: refuse tasks while the recorder cannot record (a full disk); else they are done, and the summary says that they were not.
     """
 
     arm: str = "wx250s"
     brain: str = "offline"
     profiles: str = ""
     episode: str = ""
-    max_tool_calls: int = 150
+    max_tool_calls: int = setting(150, low=1)
     max_seconds: float = 1200.0
     answer_timeout: float = 120.0
     settings: str = ""
+    require_recording: bool = False
 
 
 class OrchestratorNode(DeskhandNode):
@@ -79,6 +86,10 @@ class OrchestratorNode(DeskhandNode):
         self._idle.set()
         self._history = History()
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._events = self.create_publisher(String, "agent/events", EVENTS)
+        self._unrecorded = ""
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+        self.create_subscription(String, "recorder/status", lambda message: setattr(self, "_unrecorded", message.data), latched)
         self.create_service(TellTask, "tell", self._tell, callback_group=self.reentrant)
         self._safety = self.create_client(Trigger, "safety/stop", callback_group=self.reentrant)
         self._server = ActionServer(
@@ -104,6 +115,7 @@ class OrchestratorNode(DeskhandNode):
 
     def _execute(self, handle: ServerGoalHandle) -> RunTask.Result:
         instruction = handle.request.instruction
+        self._note("instruction", text=instruction, mode=handle.request.mode)
         try:
             outcome = self._outcome(handle, instruction)
         except Exception as error:  # a fault must not leave the caller waiting
@@ -116,6 +128,7 @@ class OrchestratorNode(DeskhandNode):
             handle.canceled()
         else:
             handle.abort()
+        self._note("outcome", success=outcome.success, code=outcome.code, summary=outcome.summary)
         self.get_logger().info(f"{instruction[:80]!r}: {outcome.code or 'done'}; {outcome.summary}"[:400])
         return RunTask.Result(
             success=outcome.success,
@@ -127,6 +140,9 @@ class OrchestratorNode(DeskhandNode):
             errors=list(outcome.errors),
         )
 
+    def _note(self, event: str, **data: Any) -> None:
+        self._events.publish(String(data=json.dumps({"event": event, **data})))
+
     def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
         if handle.request.mode not in MODES:
             return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code, direct.")
@@ -136,6 +152,8 @@ class OrchestratorNode(DeskhandNode):
             return TaskOutcome(False, "invalid_input", f"the instruction has {len(instruction)} characters; at most {LONGEST} are read.")
         if is_stop(instruction):
             return self._halt(instruction)
+        if self._unrecorded and self.parameters.require_recording:
+            return TaskOutcome(False, "recording_failed", f"nothing can be recorded: {self._unrecorded}. Make room, or set require_recording to false.")
         with self._lock:
             if self._running:
                 return TaskOutcome(False, "busy", f"I am at another task: {self._running[:200]!r}. Wait for its end, cancel it, or say stop.")
@@ -175,6 +193,8 @@ class OrchestratorNode(DeskhandNode):
             rules=self._rules,
         )
         outcome = loop.run(instruction)
+        if self._unrecorded:
+            outcome = replace(outcome, summary=f"{outcome.summary} This was not recorded: {self._unrecorded}.".strip())
         self._record(instruction, handle.request.mode or "tools", outcome)
         return outcome
 
@@ -193,6 +213,7 @@ class OrchestratorNode(DeskhandNode):
 
     def _tell(self, request: TellTask.Request, response: TellTask.Response) -> TellTask.Response:
         text = request.text.strip()
+        self._note("told", text=text)
         if is_stop(text):
             outcome = self._halt(text)
             response.accepted, response.message = outcome.success, outcome.summary

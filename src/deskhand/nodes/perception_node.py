@@ -16,14 +16,16 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
-from deskhand.arms.config import load_arm
+from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.drift import require_still
 from deskhand.cameras.config import load_camera
+from deskhand.cameras.registration import RegistrationWatch
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.camera_client import CameraClient
+from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.tf import TfListener
@@ -38,6 +40,7 @@ from deskhand_interfaces.msg import SceneObjects
 from deskhand_interfaces.srv import DetectObjects
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+CARRIED = 2.0  # times as much may a camera seem to have moved that the arm carries: its joints' errors come to it
 CAMERA_CHECK = 30.0  # [s] for which a camera that stood where it should is trusted
 _JOINTS_APART = 0.15  # [s] between the picture and the joint state at most
 
@@ -54,6 +57,7 @@ class Parameters(PerceptionSettings):
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
+        check_registration: look at the first pictures whether depth is aligned to colour, and refuse it where it is not.
         max_camera_shift, max_camera_turn: [m], [rad] that a camera whose file `deskhand calibrate` wrote may have moved since; 0: not looked at.
     """
 
@@ -64,6 +68,7 @@ class Parameters(PerceptionSettings):
     self_filter: bool = True
     memory_file: str = ""
     timeout: float = 5.0
+    check_registration: bool = True
     max_camera_shift: float = 0.008
     max_camera_turn: float = 0.02
 
@@ -82,11 +87,12 @@ class PerceptionNode(DeskhandNode):
         self._tf = TfListener(self)
         self._mount = load_camera(self.parameters.camera) if self.parameters.camera else None
         self._camera_checked = float("-inf")
+        self._registration = RegistrationWatch() if self.parameters.check_registration else None
         if self._mount is not None:
             self._tf.put(self._mount.parent, self._mount.child, self._mount.pose, static=True)
         self._camera = CameraClient(self, self._extrinsics, self.parameters.timeout)
         self._one = threading.Lock()
-        self._joints = JointWatch(self)
+        self._joints = JointWatch(self, load_arm(self.parameters.arm))
         self._scene = self.create_publisher(SceneObjects, "perception/scene", LATCHED)
         self._annotated = self.create_publisher(Image, "perception/annotated", LATCHED)
         for name, add in (("detect_objects", False), ("add_view", True)):
@@ -124,10 +130,13 @@ class PerceptionNode(DeskhandNode):
         if self._mount is None or not self._mount.calibration or not self.parameters.max_camera_shift:
             return
         if not 0 <= frame.stamp - self._camera_checked < CAMERA_CHECK:
-            require_still(frame, self._mount, self.parameters.max_camera_shift, self.parameters.max_camera_turn)
+            share = 1.0 if self._mount.parent == "world" else CARRIED
+            require_still(frame, self._mount, share * self.parameters.max_camera_shift, share * self.parameters.max_camera_turn)
             self._camera_checked = frame.stamp
 
     def _timed(self, frames: list[Frame], joints: Joints | None, add: bool) -> Scene:
+        if self._registration is not None:
+            self._registration.look(frames[-1].color, frames[-1].depth)
         self.check_camera(frames[-1])
         begun = time.perf_counter()
         scene = self._views.look(steady(frames), joints, add)
@@ -141,8 +150,9 @@ class PerceptionNode(DeskhandNode):
 class JointWatch:
     """Joint states while they are wanted (``with``), and the one nearest to an exposure."""
 
-    def __init__(self, node: DeskhandNode) -> None:
+    def __init__(self, node: DeskhandNode, arm: ArmConfig) -> None:
         self._node = node
+        self._measured = MeasuredJoints(arm, lambda text: node.get_logger().warning(text, throttle_duration_sec=10.0))
         self._news = threading.Condition()
         self._recent: list[Joints] = []
         self._subscription = None
@@ -157,7 +167,7 @@ class JointWatch:
         self._node.destroy_subscription(self._subscription)
 
     def _take(self, message: JointState) -> None:
-        state = conversions.joint_state_from_msg(message)
+        state = self._measured.read(message)
         with self._news:
             self._recent = [*self._recent[-400:], state]
             self._news.notify_all()

@@ -1,4 +1,7 @@
-"""Writes ``episode.mcap``: what was seen, measured and done. It only listens."""
+"""Writes ``episode.mcap``: what was seen, measured and done. It only listens.
+
+``recorder/status`` (std_msgs/String, latched) says why nothing is recorded, empty while all is well: a full disk ends the recording, not the robot.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,14 @@ from tf2_msgs.msg import TFMessage
 
 from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
+from deskhand.errors import DeskhandError
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.thinning import Thinner
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
 
+RETRY = 10.0  # [s] wall time, until a recording that could not begin is tried again
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 
 
@@ -50,8 +55,12 @@ class RecorderNode(DeskhandNode):
         self._last_safety: tuple[bool, str, str] | None = None
         self._transforms: list[TFMessage] = []
         self._info: CameraInfo | None = None
+        self._status = self.create_publisher(String, "recorder/status", LATCHED)
+        self._said: str | None = None
+        self._retry_at = float("-inf")
         if self._settings.episode:
             self._open(Path(self._settings.episode))
+        self._say(self._writer.problem if self._writer is not None else "")
         # what was told before this node was discovered is recorded too
         self.create_subscription(String, "tools/events", self._on_event, EVENTS)
         self.create_subscription(Image, "perception/annotated", self._on_picture, LATCHED)
@@ -61,14 +70,23 @@ class RecorderNode(DeskhandNode):
         self.create_subscription(TFMessage, "/tf_static", self._on_tf, LATCHED)
         self._info_subscription = self.create_subscription(CameraInfo, "camera/color/camera_info", self._on_info, qos_profile_sensor_data)
 
+    def _say(self, problem: str) -> None:
+        if problem == self._said:
+            return
+        if problem:
+            self.get_logger().error(f"nothing is recorded: {problem}")
+        self._said = problem
+        self._status.publish(String(data=problem))
+
     def close(self) -> None:
         """End the file with its index."""
         if self._writer is not None:
             self._writer.close()
 
     def _open(self, folder: Path) -> EpisodeWriter:
-        self._writer = EpisodeWriter(folder)
-        self._writer.open()
+        writer = EpisodeWriter(folder)
+        writer.open()
+        self._writer = writer
         for message in self._transforms:
             self._writer.write(messages.TF_STATIC, messages.TF, message, self.seconds())
         if self._info is not None:
@@ -77,8 +95,15 @@ class RecorderNode(DeskhandNode):
         return self._writer
 
     def _on_event(self, message: String) -> None:
-        writer = self._writer or self._open(Path(self._settings.folder) / time.strftime("%Y-%m-%d_%H-%M-%S"))
-        writer.event_text(message.data, self.seconds())
+        if self._writer is None and time.monotonic() > self._retry_at:
+            try:
+                self._open(Path(self._settings.folder) / time.strftime("%Y-%m-%d_%H-%M-%S"))
+            except DeskhandError as error:
+                self._retry_at = time.monotonic() + RETRY
+                self._say(error.message)
+        if self._writer is not None:
+            self._writer.event_text(message.data, self.seconds())
+            self._say(self._writer.problem)
 
     def _on_picture(self, message: Image) -> None:
         if self._writer is not None:

@@ -17,6 +17,7 @@ from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
+from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, wait_future
 from deskhand.types import JointState, Trajectory
 
@@ -72,6 +73,7 @@ class RosArm:
     def __init__(self, node: DeskhandNode, arm: ArmConfig) -> None:
         self._node, self._arm = node, arm
         self._client = ActionClient(node, FollowJointTrajectory, CONTROLLER, callback_group=node.reentrant)
+        self._measured = MeasuredJoints(arm, lambda text: node.get_logger().warning(text, throttle_duration_sec=10.0))
         self._lock = threading.Lock()
         self._values: dict[str, tuple[float, float, float]] = {}
         self._stamp, self._heard = 0.0, float("-inf")
@@ -121,7 +123,7 @@ class RosArm:
 
     def _on_joints(self, message: JointStateMsg) -> None:
         try:
-            state = conversions.joint_state_from_msg(message)
+            state = self._measured.read(message)
         except DeskhandError as error:
             self._node.get_logger().warning(f"joint_states: {error}", throttle_duration_sec=5.0)
             return

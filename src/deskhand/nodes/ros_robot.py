@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from control_msgs.action import GripperCommand
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_srvs.srv import Trigger
@@ -18,9 +17,11 @@ from deskhand.arms.model import RobotModel
 from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.geometry import Array
-from deskhand.nodes import conversions
+from deskhand.nodes import conversions, gripper_client
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.camera_client import CameraClient
+from deskhand.nodes.gripper_client import GripperClient
+from deskhand.nodes.measured_joints import MeasuredJoints, unmeasured
 from deskhand.nodes.nav2_base import Nav2Base
 from deskhand.nodes.node import HEARTBEAT_PERIOD, DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
@@ -81,7 +82,8 @@ class RosRobot:
             }.items()
         }
         self._execute = ActionClient(node, ExecutePlan, "motion/execute_plan", **group)
-        self._gripper = ActionClient(node, GripperCommand, "gripper_controller/gripper_cmd", **group)
+        self._gripper = GripperClient(node, arm.gripper, self._finger, self._clock, self._act)
+        self._measured = MeasuredJoints(arm, lambda text: node.get_logger().warning(text, throttle_duration_sec=10.0))
         self.mobile_base = Nav2Base(node, self._act)
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
         self._mounted: tuple[CameraMount | None] | None = None
@@ -108,8 +110,8 @@ class RosRobot:
             for need, topic in (("camera", COLOR), ("arm", "joint_states"))
             if not self._node.count_publishers(self._node.resolve_topic_name(topic))
         }
-        if not self._gripper.server_is_ready():
-            missing["gripper"] = "nobody serves gripper_controller/gripper_cmd"
+        if not self._gripper.ready():
+            missing["gripper"] = f"nobody serves {' or '.join(gripper_client.NAMES)}"
         return missing
 
     # ------------------------------------------------------------ time, topics
@@ -131,6 +133,8 @@ class RosRobot:
         with self._news:
             count = self._count
             if not self._news.wait_for(lambda: self._count > count, timeout=SILENT):
+                if self._joints is not None and set(self.arm.joints) <= set(self._joints.names):
+                    raise DeskhandError("stale_data", unmeasured([self.arm.gripper.joint]), hint="Is the gripper's driver running?")
                 raise DeskhandError("stale_data", "no joint_states arrive.", hint="Is the arm's driver or the simulation running?")
             assert self._joints is not None
             return self._joints
@@ -150,7 +154,7 @@ class RosRobot:
             return self._status
 
     def _on_joints(self, message: JointStateMsg) -> None:
-        state = conversions.joint_state_from_msg(message)
+        state = self._measured.read(message)
         if self.arm.gripper.joint not in state.names and self._joints is not None and set(state.names).isdisjoint(self.arm.joints):
             return  # somebody else's joints
         with self._news:
@@ -239,11 +243,10 @@ class RosRobot:
             raise DeskhandError("invalid_input", f"the width must be a number, got {width}.")
         if (status := self.safety_status()).stopped:
             raise DeskhandError("safety_stop", f"the robot is stopped: {status.reason or status.code}.")
-        goal = GripperCommand.Goal()
-        goal.command.position = float(config.position_of(width))
-        goal.command.max_effort = float(config.force_default if force is None else min(max(force, 0.0), config.force_max))
-        result = self._act(self._gripper, "", goal, 20.0, cancelled).result
-        return GripperReport(config.width_of(float(result.position)), bool(result.stalled), bool(result.reached_goal), float(result.effort))
+        return self._gripper.move(width, config.force_default if force is None else min(max(force, 0.0), config.force_max), cancelled)
+
+    def _finger(self) -> float:
+        return float(self.joint_state().of([self.arm.gripper.joint])[0])
 
     # ------------------------------------------------------------ safety
 

@@ -35,7 +35,13 @@ RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
 
 @dataclass
 class Parameters:
-    """``watch``: nodes whose death stops the arm, from when they were first heard; ``settings``: file, default config/safety.yaml."""
+    """Of the safety node.
+
+    Attributes:
+        arm: name in config/arms or file.
+        watch: nodes whose death stops the arm, from when they were first heard.
+        settings: safety file; empty: config/safety.yaml.
+    """
 
     arm: str = "wx250s"
     watch: list[str] = field(default_factory=lambda: ["sim", "perception", "grasping", "motion", "tool_server", "orchestrator", "recorder"])

@@ -2,8 +2,8 @@
 
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
-(sim/driven.py).
-gripper_controller/gripper_cmd takes the position of the driven finger joint [m], as ros2_control's gripper controllers do.
+(sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either.
+gripper_controller/gripper_cmd takes the position of the driven finger joint [m, or rad of a jaw that turns], as ros2_control's gripper controllers do.
 """
 
 from __future__ import annotations
@@ -45,13 +45,21 @@ GIL_SWITCH = 0.0005  # [s] (Python's own: 0.005) that the physics thread may hav
 
 @dataclass
 class SimParameters:
-    """Parameters of the node; none of them says anything about the world."""
+    """Parameters of the node; none of them says anything about the world.
+
+    Attributes:
+        arm: name in config/arms or file.
+        realtime_factor: how much faster than real time it runs, as far as the machine can.
+        camera_rate: [Hz] of simulated time, at most.
+        state_period: [s] of simulated time between joint states.
+        max_state_rate: [Hz] of wall time, at most, for joint states and clock.
+    """
 
     arm: str = "wx250s"
     realtime_factor: float = 4.0
-    camera_rate: float = 10.0  # [Hz] of simulated time, at most
-    state_period: float = 0.02  # [s] of simulated time between joint states
-    max_state_rate: float = 60.0  # [Hz] of wall time, at most, for joint states and clock
+    camera_rate: float = 10.0
+    state_period: float = 0.02
+    max_state_rate: float = 60.0
 
 
 class SimNode(DeskhandNode):
@@ -66,8 +74,9 @@ class SimNode(DeskhandNode):
         self.failure: DeskhandError | None = None
         reality = replace(load_reality(arguments.servos), seed=arguments.seed)
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
+        self._transforms = not arguments.no_transforms
         self._make_publishers()
-        self._actions = None if self._bus else ArmActions(self, self.simulation)
+        self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
         stepping = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
@@ -102,6 +111,8 @@ class SimNode(DeskhandNode):
         self._clock_publisher = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
         if self._bus is None:
             self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
+        if not self._transforms:
+            return
         self._tf = self.create_publisher(TFMessage, "/tf", QoSProfile(depth=20))
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         joints = self.robot.joints.values()
@@ -121,7 +132,7 @@ class SimNode(DeskhandNode):
         state = self.simulation.joint_state()
         if self._bus is None:
             self._states.publish(conversions.joint_state_to_msg(state))
-        if self._tf.get_subscription_count():
+        if self._transforms and self._tf.get_subscription_count():
             positions = dict(zip(state.names, state.positions, strict=True))
             moving = [joint for joint in self.robot.joints.values() if joint.kind != "fixed"]
             self._tf.publish(TFMessage(transforms=[conversions.transform_to_msg(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
@@ -190,6 +201,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--bus", default="", choices=("", *EMULATORS), help="hang the arm on this emulated servo bus")
     parser.add_argument("--port", default="", help="with --bus: path at which its port appears")
     parser.add_argument("--servos", default="", help="with --bus: what is wrong with the servos, a name in config/servos or a YAML file")
+    parser.add_argument("--no-transforms", action="store_true", help="publish no transforms")
     parser.add_argument("--truth-fd", type=int, help="inherited socket for the scorer")
     return parser.parse_args(argv)
 

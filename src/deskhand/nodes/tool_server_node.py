@@ -1,7 +1,8 @@
 """Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``.
 
 The operator decides about calls that need approval with ``tools/approve`` and ``tools/deny`` (the oldest that waits), or about the very one that was shown
-with a message on ``tools/decide``, ``{"id", "approve"}``; ``tools/events`` tells of every request and its end.
+with a message on ``tools/decide``: ``{"id", "approve"}``, with ``"grant": true`` for the rest of that caller's session too; ``{"revoke": caller}`` takes a
+grant back (an empty caller: all). ``tools/events`` tells of every request, its end, and every grant.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from std_msgs.msg import String
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from deskhand.agent.caller_rules import CallerRules
 from deskhand.arms.config import load_arm
+from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
-from deskhand.etp.approval import Approval, PendingApprovals, Request
+from deskhand.etp.approval import MODES, Approval, PendingApprovals, Request
 from deskhand.etp.base import Feedback, ToolResult
 from deskhand.etp.mount import mount_client
 from deskhand.etp.outcome import failure
@@ -38,15 +41,16 @@ from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.resources import resource_path
 from deskhand.robot import Robot
 from deskhand.safety.audit import AuditLog
+from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
-from deskhand_interfaces.msg import ToolSummary
+from deskhand_interfaces.msg import SafetyStatus, ToolSummary
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
 if TYPE_CHECKING:
@@ -66,7 +70,10 @@ class Parameters:
 
     Attributes:
         arm: name or file.
-        approval: ``never``, ``motion`` or ``always``: which calls the operator must approve.
+        camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
+        approval: ``never``, ``motion`` or ``always``: which calls the operator must approve; empty: as the safety file says.
+        approval_others: the same for callers other than the operator's own task, where it is stricter; empty: as the safety file says.
+        settings: safety file whose ``approval``, ``approval_others`` and ``rules`` hold; empty: ``config/safety.yaml``.
         approval_timeout: [s] wall time until silence counts as a no.
         lock_wait: [s] wall time that a call waits for a device that another has.
         episode: folder for the audit log; empty: ``deskhand/audit`` below the ROS home (``~/.ros``). Every start begins a new file.
@@ -75,11 +82,15 @@ class Parameters:
         other_packages: also load tools of other installed packages (entry points ``deskhand.tools``).
         baseline: also load the action of direct mode.
         mcp_servers: file of the MCP servers whose tools are mounted; empty: ``config/mcp.yaml``.
+        folders: from which tools may read files (plans, reference pictures), with ":" between; empty: none.
         mounts: tool servers of other namespaces whose tools are mounted, ``name=/namespace`` with spaces between; mounted when they are there.
     """
 
     arm: str = "wx250s"
-    approval: str = "never"
+    camera: str = ""
+    approval: str = setting("", valid=("", *MODES))
+    approval_others: str = setting("", valid=("", *MODES))
+    settings: str = ""
     approval_timeout: float = 60.0
     lock_wait: float = 5.0
     episode: str = ""
@@ -88,6 +99,7 @@ class Parameters:
     other_packages: bool = True
     baseline: bool = False
     mcp_servers: str = ""
+    folders: str = ""
     mounts: str = ""
 
 
@@ -102,20 +114,26 @@ class ToolServerNode(DeskhandNode):
             self.get_logger().error(problem)
         registry.prepare()
         self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
+        if self._ros_robot is not None and self.parameters.camera:
+            self._ros_robot.place_camera(load_camera(self.parameters.camera))
         audit_file = _audit_file(self.parameters.episode)
         self._audit = AuditLog(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", EVENTS)
         self._pending = PendingApprovals(self.parameters.approval_timeout, self._announce, self._answered)
+        safety = load_safety(self.parameters.settings or None)
+        approval = Approval(self.parameters.approval or safety.approval, self._pending, self.parameters.approval_others or safety.approval_others)
         self.session = make_session(
             robot or self._ros_robot,
             memory=self._memory,
             registry=registry,
-            approval=Approval(self.parameters.approval, self._pending),
+            approval=approval,
+            guard=CallerRules(safety.rules),
             audit=self._note,
             events=self._publish,
             lock_wait=self.parameters.lock_wait,
             measured=_measured_file(self.parameters),
+            folders=[Path(folder).expanduser() for folder in self.parameters.folders.split(os.pathsep) if folder],
         )
         self._mounted: list[RosToolClient] = []
         self._connections = self._mount_mcp()
@@ -132,10 +150,12 @@ class ToolServerNode(DeskhandNode):
         self.create_service(Trigger, "tools/approve", self._approve, **group)
         self.create_service(Trigger, "tools/deny", self._deny, **group)
         self.create_subscription(String, "tools/decide", self._on_decision, QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE), **group)
+        self._listen_for_the_audit_log()
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
-        self.get_logger().info(f"{len(registry)} tools, approval {self.parameters.approval!r}, audit log {audit_file}, memory {self._memory.path}")
+        modes = f"approval {approval.mode!r} for the operator's own task, {approval.others!r} for other callers"
+        self.get_logger().info(f"{len(registry)} tools, {modes}, {len(safety.rules)} safety rules, audit log {audit_file}, memory {self._memory.path}")
 
     def close(self) -> None:
         """See DeskhandNode."""
@@ -224,7 +244,7 @@ class ToolServerNode(DeskhandNode):
 
     def _admit(self, tool: str) -> bool:
         with self._counting:
-            if self._count >= MAX_CALLS:
+            if self._count >= MAX_CALLS and not self.session.lenient(tool):
                 self.get_logger().warning(f"{tool!r} refused: {MAX_CALLS} calls are running")
                 return False
             self._count += 1
@@ -253,7 +273,7 @@ class ToolServerNode(DeskhandNode):
     def _call(self, request: Any, feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None) -> ToolResult:
         """Run what was admitted; without ``cancelled`` only what moves nothing."""
         try:
-            arguments = parse_arguments(request.arguments_json, request.tool)
+            arguments = self._arguments(request)
             if cancelled is None and self.session.registry.get(request.tool).card.effects == "motion":
                 raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
             result = self.session.invoke(request.tool, arguments, feedback, cancelled, request.caller)
@@ -270,6 +290,14 @@ class ToolServerNode(DeskhandNode):
             self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])
         return result
 
+    def _arguments(self, request: Any) -> dict[str, Any]:
+        try:
+            return parse_arguments(request.arguments_json, request.tool)
+        except DeskhandError:
+            if not self.session.lenient(request.tool):
+                raise
+            return {}
+
     def _told(self, result: ToolResult, message: Any) -> Any:
         """The result as a message of the action or of the service."""
         message.error_code, message.error_message = error_number(result), f"{result.message} {result.hint}".strip()
@@ -284,32 +312,79 @@ class ToolServerNode(DeskhandNode):
             durable = False
         self._audit.write("tool_call", dict(record), durable)
 
+    def _listen_for_the_audit_log(self) -> None:
+        """Instructions and their outcomes, stops and resets, pauses: whoever gave them, by whatever way."""
+        last: dict[str, Any] = {}
+
+        def note(event: str, data: dict[str, Any]) -> None:
+            if last.get(event) != data:
+                last[event] = data
+                self._audit.write(event, data)
+
+        def on_words(message: String) -> None:
+            data = json.loads(message.data)
+            self._audit.write(str(data.pop("event")), data)
+
+        def on_safety(status: SafetyStatus) -> None:
+            note("safety", {"stopped": status.stopped, "code": status.code, "reason": status.reason})
+
+        latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+        self.create_subscription(String, "agent/events", on_words, EVENTS)
+        self.create_subscription(SafetyStatus, "safety/status", on_safety, QoSProfile(depth=10))
+        self.create_subscription(Bool, "motion/paused", lambda message: note("paused", {"paused": bool(message.data)}), latched)
+
     def _publish(self, record: Mapping[str, Any]) -> None:
         self._events.publish(String(data=json.dumps(record, ensure_ascii=False, allow_nan=False)))
 
     # ------------------------------------------------------------ approval
 
     def _announce(self, request: Request) -> None:
-        self.get_logger().warning(f"{request.tool} for {request.caller or 'somebody'} waits for the operator: call tools/approve or tools/deny")
-        self._publish(
-            {"event": "approval", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "effects": request.effects}
-        )
+        ways = "approve it on the page, with `deskhand approve`, or call tools/approve or tools/deny"
+        self.get_logger().warning(f"{request.tool} for {request.caller or 'somebody'} waits for the operator: {ways}")
+        self._note_approval("approval", request, effects=request.effects)
 
     def _answered(self, request: Request, how: str) -> None:
-        self._publish({"event": "approval_end", "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, "end": how})
+        self._note_approval("approval_end", request, end=how)
+
+    def _note_approval(self, event: str, request: Request, **more: str) -> None:
+        record = {"event": event, "id": request.id, "tool": request.tool, "caller": request.caller, "arguments": request.arguments, **more}
+        self._audit.write("approval", record)
+        self._publish(record)
 
     def _on_decision(self, message: String) -> None:
         try:
             said = json.loads(message.data)
-            request_id, approve = str(said["id"]), said["approve"] is True
-        except (ValueError, KeyError, TypeError):
-            request_id, approve = "", False
+            if isinstance(said.get("revoke"), str):
+                self._revoke(said["revoke"])
+                return
+            request_id, approve, grant = str(said["id"]), said["approve"] is True, said.get("grant") is True
+        except (ValueError, KeyError, TypeError, AttributeError):
+            request_id, approve, grant = "", False, False
         if not request_id:
             self.get_logger().error(f"tools/decide: no decision about a request: {message.data[:200]!r}")
             return
         request = self._pending.decide(approve, request_id)
         word = "approved" if approve else "denied"
         self.get_logger().info(f"{word} by the operator: {request.tool}" if request else f"no call {request_id!r} waits for approval (any more)")
+        if request is not None and approve and grant:
+            self._grant(request.caller)
+
+    def _grant(self, caller: str) -> None:
+        try:
+            self.session.approval.grant(caller)
+        except DeskhandError as error:
+            self.get_logger().error(str(error))
+            return
+        self._note_grants("granted", [caller])
+
+    def _revoke(self, caller: str) -> None:
+        self._note_grants("revoked", list(self.session.approval.revoke(caller)))
+
+    def _note_grants(self, event: str, callers: list[str]) -> None:
+        record = {"event": event, "callers": callers}
+        self._audit.write("approval", record)
+        self._publish(record)
+        self.get_logger().warning(f"{event} by the operator, for the rest of the session: {', '.join(callers) or 'nobody'}")
 
     def _approve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._decide(True, response)

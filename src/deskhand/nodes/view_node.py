@@ -21,8 +21,9 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import error_from_number
 from deskhand.nodes import conversions
 from deskhand.nodes.camera_client import COLOR
+from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, run_node
-from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.view_operator import RosOperator
 from deskhand.types import Trajectory
 from deskhand.view.live import LiveSource
@@ -52,7 +53,7 @@ class Parameters:
 
     arm: str = "wx250s"
     host: str = LOOPBACK
-    port: int = PORT
+    port: int = setting(PORT, low=1, high=65535)
     camera_period: float = CAMERA_PERIOD
 
 
@@ -81,8 +82,8 @@ class ViewNode(DeskhandNode):
         self.page.close()
 
     def _subscribe(self) -> None:
-        source = self.source
-        self.create_subscription(JointState, "joint_states", lambda message: source.on_joints(conversions.joint_state_from_msg(message)), SENSOR)
+        source, measured = self.source, MeasuredJoints(load_arm(self.parameters.arm), lambda _: None)
+        self.create_subscription(JointState, "joint_states", lambda message: source.on_joints(measured.read(message)), SENSOR)
         self.create_subscription(SceneObjects, "perception/scene", lambda message: source.on_scene(conversions.scene_from_msg(message)), LATCHED)
         self.create_subscription(Image, "perception/annotated", lambda message: source.on_picture(conversions.image_from_msg(message)), LATCHED)
         self.create_subscription(PoseArray, "grasping/grasps", self._on_grasps, QoSProfile(depth=5))

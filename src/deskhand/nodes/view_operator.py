@@ -58,12 +58,12 @@ class RosOperator:
             raise DeskhandError("invalid_input", f"not heard: {answer.message}")
         return "told"
 
-    def decide(self, request: str, approve: bool) -> str:
+    def decide(self, request: str, approve: bool, grant: bool = False) -> str:
         """See Operator. What came of it is told by ``tools/events``."""
         if not request:
             raise DeskhandError("invalid_input", "nothing waits for your leave (any more).")
-        self._decide.publish(String(data=json.dumps({"id": request, "approve": approve})))
-        return "approved" if approve else "denied"
+        self._decide.publish(String(data=json.dumps({"id": request, "approve": approve, "grant": grant})))
+        return ("approved, with the rest of its session" if grant else "approved") if approve else "denied"
 
     def stop(self) -> str:
         """See Operator: the arm first, then the task, so that a later reset sets nothing going."""

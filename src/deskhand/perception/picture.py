@@ -34,7 +34,12 @@ def load_picture(path: Path | str, like: Frame) -> Frame:
     """
     if not Path(path).is_file():
         raise DeskhandError("invalid_input", f"there is no picture {path}.")
-    image = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    return picture_from(Path(path).read_bytes(), path, like)
+
+
+def picture_from(data: bytes, path: Path | str, like: Frame) -> Frame:
+    """The same from the content of a file; ``path`` is for messages."""
+    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED) if data else None
     if image is None or image.dtype != np.uint16 or image.ndim != 3 or image.shape[2] != 4:
         raise DeskhandError("invalid_input", f"{path} is no picture with depth: a PNG of 16 bits with four channels, the fourth the depth in millimetres.")
     if image.shape[:2] != like.depth.shape:

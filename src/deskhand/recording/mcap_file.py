@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +14,8 @@ from mcap.writer import CompressionType, Writer
 from mcap_ros2._dynamic import serialize_dynamic
 
 from deskhand.errors import DeskhandError
+
+log = logging.getLogger(__name__)
 
 LATCHED_QOS = """- history: 1
   depth: 1
@@ -29,6 +33,9 @@ LATCHED_QOS = """- history: 1
 class McapFile:
     """Writes; safe to call from several threads.
 
+    A disk that is full, or gone, ends the recording and nothing else: ``problem`` says why, what was written until then stays readable, and what comes
+    after is not kept.
+
     Args:
         path: of the file.
         live: every message is in the file when ``write`` returns, so that a killed process loses nothing; else messages are packed and compressed.
@@ -37,6 +44,7 @@ class McapFile:
     def __init__(self, path: Path, live: bool = True) -> None:
         self.path, self._live = Path(path), live
         self.counts: dict[str, int] = {}
+        self.problem = ""
         self._file: IO[bytes] | None = None
         self._writer: Writer | None = None
         self._schemas: dict[str, int] = {}
@@ -50,22 +58,26 @@ class McapFile:
         Raises:
             DeskhandError: ``config_error`` when it cannot be written.
         """
+        chunk, compression = (1, CompressionType.NONE) if self._live else (1 << 20, CompressionType.ZSTD)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("wb")
+            self._writer = Writer(self._file, chunk_size=chunk, compression=compression)
+            self._writer.start(profile="ros2", library="deskhand")
+            self._file.flush()
         except OSError as error:
+            self._give_up(error)
             raise DeskhandError("config_error", f"{self.path} cannot be written: {error}.") from error
-        chunk, compression = (1, CompressionType.NONE) if self._live else (1 << 20, CompressionType.ZSTD)
-        self._writer = Writer(self._file, chunk_size=chunk, compression=compression)
-        self._writer.start(profile="ros2", library="deskhand")
-        self._file.flush()
 
     def close(self) -> None:
         """Write the index and close; safe to call again."""
         with self._lock:
-            if self._writer is not None and self._file is not None:
-                self._writer.finish()
-                self._file.close()
+            try:
+                if self._writer is not None and self._file is not None:
+                    self._writer.finish()
+                    self._file.close()
+            except OSError as error:
+                self._give_up(error)
             self._writer = self._file = None
 
     def __enter__(self) -> McapFile:
@@ -79,7 +91,10 @@ class McapFile:
         """Words about the recording."""
         with self._lock:
             if self._writer is not None:
-                self._writer.add_metadata(name, data)
+                try:
+                    self._writer.add_metadata(name, data)
+                except OSError as error:
+                    self._give_up(error)
 
     def write(self, topic: str, datatype: str, definition: str, message: Any, stamp: float) -> None:
         """One message as nested dictionaries or a ROS message at ``stamp`` [s]; nothing once closed."""
@@ -92,13 +107,27 @@ class McapFile:
         with self._lock:
             if self._writer is None or self._file is None:
                 return
-            if datatype not in self._schemas:
-                self._schemas[datatype] = self._writer.register_schema(datatype, SchemaEncoding.ROS2, definition.encode())
-            if topic not in self._channels:
-                metadata = {"offered_qos_profiles": LATCHED_QOS} if latched else {}
-                self._channels[topic] = self._writer.register_channel(topic, "cdr", self._schemas[datatype], metadata)
-            time = max(0, round(stamp * 1e9))
-            count = self.counts[topic] = self.counts.get(topic, 0) + 1
-            self._writer.add_message(self._channels[topic], log_time=time, publish_time=time, sequence=count, data=data)
-            if self._live:
-                self._file.flush()
+            try:
+                self._add(self._writer, topic, datatype, definition, data, max(0, round(stamp * 1e9)), latched)
+                if self._live:
+                    self._file.flush()
+            except OSError as error:
+                self._give_up(error)
+
+    def _add(self, writer: Writer, topic: str, datatype: str, definition: str, data: bytes, time: int, latched: bool) -> None:
+        if datatype not in self._schemas:
+            self._schemas[datatype] = writer.register_schema(datatype, SchemaEncoding.ROS2, definition.encode())
+        if topic not in self._channels:
+            metadata = {"offered_qos_profiles": LATCHED_QOS} if latched else {}
+            self._channels[topic] = writer.register_channel(topic, "cdr", self._schemas[datatype], metadata)
+        count = self.counts[topic] = self.counts.get(topic, 0) + 1
+        writer.add_message(self._channels[topic], log_time=time, publish_time=time, sequence=count, data=data)
+
+    def _give_up(self, error: OSError) -> None:
+        """Write no more; with the lock, or before anybody else can write."""
+        self.problem = f"{self.path} cannot be written: {error.strerror or error}"
+        log.error("the recording ends: %s", self.problem)
+        file, self._file, self._writer = self._file, None, None
+        if file is not None:
+            with contextlib.suppress(OSError):  # what is still buffered cannot be written either
+                file.close()

@@ -52,7 +52,8 @@ class SlowSettings:
 class SafetySettings:
     """What no motion may exceed; see ``config/safety.yaml`` for the fields. ``keep_out``: what :func:`keep_out_zone` makes, margins included.
 
-    ``rules`` are sentences about the order of acts, which the agent's loop holds every plan and call against.
+    ``rules`` are sentences about the order of acts, which the agent's loop holds every plan and call against, and the tool server the calls of others.
+    ``approval`` holds for every caller; ``approval_others``, where it is stricter, for those that are not the operator's own task.
     """
 
     lower: Array
@@ -63,6 +64,7 @@ class SafetySettings:
     max_penetration: float = 0.001
     check_step: float = 0.004
     approval: str = "never"
+    approval_others: str = "motion"
     watchdog: WatchdogSettings = field(default_factory=WatchdogSettings)
     slow: SlowSettings = field(default_factory=SlowSettings)
     rules: tuple[str, ...] = ()
@@ -116,6 +118,7 @@ def parse_safety(data: Any) -> SafetySettings:
         "max_penetration",
         "check_step",
         "approval",
+        "approval_others",
         "watchdog",
         "slow",
         "rules",
@@ -130,9 +133,7 @@ def parse_safety(data: Any) -> SafetySettings:
     if not isinstance(zones, list):
         raise DeskhandError("config_error", "keep_out must be a list of boxes {name, xyz, rpy, size}.")
     margin = _number(data, "keep_out_margin", KEEP_OUT_MARGIN, 0.1)
-    approval = data.get("approval", "never")
-    if approval not in APPROVALS:
-        raise DeskhandError("config_error", f"approval is {approval!r}; valid: {', '.join(APPROVALS)}. (YAML reads a bare `off` or `no` as false.)")
+    approval, others = _approval(data, "approval", "never"), _approval(data, "approval_others", "motion")
     watchdog = _mapping(data.get("watchdog", {}), "watchdog")
     _only(watchdog, ("timeout", "hang_timeout", "status_timeout"), "watchdog")
     slow = _mapping(data.get("slow", {}), "slow")
@@ -149,6 +150,7 @@ def parse_safety(data: Any) -> SafetySettings:
         _number(data, "max_penetration", 0.001, 0.02),
         _number(data, "check_step", 0.004, 0.05),
         approval,
+        others,
         WatchdogSettings(_number(watchdog, "timeout", 1.0, 60.0), _number(watchdog, "hang_timeout", 5.0, 60.0), _number(watchdog, "status_timeout", 1.0, 60.0)),
         SlowSettings(_number(slow, "tcp_speed", 0.25, 10.0), _number(slow, "near", 0.03, 0.3), _number(slow, "near_people", 0.5, 3.0)),
         tuple(rules),
@@ -176,6 +178,13 @@ def _vector(value: Any, name: str) -> Array:
     if not good:
         raise DeskhandError("config_error", f"{name} must be three numbers, got {value!r}.")
     return np.asarray(value, dtype=float)
+
+
+def _approval(data: dict[str, Any], name: str, default: str) -> str:
+    value = data.get(name, default)
+    if value not in APPROVALS:
+        raise DeskhandError("config_error", f"{name} is {value!r}; valid: {', '.join(APPROVALS)}. (YAML reads a bare `off` or `no` as false.)")
+    return str(value)
 
 
 def _number(data: dict[str, Any], name: str, default: float, most: float) -> float:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 log = logging.getLogger(__name__)
 
+LATE = 0.5  # [s] beyond its own period, from which the watchdog takes itself for the one that stood still
+
 Died = Callable[[str, str], None]
 """Called with a node's name and why it is taken for dead, from the watchdog's thread."""
 
@@ -31,7 +33,8 @@ class Watchdog:
     """Watches the nodes it was told of, from their first heartbeat on. One that was never seen is reported, not held against anyone.
 
     A node that comes back under the same name with another pid is watched anew. A process of this host that is alive but silent
-    (stopped, or its executor blocked) is dead after ``hang_timeout`` as well.
+    (stopped, or its executor blocked) is dead after ``hang_timeout`` as well. While the watchdog's own process stood still (stopped, or the machine
+    suspended) it could hear nobody: that time counts as silence of no one.
     """
 
     def __init__(
@@ -131,14 +134,25 @@ class Watchdog:
             os.close(peer.pidfd)
             peer.pidfd = -1
 
+    def _forgive(self, late: float) -> None:
+        """Add the time [s] in which nobody could be heard to when each was heard last; with the lock."""
+        log.warning("the watchdog itself stood still for %.1f s", late)
+        now = self._clock()
+        for peer in self._peers.values():
+            peer.seen = min(now, peer.seen + late)
+
     def _run(self) -> None:
+        period, checked = min(self._timeout / 4, 0.1), self._clock()
         while not self._closing.is_set():
-            ready = {fd for fd, _ in self._poll.poll(int(1000 * min(self._timeout / 4, 0.1)))}
+            ready = {fd for fd, _ in self._poll.poll(int(1000 * period))}
             if self._wake_read in ready:
                 os.read(self._wake_read, 4096)
             news = []
             with self._lock:
                 now = self._clock()
+                if now - checked > period + LATE:
+                    self._forgive(now - checked)
+                checked = now
                 for name, peer in self._peers.items():
                     if peer.pidfd >= 0 and peer.pidfd in ready:
                         self._release(peer)

@@ -21,7 +21,7 @@ from deskhand.sim.spec import WorldSpec
 
 TIMESTEP = 0.002  # [s]
 FULL_TORQUE_ERROR = 0.02  # [rad] error at which a servo gives all its torque: the proportional gain of its position loop
-FINGER_STIFFNESS = 3000.0  # [N/m]
+FINGER_STIFFNESS = 3000.0  # [N/m] at a pad
 # Rotor inertia seen through the gears [kg m^2], for Dynamixel XM/XL servos about 0.2 % of the stall torque; the fingers' in [kg]
 ARMATURE_PER_TORQUE = 0.002
 FINGER_ARMATURE = 0.05
@@ -99,16 +99,16 @@ def _arm(spec: mujoco.MjSpec, robot: RobotModel) -> None:
         if geom.contype or geom.conaffinity:
             geom.group = HIDDEN_GROUP
             geom.condim, geom.solref = 4, [0.005, 1]
-            pad = geom.parent.name in gripper.links and geom.parent.name.endswith("finger_link")
+            pad = geom.parent.name in robot.finger_links
             geom.friction = [PAD_FRICTION if pad else 0.4, 0.005, 0.0001]
         else:
             geom.group = 1
     for joint in spec.joints:
         model_joint = robot.joints[joint.name]
         finger = joint.name in robot.fingers
-        joint.armature = FINGER_ARMATURE if finger else ARMATURE_PER_TORQUE * max(model_joint.effort, 2.0)
+        joint.armature = FINGER_ARMATURE * gripper.lever**2 if finger else ARMATURE_PER_TORQUE * max(model_joint.effort, 2.0)
         joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
-        _servo(spec, joint.name, FINGER_STIFFNESS if finger else model_joint.effort / FULL_TORQUE_ERROR, model_joint.effort)
+        _servo(spec, joint.name, FINGER_STIFFNESS * gripper.lever**2 if finger else model_joint.effort / FULL_TORQUE_ERROR, model_joint.effort)
     for name in robot.fingers[1:]:
         _, multiplier, offset = robot.joints[name].mimic or (gripper.joint, 1.0, 0.0)
         mimic = spec.add_equality(name=f"mimic {name}", type=mujoco.mjtEq.mjEQ_JOINT, name1=name, name2=gripper.joint, solref=[0.005, 1])
@@ -139,7 +139,7 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
     dof = {name: int(model.joint(name).dofadr[0]) for name in moving}
     actuator = {name: model.actuator(name).id for name in moving}
     _damp(model, dof, actuator)
-    fingers = tuple(model.body(robot.joints[name].child).id for name in robot.fingers)
+    fingers = tuple(model.body(link).id for link in robot.finger_links)
     arm_actuators = [actuator[name] for name in robot.arm.joints]
     return Built(
         spec=world,

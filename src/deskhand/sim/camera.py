@@ -27,13 +27,13 @@ def intrinsics_of(camera: CameraSpec) -> CameraIntrinsics:
     return CameraIntrinsics(camera.width, camera.height, focal, focal, (camera.width - 1) / 2, (camera.height - 1) / 2, camera.frame_id)
 
 
-def mounted(name_or_file: str) -> CameraSpec:
-    """A simulated camera as a file of ``config/cameras`` mounts it, on the world or on a link of the arm.
+def mounted(name_or_file: str, arm: str = "") -> CameraSpec:
+    """A simulated camera as a file of ``config/cameras`` mounts it, on the world or on a link of the arm; ``arm`` (its name) for the one that it has itself.
 
     Raises:
         DeskhandError: ``config_error``; see load_camera.
     """
-    mount = load_camera(name_or_file)
+    mount = load_camera(name_or_file, arm)
     return CameraSpec(mount.pose, link="" if mount.parent == "world" else mount.parent, frame_id=mount.child)
 
 

@@ -35,7 +35,7 @@ class Bus:
         self._simulation = simulation
         servos = JointServos(simulation, self._clock, reality)
         options: dict[str, Any] = {"link": port, "lock": simulation.lock, "sleep": self._sleep, "clock": self._clock, "latency": reality.read_latency}
-        self._emulator = make_emulator(kind, servos.all, faults=faults or WireFaults.share(reality.bad_frames, reality.seed), **options)
+        self._emulator = make_emulator(kind, servos.all, arm, faults=faults or WireFaults.share(reality.bad_frames, reality.seed), **options)
         self._served, self._served_at, self._until, self._heard = 0, 0.0, 0.0, float("-inf")
 
     def start(self) -> None:

@@ -113,7 +113,7 @@ class DrivenRobot:
         self.port = LoopPort(self.time, WireFaults.share(reality.bad_frames, reality.seed), BAUDS[kind])
         servos = JointServos(simulation, self.time, reality)
         options: dict[str, Any] = {"loop": self.port, "sleep": self.time.sleep, "clock": self.time, "seed": reality.seed, "latency": reality.read_latency}
-        self.emulator = make_emulator(kind, servos.all, **options)
+        self.emulator = make_emulator(kind, servos.all, simulation.arm, **options)
         self.bus = make_bus(arm.driver, kind, self.port, clock=self.time)
         self.driver = ArmDriver(RobotModel.load(arm), self.bus, self.time)
         self.gripper = DrivenGripper(self.driver)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import GripperConfig
 
 STALL_SPEED = 0.002  # [m/s] of a finger
 STALL_TIME = 0.15  # [s] of standing still before it counts
@@ -14,7 +14,7 @@ REACHED = 0.0006  # [m] of a finger
 
 @dataclass
 class HandCommand:
-    """A gripper command on its way; ``position`` [m] of a finger joint, ``force`` [N] of each finger."""
+    """A gripper command on its way; ``position`` [m or rad] of the driven joint, ``force`` [N] of each pad."""
 
     position: float
     force: float
@@ -52,15 +52,16 @@ class Hand:
             command.position = self.goal = measured
 
     def step(self, measured: float, speed: float) -> float:
-        """Finger position to command now [m]."""
+        """Position of the driven joint to command now [m or rad], given where it is and how fast it moves."""
         command = self.command
         if command is None:
             return self.goal
-        reach = self._gripper.speed * self._timestep
+        lever = self._gripper.lever
+        reach = self._gripper.speed * self._timestep / lever
         self.goal += min(max(command.position - self.goal, -reach), reach)
         if not command.done:
-            command.reached = abs(command.position - measured) < REACHED and abs(speed) < 10 * STALL_SPEED
-            if abs(measured - command.anchor) > STILL or self.goal != command.position:
+            command.reached = abs(command.position - measured) * lever < REACHED and abs(speed) * lever < 10 * STALL_SPEED
+            if abs(measured - command.anchor) * lever > STILL or self.goal != command.position:
                 command.anchor, command.still = measured, 0.0
             command.still += self._timestep
             command.stalled = not command.reached and command.still > STALL_TIME

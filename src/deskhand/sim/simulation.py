@@ -209,11 +209,12 @@ class Simulation:
             follower.cancel(read_positions(self.data.qpos[self._qpos], self.arm.resolution))
 
     def grip(self, position: float, force: float | None = None) -> HandCommand:
-        """Begin to move the fingers to ``position`` [m] (of a finger joint) with at most ``force`` [N] each."""
+        """Begin to move the fingers to ``position`` [m or rad] (of the driven joint) with at most ``force`` [N] each."""
         with self.lock:
             gripper = self.arm.gripper
             command = self._hand.start(position, gripper.force_default if force is None else force, self.finger_position())
-            self.model.actuator_forcerange[self._finger_actuator] = [-command.force, command.force]
+            effort = command.force * gripper.lever
+            self.model.actuator_forcerange[self._finger_actuator] = [-effort, effort]
             return command
 
     def cancel_grip(self, command: HandCommand) -> None:
@@ -222,7 +223,7 @@ class Simulation:
             self._hand.cancel(command, self.finger_position())
 
     def finger_position(self) -> float:
-        """Position [m] of the driven finger joint, as the mean of all fingers shows it."""
+        """Position [m or rad] of the driven finger joint, as the mean of all fingers shows it."""
         qpos = self.data.qpos
         return sum((float(qpos[index]) - offset) / scale for index, _, _, scale, offset in self._fingers) / len(self._fingers)
 
@@ -231,9 +232,10 @@ class Simulation:
         return np.asarray(self.data.xpos[self._tcp_body], dtype=float)
 
     def finger_force(self) -> float:
-        """Mean force of the finger drives [N], positive when they close."""
+        """Mean force of the pads by their drives [N], positive when they close."""
         forces = self.data.actuator_force
-        return -sum(math.copysign(float(forces[actuator]), forces[actuator] * scale) for _, _, actuator, scale, _ in self._fingers) / len(self._fingers)
+        efforts = sum(math.copysign(float(forces[actuator]), forces[actuator] * scale) for _, _, actuator, scale, _ in self._fingers)
+        return -efforts / len(self._fingers) / self.arm.gripper.lever
 
     # ------------------------------------------------------------ what is going on
 

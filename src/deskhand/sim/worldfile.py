@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from deskhand.arms.config import list_arms
+from deskhand.arms.config import list_arms, load_arm
 from deskhand.calibration.board import Board
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, look_at
@@ -71,7 +71,7 @@ def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "w
         if abs(x) > table[0] / 2 or abs(y) > table[1] / 2:
             raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
         objects.append(spec)
-    camera, seed = _camera(root.get("camera")), root.get("seed").whole(0)
+    camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
     return WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
 
 
@@ -132,7 +132,7 @@ def _board_to_dict(board: BoardSpec) -> dict[str, Any]:
     return {"name": board.board, "pose": board.pose.tolist(), **({"link": board.link} if board.link else {})}
 
 
-def _camera(field: Field) -> CameraSpec:
+def _camera(field: Field, arm: str) -> CameraSpec:
     if field.absent:
         return CameraSpec()
     field.mapping(CAMERA_KEYS)
@@ -141,7 +141,7 @@ def _camera(field: Field) -> CameraSpec:
     if not field.get("mount").absent:
         if not all(field.get(key).absent for key in ("position", "look_at", "pose", "link")):
             raise field.get("mount").error("a mount says where the camera is; give no pose beside it")
-        default = mounted(field.get("mount").text())
+        default = mounted(field.get("mount").text(), load_arm(arm).name)
     return CameraSpec(
         world_T_camera=_camera_pose(field, default),
         link=field.get("link").text(default.link),

@@ -10,9 +10,10 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
-from deskhand.skills.carry import lean_axis, ready
+from deskhand.skills.carry import ready
 from deskhand.skills.push import reach_along
 from deskhand.skills.put import Target, put_down
+from deskhand.skills.reach import lean_axis
 from deskhand.skills.spots import Spot, spots_at, spots_for_pose
 from deskhand.types import Scene, SceneObject, SkillResult
 

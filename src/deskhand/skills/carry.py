@@ -8,14 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.arms.model import RobotModel
+from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_about
-from deskhand.grasping.collision import opening
+from deskhand.grasping.collision import released_opening
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE
-from deskhand.motion.roll import arm_axis
 from deskhand.skills.base import HALTED, SkillContext
 from deskhand.skills.belief import Held
+from deskhand.skills.fixed_jaw import move_off
+from deskhand.skills.reach import UNREACHED
 from deskhand.skills.spots import Spot
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
 
@@ -29,7 +30,6 @@ LET_GO = 0.005  # [m] that they may have opened
 OPEN = 0.002  # [m] short of as wide as they go: nothing is between them
 MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
-UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 WRONG = 0.25  # share of its width that a look may be wrong by
 FLUSH = np.deg2rad(30.0)  # the pads turn a flat side that is off by less until it lies flat against them
 
@@ -41,23 +41,30 @@ def ready(ctx: SkillContext, what: str) -> tuple[Held, Scene]:
         raise DeskhandError("not_holding", "the hand is empty.", hint="Pick something first.")
     ctx.step(0.0, f"{what}: {held.object.id}")
     check_held(ctx, held)
-    held = ctx.belief.held = settled(held)
+    held = ctx.belief.held = settled(held, ctx.robot.arm.gripper)
     scene = ctx.belief.scene
     return held, scene if scene is not None else ctx.look()
 
 
-def settled(held: Held) -> Held:
-    """Where the object sits once the pads have closed on it: midway between them, with a flat side flat against them, as wide as they are apart."""
+def settled(held: Held, gripper: GripperConfig) -> Held:
+    """Where the object sits once the pads have closed on it: midway between them, with a flat side flat against them, as wide as they are apart.
+
+    A jaw that turns meets a deep object far in, and then stands wider open than the object is: what counts is by how much it differs from what was expected.
+    """
+    grasp = held.grasp
+    width = held.width
+    if gripper.one_sided:
+        width += abs(float((grasp.contacts[1] - grasp.contacts[0]) @ grasp.pose[:3, 1])) - grasp.width
     tcp_T_object = held.tcp_T_object.copy()
-    tcp_T_object[1, 3] = 0.0
+    tcp_T_object[1, 3] = gripper.tcp_offset(width)[1]
     size = np.asarray(held.object.size, dtype=float).copy()
     axis = int(np.argmax(np.abs(tcp_T_object[1, :3])))
     along = tcp_T_object[:3, axis] * np.sign(tcp_T_object[1, axis])
     off = float(np.arctan2(along[0], along[1]))  # about the approach
     if held.object.shape == "box" and abs(off) < FLUSH and abs(along[2]) < 0.2:
         tcp_T_object[:3, :3] = rotation_about([0, 0, 1], off) @ tcp_T_object[:3, :3]
-        if abs(size[axis] - held.width) < WRONG * size[axis]:
-            size[axis] = held.width
+        if abs(size[axis] - width) < WRONG * size[axis]:
+            size[axis] = width
     return replace(held, tcp_T_object=tcp_T_object, object=replace(held.object, size=size))
 
 
@@ -76,12 +83,6 @@ def check_held(ctx: SkillContext, held: Held) -> None:
         )
     if width > held.width + LET_GO:
         log.info("%s has turned between the fingers, which are %.1f mm apart, %.1f when it was picked", held.object.id, 1000 * width, 1000 * held.width)
-
-
-def lean_axis(ctx: SkillContext) -> Array | None:
-    """A point on the axis that an arm's hand can lean away from only; None for an arm whose hand leans any way."""
-    arm = ctx.robot.arm
-    return arm_axis(RobotModel.load(arm)) if arm.free_roll else None
 
 
 def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:
@@ -164,13 +165,17 @@ def release(ctx: SkillContext, held: Held) -> None:
     ctx.step(0.65, f"let {held.object.id} go")
     ctx.belief.disturb()
     width = max(held.width, ctx.width())
-    report = ctx.grip(float(opening(width, ctx.robot.arm.gripper)))
-    if report.width < min(width, ctx.robot.arm.gripper.width_max - OPEN) + 0.002:
+    gripper = ctx.robot.arm.gripper
+    opened = released_opening(width, gripper)
+    report = ctx.grip(opened)
+    if report.width < min(width, gripper.width_max - OPEN) + 0.002:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
     ctx.belief.released()
     ctx.detach()
+    allow = (("gripper", held.object.id),)
+    move_off(ctx, opened, width, allow)
     try:
-        ctx.rise(RISE, (("gripper", held.object.id),), least=0.2)
+        ctx.rise(RISE, allow, least=0.2)
     except DeskhandError as error:
         if error.code not in UNREACHED:
             raise

@@ -8,7 +8,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.coverage import Coverage
 from deskhand.skills.base import HOME, SkillContext, skill
-from deskhand.skills.carry import UNREACHED, check_held
+from deskhand.skills.carry import check_held
+from deskhand.skills.reach import UNREACHED
 from deskhand.skills.views import clear_pose, look_around
 from deskhand.types import MotionGoal, Plan, SkillResult
 

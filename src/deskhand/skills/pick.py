@@ -14,6 +14,7 @@ from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
+from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.second_look import same_object, seen_at_place, seen_lifted, united, way_apart
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 
@@ -114,6 +115,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     ctx.belief.disturb()
     trace.retreat = grasp.pose @ make_transform(translation=[0, 0, -_back(scene, item, grasp)])
     ctx.execute(approach)
+    move_onto(ctx, grasp, trace.touch)
     ctx.step(0.55, f"close on {item.id}")
     trace.closing, trace.closed = (item, grasp), None
     closed = ctx.grip(gripper.width_min, grasp.force or gripper.force_default)

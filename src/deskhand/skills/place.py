@@ -11,7 +11,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
-from deskhand.skills.carry import carry, lean_axis, ready, release
+from deskhand.skills.carry import carry, ready, release
+from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
 from deskhand.skills.second_look import BELOW_RIM, disturbed, inside_container, newcomer, same_object
 from deskhand.skills.spots import Spot, spots_in

@@ -9,7 +9,7 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.skills.base import SkillContext, SkillError, skill
-from deskhand.skills.carry import UNREACHED
+from deskhand.skills.reach import UNREACHED
 from deskhand.skills.second_look import disturbed, same_object
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
 
@@ -89,7 +89,7 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
     """
     gripper = ctx.robot.arm.gripper
     table = float(scene.table.pose[2, 3])
-    height = max(table + LOW + gripper.finger_depth, min(0.45 * (item.top - table), HIGHEST) + table)
+    height = max(table + LOW + float(gripper.tip_reach(gripper.width_min)), min(0.45 * (item.top - table), HIGHEST) + table)
     allow = tuple(("gripper", pushed.id) for pushed in (item, *others))
     above, down, along = _planned(ctx, start, end, way, height, allow)
     ctx.execute(above)
@@ -105,11 +105,13 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
 def _planned(ctx: SkillContext, start: Array, end: Array, way: Array, height: float, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, Plan]:
     """To above the start, down, and along, with the hand square to the way; all planned before anything moves."""
     across, down = np.array([-way[1], way[0], 0.0]), np.array([0.0, 0.0, -1.0])
+    gripper = ctx.robot.arm.gripper
+    closed = gripper.tcp_offset(gripper.width_min)
     last: DeskhandError | None = None
     for lift in (0.0, HIGHER):
         for closing in (across, -across, way, -way):
             turn = np.column_stack([np.cross(closing, down), closing, down])
-            first, then = (make_transform(turn, [point[0], point[1], height + lift]) for point in (start, end))
+            first, then = (make_transform(turn, np.array([point[0], point[1], height + lift]) - turn @ closed) for point in (start, end))
             over = first.copy()
             over[2, 3] += ABOVE
             try:

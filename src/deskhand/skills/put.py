@@ -13,10 +13,11 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
-from deskhand.skills.carry import carry, lean_axis, ready, release
+from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.evidence import ENOUGH, evidence_for, locate, shifted
 from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
+from deskhand.skills.reach import lean_axis
 from deskhand.skills.second_look import disturbed
 from deskhand.skills.spots import Spot, spots_at, spots_for_pose
 from deskhand.types import Scene, SceneObject, SkillResult, moved

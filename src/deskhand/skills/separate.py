@@ -9,8 +9,8 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
-from deskhand.skills.carry import UNREACHED
 from deskhand.skills.push import BEHIND, CLEAR, LONGEST, reach_along, stroke
+from deskhand.skills.reach import UNREACHED
 from deskhand.skills.second_look import disturbed, same_object
 from deskhand.types import Scene, SceneObject, SkillResult
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
-from deskhand.grasping.collision import finger_boxes, opening, palm_box
+from deskhand.grasping.collision import palm_box, released_opening
 from deskhand.grasping.surface import box_points, complete_surface
 from deskhand.skills.belief import Held
 from deskhand.skills.heights import CELL, HeightMap
@@ -184,10 +184,12 @@ def _held_points(held: Held) -> Array:
 
 def _hand_points(held: Held, gripper: GripperConfig) -> Array:
     """Surface of the hand when it has let go (N, 3), in the tcp frame."""
-    centres, halves = finger_boxes(gripper, np.atleast_1d(opening(held.width, gripper)))
-    parts = [box_points(2 * half, 0.008) + centre for centre, half in zip(centres[0], halves[0], strict=True)]
+    opened = released_opening(held.width, gripper)
+    parts = [part.points(box_points(2 * part.half[0], 0.008) + part.centre[0]) for part in gripper.finger_parts(np.atleast_1d(opened))]
     centre, half = palm_box(gripper)
-    return np.vstack([*parts, box_points(2 * half, 0.012) + centre])
+    hand = np.vstack([*parts, box_points(2 * half, 0.012) + centre])
+    gap = float(gripper.stand_off(np.array(opened), np.array(held.width)))
+    return np.vstack([hand, hand - [0.0, gap, 0.0]]) if gap else hand
 
 
 def _underside(points: Array) -> Array:

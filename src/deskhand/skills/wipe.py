@@ -32,9 +32,10 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     scene = ctx.scene() if ctx.belief.held is None else ctx.belief.scene or ctx.look()
     _check_free(scene, x, y, length, width)
     below, breadth, tool = _wiper(ctx)
+    closed = ctx.robot.arm.gripper.tcp_offset(ctx.width())
     height = float(scene.table.pose[2, 3]) + GAP + below
     path = _lines(x, y, length, width, breadth, height)
-    ways = [_poses(path, side) for side in (1, -1)]
+    ways = [_poses(path, side, closed) for side in (1, -1)]
     above = [ways[side][0].copy() for side in (0, 1)]
     for pose in above:
         pose[2, 3] += ABOVE
@@ -77,7 +78,7 @@ def _wiper(ctx: SkillContext) -> tuple[float, float, str]:
     if held is None:
         ctx.grip(gripper.width_min)
         return gripper.finger_depth, gripper.finger_breadth, "the closed fingers"
-    held = settled(held)
+    held = settled(held, gripper)
     corners = np.array([(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]) * np.asarray(held.object.size) / 2
     local = transform_points(held.tcp_T_object, corners)
     return max(float(local[:, 2].max()), gripper.finger_depth), float(np.ptp(local[:, 0])), held.object.id
@@ -94,7 +95,10 @@ def _lines(x: float, y: float, length: float, width: float, breadth: float, heig
     return np.array(ends)
 
 
-def _poses(path: Array, side: int) -> list[Array]:
-    """The hand looking down, closing along y: what it holds is broad along x. ``side``: 1 or -1, the same hand turned by half a turn."""
+def _poses(path: Array, side: int, middle: Array) -> list[Array]:
+    """The hand looking down, closing along y: what it holds is broad along x. ``side``: 1 or -1, the same hand turned by half a turn.
+
+    ``middle`` (3,) of the tcp frame, of what is between the pads, goes along the path.
+    """
     turn = np.column_stack([[1.0 * side, 0.0, 0.0], [0.0, -1.0 * side, 0.0], [0.0, 0.0, -1.0]])
-    return [make_transform(turn, point) for point in path]
+    return [make_transform(turn, point - turn @ middle) for point in path]

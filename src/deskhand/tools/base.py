@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -13,7 +14,7 @@ from deskhand.etp.approval import Approval
 from deskhand.etp.meaning import sentence_model
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
-from deskhand.etp.session import Session, Sink, nowhere
+from deskhand.etp.session import Guard, Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.memory.recorder import Memory
 from deskhand.robot import Connected, Robot
@@ -115,26 +116,29 @@ def make_session(
     memory: Memory | None = None,
     registry: Registry | None = None,
     approval: Approval | None = None,
+    guard: Guard | None = None,
     audit: Sink = nowhere,
     events: Sink = nowhere,
     lock_wait: float = 5.0,
     measured: Path | None = None,
+    folders: Sequence[Path] = (),
 ) -> Session:
     """A session on ``robot``, for a process of one's own (``LocalRobot``) and for the tool server alike.
 
     ``memory`` is open and stays the caller's; without one, and without a ``belief`` that has one, what happens is remembered as long as the session lives.
-    ``measured`` is the file that keeps latency and success of the tools over restarts.
+    ``folders``: that the operator named, tools read files from there alone. ``measured`` is the file that keeps latency and success of the tools over restarts.
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
 
     def context() -> ToolContext:
-        return ToolContext(robot, shared, placed=placed)
+        return ToolContext(robot, shared, placed=placed, folders=tuple(folders))
 
     return Session(
         registry or load_tools()[0],
         context,
         approval=approval,
+        guard=guard,
         audit=audit,
         events=events,
         lock_wait=lock_wait,

@@ -31,8 +31,12 @@ _DROP = {"down": math.pi / 2, "tilted": math.pi / 4, "forward": 0.0}
 _YAWS = tuple(np.linspace(0, math.pi, 6, endpoint=False))  # the hand is the same after half a turn
 
 
-def hand_poses(arm: ArmConfig, position: list[float], approach: str = "down", yaw: float | None = None) -> tuple[Array, ...]:
-    """world_T_tcp (4, 4) of every hand that fits: both rolls of a parallel gripper, and several yaws when none is wanted."""
+def hand_poses(arm: ArmConfig, position: list[float], approach: str = "down", yaw: float | None = None, width: float | None = None) -> tuple[Array, ...]:
+    """world_T_tcp (4, 4) of every hand that fits: both rolls, and several yaws when none is wanted.
+
+    ``position`` is that of the tcp; with a ``width`` [m] that of the middle between pads that are so far apart, which is another where one jaw turns.
+    """
+    middle = np.zeros(3) if width is None else arm.gripper.tcp_offset(width)
     point = np.asarray(position, dtype=float)
     base = arm.world_T_base[:3, 3]
     heading = 0.0 if approach == "down" else math.atan2(point[1] - base[1], point[0] - base[0])
@@ -44,5 +48,6 @@ def hand_poses(arm: ArmConfig, position: list[float], approach: str = "down", ya
     for angle in _YAWS if yaw is None else (yaw,):
         closing = rotation_about(forward, sign * angle) @ level
         for y in (closing, -closing):
-            poses.append(make_transform(np.column_stack([np.cross(y, forward), y, forward]), point))
+            turn = np.column_stack([np.cross(y, forward), y, forward])
+            poses.append(make_transform(turn, point - turn @ middle))
     return tuple(poses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,20 +13,24 @@ from deskhand.types import Image, JointState, SafetyStatus, Scene, Trajectory
 from deskhand.view.moment import DONE, FAILED, RUNS, WAITS, Hand, Moment, Question, Row, Task, Waiting
 
 KEPT_ROWS = 200
+SILENT = 3.0  # [s] wall time without a status of the safety node, which comes several times a second
 AGENT = "orchestrator"
 """What the callers of the agent's calls begin with."""
 
 
 class LiveSource:
-    """A :class:`deskhand.view.moment.Source`; every method may be called from any thread."""
+    """A :class:`deskhand.view.moment.Source`; every method may be called from any thread. ``clock`` is steady [s]."""
 
-    def __init__(self) -> None:
-        self._moment = Moment()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._heard_safety = clock, float("-inf")
+        self._moment = Moment(silent=True)
         self._lock = threading.Lock()
 
     def moment(self) -> Moment:
         """See Source."""
         with self._lock:
+            if (silent := self._clock() - self._heard_safety > SILENT) != self._moment.silent:
+                self._put(silent=silent)
             return self._moment
 
     def _put(self, **parts: Any) -> None:
@@ -68,6 +73,7 @@ class LiveSource:
     def on_safety(self, status: SafetyStatus) -> None:
         """The latched stop."""
         with self._lock:
+            self._heard_safety = self._clock()
             old = self._moment.safety
             if old is None or (old.stopped, old.code, old.reason) != (status.stopped, status.code, status.reason):
                 self._put(safety=status)

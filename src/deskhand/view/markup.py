@@ -31,6 +31,8 @@ def status(moment: Moment) -> str:
 def _status(moment: Moment) -> tuple[str, str]:
     if is_stopped(moment) and moment.safety is not None:
         return "#c92a2a", f"STOPPED: {moment.safety.reason or moment.safety.code}"
+    if moment.silent:
+        return "#c92a2a", "unknown: the safety node is not heard"
     if moment.waiting:
         return "#e8890c", f"waits for your leave: {moment.waiting[0].tool}{' (paused)' if moment.paused else ''}"
     if moment.question is not None:

@@ -90,6 +90,7 @@ class Moment:
         hands: grasps that are considered, best first, or that were made.
         plan: the motion that is planned or under way.
         paused: no new motion begins.
+        silent: nobody says whether the arm is stopped: the safety node is not heard.
     """
 
     time: float = 0.0
@@ -105,6 +106,7 @@ class Moment:
     question: Question | None = None
     safety: SafetyStatus | None = None
     paused: bool = False
+    silent: bool = False
 
 
 class Source(Protocol):
@@ -123,8 +125,8 @@ class Operator(Protocol):
     def tell(self, text: str) -> str:
         """Words to the task that runs: an answer, a correction."""
 
-    def decide(self, request: str, approve: bool) -> str:
-        """Approve or deny the call that waits under this id."""
+    def decide(self, request: str, approve: bool, grant: bool = False) -> str:
+        """Approve or deny the call that waits under this id; ``grant``: and approve the rest of its caller's session."""
 
     def stop(self) -> str:
         """Stop the arm, latched, and end the task."""

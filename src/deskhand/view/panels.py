@@ -69,6 +69,7 @@ class Controls:
         with gui.add_folder("Waits for your leave", visible=False) as self._leave:
             self._request = gui.add_html("")
             yes = gui.add_button("Approve", color="green", icon="check")
+            all_of = gui.add_button("Approve all of this caller", color="gray", icon="checks", hint="This call, and all others of its session, without asking.")
             no = gui.add_button("Deny", color="red", icon="x")
         with gui.add_form("Instruction") as self._instruction:
             self._words = gui.add_text("Do", "", hint="What the robot is to do, in words. Enter sends it.")
@@ -78,14 +79,15 @@ class Controls:
             self._question = gui.add_html("")
             self._told = gui.add_text("Say", "", hint="An answer, or a correction such as: no, the other cup.")
             say = gui.add_button("Say", icon="message")
-        self._connect(notices, yes, no, run, say)
+        self._connect(notices, (yes, all_of, no), run, say)
 
-    def _connect(self, notices: Notices, yes: Any, no: Any, run: Any, say: Any) -> None:
-        operator = self._operator
+    def _connect(self, notices: Notices, leave: tuple[Any, Any, Any], run: Any, say: Any) -> None:
+        operator, (yes, all_of, no) = self._operator, leave
         self._stop.on_click(notices.doing(operator.stop))
         self._reset.on_click(notices.doing(operator.reset))
         self._pause.on_click(notices.doing(lambda: operator.pause(not self._paused)))
         yes.on_click(notices.doing(lambda: operator.decide(self._asked, True)))
+        all_of.on_click(notices.doing(lambda: operator.decide(self._asked, True, grant=True)))
         no.on_click(notices.doing(lambda: operator.decide(self._asked, False)))
         self._instruction.on_submit(notices.doing(lambda: _send(self._words, operator.run)))
         self._telling.on_submit(notices.doing(lambda: _send(self._told, operator.tell)))

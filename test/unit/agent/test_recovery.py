@@ -164,6 +164,39 @@ def test_a_thing_that_comes_to_light_late_is_taken_up_too() -> None:
     assert robot.where() == DONE | {"ball_1": "bin_1"}
 
 
+def hidden_in_the_bin(robot: SymbolicDesk, name: str, color: str) -> dict[str, Any]:
+    return thing(name, color, on="bin_1") | {"relation": "in", "position": robot.objects["bin_1"]["position"], "hidden": True}
+
+
+@pytest.mark.parametrize(
+    "words", ["put everything into the tray", "put all the things in the tray", "put the red block into the bin and everything else into the tray"]
+)
+@pytest.mark.parametrize("shown", ["place_in", "check_goal"])
+def test_everything_is_what_is_there_at_the_end_also_what_lay_hidden_in_a_container(words: str, shown: str) -> None:
+    def reveal(robot: SymbolicDesk, name: str) -> None:
+        if name == shown and robot.objects["cup_1"]["support"] != "bin_1":
+            robot.objects["eraser_1"]["hidden"] = False
+
+    robot = desk(before=reveal)
+    robot.objects["cup_1"] |= {"support": "bin_1", "relation": "in", "position": robot.objects["bin_1"]["position"]}
+    robot.objects["eraser_1"] = hidden_in_the_bin(robot, "eraser_1", "white")
+    outcome = run(robot, words)
+    assert not robot.objects["eraser_1"].get("hidden")
+    assert robot.where()["eraser_1"] == "tray_1" if outcome.success else "eraser" in outcome.summary
+    assert outcome.success, outcome.summary
+
+
+def test_a_glimpse_between_walls_that_does_not_come_again_is_not_taken_for_a_thing() -> None:
+    def flicker(robot: SymbolicDesk, name: str) -> None:
+        after_check = len(robot.calls) > 1 and robot.calls[-2][0] == "check_goal"
+        robot.objects["can_9"]["hidden"] = not (name == "find_objects" and after_check)
+
+    robot = desk(before=flicker)
+    robot.objects["can_9"] = hidden_in_the_bin(robot, "can_9", "grey")
+    outcome = run(robot, "put everything into the tray")
+    assert outcome.success, outcome.summary
+
+
 def test_a_thing_that_nobody_asked_for_is_left_when_it_comes_to_light() -> None:
     def reveal(robot: SymbolicDesk, name: str) -> None:
         if name == "place_in":

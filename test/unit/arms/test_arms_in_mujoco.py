@@ -23,7 +23,7 @@ def compiled(robot: RobotModel) -> mujoco.MjModel:
 def random_joints(robot: RobotModel, rng: np.random.Generator) -> dict[str, float]:
     """Within the limits, the fingers alike."""
     joints = {name: rng.uniform(low, high) for name, (low, high, _, _) in robot.limits.items()}
-    return joints | {"right_finger": joints["left_finger"]}
+    return joints | dict.fromkeys(robot.fingers, joints[robot.arm.gripper.joint])
 
 
 def set_joints(model: mujoco.MjModel, data: mujoco.MjData, joints: dict[str, float]) -> None:
@@ -77,7 +77,7 @@ def test_named_poses_are_free_of_collision_and_agree_with_the_srdf(arm: str, nam
     robot = RobotModel.load(load_arm(arm))
     named = robot.arm_joints(robot.arm.named_poses[name])
     finger = robot.arm.gripper.position_of(robot.arm.gripper.width_max)
-    joints = named | {"left_finger": finger, "right_finger": finger}
+    joints = named | dict.fromkeys(robot.fingers, finger)
     model = compiled(robot)
     data = mujoco.MjData(model)
     set_joints(model, data, joints)

@@ -79,3 +79,13 @@ def test_a_wrong_driver_section_says_what_is_wrong(change: dict[str, object], sa
     assert read_driver(good, ("a", "b")).servos["b"].pulse_of(0.0) == pytest.approx(500)
     with pytest.raises(ValueError, match=said):
         read_driver({**good, **change}, ("a", "b"))
+
+
+def test_an_overloaded_gripper_holds_on_and_an_overloaded_joint_stops_the_arm() -> None:
+    watch = HealthWatch(HealthLimits(), {1: "elbow_flex", 6: "gripper"})
+    for _ in range(3):
+        watch.take(6, Health(30.0, 12.0, 0.2, strained=True))
+    assert watch.fault() == ""
+    for _ in range(3):
+        watch.take(1, Health(30.0, 12.0, 0.2, strained=True))
+    assert watch.fault() == "elbow_flex is overloaded"

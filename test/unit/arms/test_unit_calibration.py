@@ -28,21 +28,27 @@ class User:
     def say(self, text: str) -> None:
         self.asked.append(text)
 
-    def confirm(self, text: str) -> bool:
-        if "LET GO" in text:
+    def act(self, key: str, text: str) -> None:
+        raise AssertionError(key)
+
+    def choose(self, key: str, text: str, options: tuple[str, ...], default: str) -> str:
+        raise AssertionError(key)
+
+    def confirm(self, key: str, text: str) -> bool:
+        if key == "offsets":
             assert all(servo.torque for servo in self.rig.emulator.servos.values())
-        if "Is it in its pose" in text:
+        if key == "offsets.pose":
             for config, angle in zip(SERVOS, self.pose - ASKEW, strict=True):
                 servo = self.rig.emulator.servos[config.id]
                 assert not servo.torque
                 servo.shaft.position = config.pulse_of(angle)
             self.rig.run(0.3)
         self.asked.append(text)
-        return not (self.no and self.no in text)
+        return key != self.no
 
-    def number(self, text: str, default: float | None) -> float:
+    def number(self, key: str, text: str, default: float | None) -> float:
         if default is not None:
-            return default + 2.0 if text.startswith("link1") else default
+            return default + 2.0 if key == "lengths.link1" else default
         ticks = float(text.split("at ")[1].split(";")[0])
         return 1000 * float(np.interp(ticks, list(WIDTHS), list(WIDTHS.values())))
 
@@ -78,7 +84,7 @@ def test_without_a_yes_nothing_moves_or_lets_go() -> None:
     rig = ready()
     before = {number: servo.position() for number, servo in rig.emulator.servos.items()}
     user = User(rig)
-    user.confirm = lambda text: False  # type: ignore[method-assign]
+    user.confirm = lambda key, text: False  # type: ignore[method-assign]
     with pytest.raises(DeskhandError, match="nothing was measured"):
         calibrated(user)
     rig.run(1.0)
@@ -100,7 +106,7 @@ def test_the_gripper_moves_slowly() -> None:
         return there
 
     rig.step = watched  # type: ignore[method-assign]
-    calibrated(User(rig, no="servos will LET GO"))
+    calibrated(User(rig, no="offsets"))
     assert 0 < fastest < 0.02
 
 

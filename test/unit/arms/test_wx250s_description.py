@@ -81,6 +81,30 @@ def test_ros2_control_commands_every_driven_joint(mode: str) -> None:
     assert commanded == {**dict.fromkeys([*ARM.joints, ARM.gripper.joint], True), **following}
 
 
+def test_the_vendors_hardware_is_asked_for_no_more_states_than_it_offers() -> None:
+    """XSHardwareInterface exports position and velocity, the finger's velocity from beyond the end of its memory, and no effort."""
+    hardware = ElementTree.fromstring(urdf_text(ARM, "hardware")).find("ros2_control")
+    assert hardware is not None and hardware.findtext("hardware/plugin") == "interbotix_xs_ros_control/XSHardwareInterface"
+    told = {item.attrib["name"]: item.text for item in hardware.findall("hardware/param")}
+    assert (told["group_name"], told["gripper_name"], told["joint_states_topic"]) == ("arm", "gripper", "joint_states")
+    for mode, states in (("hardware", {"position"}), ("mock", {"position", "velocity", "effort"}), ("gazebo", {"position", "velocity", "effort"})):
+        system = ElementTree.fromstring(urdf_text(ARM, mode)).find("ros2_control")
+        assert system is not None
+        for joint in system.findall("joint"):
+            if joint.find("command_interface") is not None:
+                assert {state.attrib["name"] for state in joint.findall("state_interface")} == states, (mode, joint.attrib["name"])
+
+
+def test_the_second_finger_counts_as_the_vendors_joint_states_do_and_is_where_it_is() -> None:
+    root = ElementTree.fromstring(urdf_text(ARM, "hardware"))
+    right = next(joint for joint in root.findall("joint") if joint.attrib["name"] == "right_finger")
+    limit, mimic, axis = right.find("limit"), right.find("mimic"), right.find("axis")
+    assert limit is not None and mimic is not None and axis is not None
+    assert (float(limit.attrib["lower"]), float(limit.attrib["upper"])) == (-0.037, -0.015)
+    outward = float(axis.attrib["xyz"].split()[1]) * float(mimic.attrib["multiplier"])
+    assert outward == -1.0, "it moves to -y as the left one moves to +y"
+
+
 def test_an_unknown_ros2_control_mode_is_refused() -> None:
     with pytest.raises(DeskhandError, match="mock, hardware, gazebo") as caught:
         urdf_text(ARM, "real")

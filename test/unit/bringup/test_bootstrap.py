@@ -58,7 +58,9 @@ def test_missing_system_packages_are_named_as_debian_names_them(bootstrap: Modul
     monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
     monkeypatch.setattr(bootstrap, "has_egl", lambda: False)
     bare = python((3, 11), pip=False, headers=False)
-    assert bootstrap.missing_packages(bare) == ["python3.11-venv", "python3.11-dev", "g++", "make", "libegl1", "libgl1-mesa-dri"]
+    names = ["python3.11-venv", "python3.11-dev", "g++", "make", "libegl1", "libgl1-mesa-dri"]
+    assert bootstrap.missing_packages(bare, with_ros=False) == names
+    assert set(bootstrap.missing_packages(bare, with_ros=True)) == {*names, "python3-colcon-common-extensions"}
 
 
 def test_without_root_the_one_line_to_run_is_printed(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +95,18 @@ def test_the_real_message_packages_are_used_where_they_are(bootstrap: ModuleType
 
     assert built(True) == ["deskhand_interfaces", "nav2_msgs", "tf2_msgs"]
     assert built(False) == ["deskhand_interfaces", "control_msgs", "nav2_msgs", "tf2_msgs"]
+
+
+def test_the_libraries_are_those_that_fit_the_ros_that_is_sourced(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(bootstrap, "numpy_of_ros", lambda distro, python: 1)
+    assert bootstrap.Setup(python((3, 10)), True).lock("libraries").name == "py310-aarch64-numpy1.txt"
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: "x86_64")
+    assert bootstrap.Setup(python((3, 11)), False).lock("libraries").name == "py311-x86_64-numpy2.txt"
+    assert bootstrap.Setup(python((3, 11)), False).lock("ros").name == "ros-py311-x86_64.txt"
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: "riscv64")
+    with pytest.raises(bootstrap.SetupError, match="py312-riscv64-numpy1; there are: py310-aarch64-numpy1"):
+        bootstrap.Setup(python((3, 12)), True).lock("libraries")
 
 
 @pytest.mark.parametrize("numpy", ["numpy/_core", "numpy/core"])
@@ -163,4 +177,4 @@ def test_the_python_that_is_asked_for_is_the_only_one_looked_at(bootstrap: Modul
 def test_every_make_target_is_in_the_help() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     targets = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  make ")}
-    assert targets == {"help", "setup", "demo", "test", "test-page", "lint", "clean"}
+    assert targets == {"help", "setup", "demo", "test", "test-page", "lint", "lock", "check-lock", "clean"}

@@ -10,18 +10,21 @@ from pathlib import Path
 import pytest
 import yaml
 
+from deskhand.arms.bringup import INTERBOTIX
+from deskhand.arms.config import load_arm
 from deskhand.bringup import PARAMETERS, STACK, GazeboWorld, NodeSpec, StackOptions, gazebo_nodes, robot_nodes, sim_nodes
 from deskhand.cameras.bringup import CAMERAS
 from deskhand.environment import workstation_defaults
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.safety.settings import load_safety
 
 NODES = Path(__file__).resolve().parents[3] / "src/deskhand/nodes"
 
 
-def declared(name: str) -> set[str]:
+def declared(executable: str) -> set[str]:
     """Names that the node's parameter dataclass declares, read from the source: no ROS is needed."""
-    tree = ast.parse((NODES / f"{name}_node.py").read_text())
+    tree = ast.parse((NODES / f"{executable}.py").read_text())
     kinds = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.endswith("Parameters")]
     fields = [item.target for kind in kinds for item in kind.body if isinstance(item, ast.AnnAssign)]
     return {"use_sim_time", *(field.id for field in fields if isinstance(field, ast.Name))}
@@ -41,14 +44,14 @@ def test_every_node_has_its_module_with_a_main() -> None:
 
 def test_every_parameter_is_one_that_its_node_declares() -> None:
     for spec in all_specs():
-        assert set(spec.parameters) <= declared(spec.name), spec.name
+        assert set(spec.parameters) <= declared(spec.executable), spec.name
 
 
 def test_the_parameter_file_speaks_of_nodes_and_parameters_that_exist() -> None:
     for key, value in yaml.safe_load(resource_path(PARAMETERS).read_text()).items():
         name = key.removeprefix("/**/")
         assert name in (*STACK, "sim")
-        assert set(value["ros__parameters"]) <= declared(name)
+        assert set(value["ros__parameters"]) <= declared(f"{name}_node")
 
 
 def test_simulation_and_robot_run_the_same_stack() -> None:
@@ -58,6 +61,18 @@ def test_simulation_and_robot_run_the_same_stack() -> None:
     for name in STACK:
         assert simulated[name].parameters["use_sim_time"] is True
         assert real[name].parameters["use_sim_time"] is False
+
+
+def test_a_robot_has_transforms_also_where_robot_state_publisher_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    ours = robot_nodes(StackOptions(namespace="left"))[0]
+    assert (ours.name, ours.package, ours.namespace) == ("robot_state_publisher", "deskhand", "left")
+    assert ours.command()[:3] == [sys.executable, "-m", "deskhand.nodes.state_publisher_node"]
+    (tmp_path / "share/robot_state_publisher").mkdir(parents=True)
+    (tmp_path / "share/robot_state_publisher/package.xml").touch()
+    real = robot_nodes(StackOptions(namespace="left"))[0]
+    assert real.command()[:4] == ["ros2", "run", "robot_state_publisher", "robot_state_publisher"]
+    assert (real.name, real.parameters) == (ours.name, ours.parameters)
 
 
 def test_the_world_is_told_to_the_simulation_alone(tmp_path: Path) -> None:
@@ -138,7 +153,45 @@ def test_a_driver_of_ros2_control_comes_with_its_controllers_and_its_urdf() -> N
     assert started == ["joint_state_broadcaster", "arm_controller", "gripper_controller"]
     assert specs["spawner"].once
     assert "mock_components/GenericSystem" in str(specs["robot_state_publisher"].parameters["robot_description"])
+    assert "--ros-args" in specs["controller_manager"].command()
     assert "ros2_control" not in str(robot_nodes(StackOptions())[0].parameters["robot_description"]).replace("ros2_control_mode", "")
+
+
+def test_the_vendors_stack_of_the_wx250s_comes_whole_and_nobody_else_publishes_joint_states() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(driver="ros2_control", namespace="wx250s"))}
+    sdk = specs["xs_sdk"]
+    assert (sdk.package, sdk.executable, sdk.namespace) == ("interbotix_xs_sdk", "xs_sdk", "wx250s")
+    assert list(specs).index("xs_sdk") < list(specs).index("controller_manager")
+    assert sdk.parameters["load_configs"] is False, "it would write into the servos for good"
+    motors, modes = (yaml.safe_load(Path(str(sdk.parameters[name])).read_text()) for name in ("motor_configs", "mode_configs"))
+    arm = load_arm("wx250s")
+    assert {name: motor["ID"] for name, motor in motors["motors"].items() if name in arm.joints} == {
+        name: servo.id for name, servo in arm.driver.servos.items()
+    }
+    shadows = {motors["motors"][second]["ID"]: motors["motors"][first]["ID"] for first, told in motors["shadows"].items() for second in told["shadow_list"]}
+    assert shadows == arm.driver.dynamixel.shadows
+    assert motors["joint_order"] == [*arm.joints, "gripper"] and motors["groups"]["arm"] == list(arm.joints)
+    assert motors["grippers"]["gripper"]["left_finger"] == arm.gripper.joint and motors["joint_state_publisher"]["topic_name"] == "joint_states"
+    assert modes["groups"]["arm"]["operating_mode"] == "position" and modes["singles"]["gripper"]["operating_mode"] == "linear_position"
+    started = specs["spawner"].arguments[:2]
+    assert started == ("arm_controller", "gripper_controller") and "joint_state_broadcaster" not in specs["spawner"].arguments
+    told = yaml.safe_load(specs["controller_manager"].parameter_files[0].read_text())
+    assert "joint_state_broadcaster" not in told["/**/controller_manager"]["ros__parameters"]
+    for name, joints in (("arm_controller", list(arm.joints)), ("gripper_controller", [arm.gripper.joint])):
+        parameters = told[f"/**/{name}"]["ros__parameters"]
+        assert (parameters["joints"], parameters["command_interfaces"], parameters["state_interfaces"]) == (joints, ["position"], ["position"])
+    # its hardware interface makes a node of its own in that process: a name told to all would make it a second controller_manager
+    assert not any("__node:=" in part for part in specs["controller_manager"].command())
+
+
+def test_the_port_of_a_vendors_node_is_not_silently_ignored() -> None:
+    with pytest.raises(DeskhandError, match="none can be given") as caught:
+        robot_nodes(StackOptions(driver="ros2_control", port="/dev/ttyUSB0"))
+    assert "ttyDXL" in caught.value.hint
+
+
+def test_what_the_vendors_stack_does_is_said_where_it_is_chosen() -> None:
+    assert "MOVES THE ARM TO ITS SLEEP POSE" in INTERBOTIX and "INTERBOTIX" in (Path(__file__).resolve().parents[3] / "launch/robot.launch.py").read_text()
 
 
 def test_a_driver_of_ours_comes_with_its_node_and_its_port() -> None:
@@ -204,3 +257,27 @@ def test_the_operator_page_is_one_node_more_where_it_is_asked_for_and_has_nothin
     approval = {spec.name: spec.parameters.get("approval") for spec in asked}
     assert approval["tool_server"] == "motion" and all(value is None for name, value in approval.items() if name != "tool_server")
     assert "approval" not in next(spec for spec in plain if spec.name == "tool_server").parameters
+
+
+def test_leave_for_other_callers_is_the_safety_files_on_a_robot_and_none_in_simulation():
+    def server(nodes):
+        return next(spec for spec in nodes if spec.name == "tool_server").parameters
+
+    assert server(sim_nodes(StackOptions()))["approval_others"] == "never"
+    assert server(sim_nodes(StackOptions(approval_others="motion")))["approval_others"] == "motion"
+    assert "approval_others" not in server(robot_nodes(StackOptions(driver="mock"))) and load_safety().approval_others == "motion"
+    assert server(robot_nodes(StackOptions(driver="mock", approval_others="always")))["approval_others"] == "always"
+
+
+def test_the_arms_own_wrist_camera_is_what_all_nodes_are_given() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(arm="jetarm", driver="hiwonder_rrc", camera="orbbec", camera_mount="wrist"))}
+    assert specs["camera"].parameters["mount"] == specs["perception"].parameters["camera"] == "wrist_jetarm"
+    other = {spec.name: spec for spec in robot_nodes(StackOptions(arm="wx250s", camera_mount="wrist"))}
+    assert other["perception"].parameters["camera"] == "wrist"
+
+
+def test_the_vendors_camera_of_the_jetarm_has_a_name_for_its_topics() -> None:
+    specs = {spec.name: spec for spec in robot_nodes(StackOptions(arm="jetarm", camera="jetarm_vendor"))}
+    assert "camera" not in specs
+    assert ("camera/color/image_raw", "/depth_cam/rgb/image_raw") in specs["perception"].remappings
+    assert ("camera/aligned_depth_to_color/image_raw", "/depth_cam/depth/image_raw") in specs["perception"].remappings

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board, Corners
 from deskhand.calibration.handeye import HandView, Limits, calibrate
-from deskhand.calibration.poses import Guess, held_board, pose_set, scatter, tcp_poses, well_seen
+from deskhand.calibration.poses import Guess, default_board, held_board, link_poses, lying_board, pose_set, scatter, well_seen
 from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, make_transform, rotation_about, rotation_angle, transform_points
@@ -18,22 +19,30 @@ BOARD = Board()
 ON_DESK = make_transform(np.diag([1.0, -1.0, -1.0]), [-0.14, 0.12, 0.0])
 
 
-def guess_of(mounting):
-    return Guess(mounting, load_camera(mounting).pose, held_board(BOARD) if mounting == "fixed" else ON_DESK)
+def guess_of(mounting, arm="wx250s", board=BOARD):
+    mount = load_camera(mounting, arm)
+    if mounting == "fixed":
+        return Guess(mounting, mount.pose, held_board(board))
+    return Guess(mounting, mount.pose, ON_DESK if arm == "wx250s" else lying_board(load_arm(arm), board), mount.parent)
 
 
-def views_of(mounting, count=16, seed=0, joint_noise=0.0, pixel_noise=0.0, arm="wx250s", scale=1.0):
+def views_of(mounting, count=16, seed=0, joint_noise=0.0, pixel_noise=0.0, arm="wx250s", scale=1.0, board=BOARD):
     """Views without pictures: corners projected, through a camera that is off from where it was meant to be; and its true pose."""
-    rng, model, guess = np.random.default_rng(seed), RobotModel.load(arm), guess_of(mounting)
+    rng, model, guess = np.random.default_rng(seed), RobotModel.load(arm), guess_of(mounting, arm, board)
     camera = guess.camera @ make_transform(rotation_about(rng.normal(size=3), 0.05), rng.normal(0, 0.01, 3))
-    true = Guess(mounting, camera, guess.board @ make_transform(rotation_about(rng.normal(size=3), 0.05), rng.normal(0, 0.004, 3)))
+    moved = guess.board @ make_transform(rotation_about(rng.normal(size=3), 0.05), rng.normal(0, 0.004, 3))
+    true = Guess(mounting, camera, moved, guess.link)
     views = []
-    for joints in pose_set(model, guess, BOARD, LENS, count, rng, lambda _: True):
+    for joints in pose_set(model, guess, board, LENS, count, rng, lambda _: True):
         told = {name: value + rng.normal(0, joint_noise) for name, value in joints.items()}
-        points = transform_points(true.camera_T_board(model.tcp_pose(joints)), BOARD.points * scale)
+        points = transform_points(true.camera_T_board(hand_of(model, joints, guess)), board.points * scale)
         pixels = points[:, :2] / points[:, 2:] * LENS.fx + [LENS.cx, LENS.cy] + rng.normal(0, pixel_noise, (len(points), 2))
-        views.append(HandView(model.tcp_pose(told), Corners(np.arange(len(points)), pixels), scatter(model, told)))
+        views.append(HandView(hand_of(model, told, guess), Corners(np.arange(len(points)), pixels), scatter(model, told, guess.link)))
     return views, camera
+
+
+def hand_of(model, joints, guess):
+    return model.forward(joints)[guess.link or model.arm.tcp]
 
 
 def errors(result, camera):
@@ -51,6 +60,57 @@ def test_an_arm_with_five_joints_can_be_calibrated_too():
     views, camera = views_of("fixed", 20, arm="jetarm", joint_noise=np.radians(0.05), pixel_noise=0.1)
     shift, turn = errors(calibrate(views, BOARD, LENS, "fixed"), camera)
     assert shift < 0.002 and turn < np.radians(0.3)
+
+
+@pytest.mark.parametrize("arm", ["jetarm", "so101"])
+def test_wrist_cameras_of_small_arms_are_found_where_their_own_files_have_them(arm):
+    board = Board.parse(default_board(load_arm(arm), "wrist"))
+    views, camera = views_of("wrist", 20, arm=arm, board=board, joint_noise=np.radians(0.05), pixel_noise=0.1)
+    shift, turn = errors(calibrate(views, board, LENS, "wrist"), camera)
+    assert len(views) == 20 and shift < 0.002 and turn < np.radians(0.3)
+
+
+def test_a_wrist_camera_that_does_not_turn_with_the_last_joint_is_found_too():
+    """On a link before the roll of the hand: only the joints before it move the camera."""
+    arm = load_arm("jetarm")
+    board, model, rng = Board.parse(default_board(arm, "wrist")), RobotModel.load(arm), np.random.default_rng(2)
+    joints = model.arm_joints(arm.named_poses["home"])
+    links = model.forward(joints)
+    nominal = inverse(links["link4"]) @ links["tcp"] @ load_camera("wrist", "jetarm").pose
+    camera = nominal @ make_transform(rotation_about([1, 1, 0], 0.05), [0.01, -0.01, 0.005])
+    guess = Guess("wrist", nominal, lying_board(arm, board), "link4")
+    true, views = Guess("wrist", camera, guess.board, "link4"), []
+    for joints in pose_set(model, guess, board, LENS, 20, rng, lambda _: True):
+        points = transform_points(true.camera_T_board(hand_of(model, joints, guess)), board.points)
+        pixels = points[:, :2] / points[:, 2:] * LENS.fx + [LENS.cx, LENS.cy] + rng.normal(0, 0.1, (len(points), 2))
+        views.append(HandView(hand_of(model, joints, guess), Corners(np.arange(len(points)), pixels), scatter(model, joints, "link4")))
+    shift, turn = errors(calibrate(views, board, LENS, "wrist"), camera)
+    assert shift < 0.002 and turn < np.radians(0.3)
+
+
+def test_an_arm_without_room_says_why():
+    arm, board = load_arm("jetarm"), Board(7, 9, 0.05, 0.035)
+    guess = Guess("wrist", load_camera("wrist", "jetarm").pose, lying_board(arm, board), "tcp")
+    with pytest.raises(DeskhandError, match=r"of \d+ poses.* %") as caught:
+        pose_set(RobotModel.load(arm), guess, board, LENS, 4, np.random.default_rng(0), lambda _: True)
+    assert "--board 5x7@20/15mm" in caught.value.hint
+
+
+def test_the_jetarms_camera_is_where_the_vendor_has_it():
+    """Vendor: tool -> optical [[0,0,1,-0.101],[-1,0,0,0],[0,-1,0,0.045]], the tool's x out of the gripper and its z up when the hand is level."""
+    model, mount = RobotModel.load("jetarm"), load_camera("wrist", "jetarm")
+    level = model.arm_joints([0, -np.pi / 2, np.pi / 2, -np.pi / 2, 0])
+    links = model.forward(level)
+    tool = links["tcp"]
+    assert np.allclose(tool[:3, 2], [1, 0, 0], atol=1e-9)
+    vendor = make_transform(np.eye(3), tool[:3, 3]) @ np.array([[0, 0, 1, -0.101], [-1, 0, 0, 0], [0, -1, 0, 0.045], [0, 0, 0, 1]])
+    assert np.allclose(links[mount.parent] @ mount.pose, vendor, atol=1e-6)
+
+
+def test_wrist_means_the_arms_own_camera_where_it_has_one():
+    assert load_camera("wrist", "so101").parent == "gripper_link" and load_camera("wrist", "jetarm").parent == "tcp"
+    assert np.allclose(load_camera("wrist", "wx250s").pose, load_camera("wrist").pose)
+    assert np.allclose(load_camera("fixed", "jetarm").pose, load_camera("fixed").pose)
 
 
 def test_a_picture_taken_while_the_arm_moved_is_left_out():
@@ -133,15 +193,15 @@ def test_hands_are_computed_all_at_once_as_one_by_one():
         model = RobotModel.load(arm)
         samples = np.random.default_rng(0).uniform(-1, 1, (4, len(model.arm.joints)))
         expected = [model.tcp_pose(model.arm_joints(sample)) for sample in samples]
-        assert np.allclose(tcp_poses(model, samples), expected)
+        assert np.allclose(link_poses(model, samples), expected)
 
 
-@pytest.mark.parametrize(("mounting", "seed"), [("fixed", 21), ("wrist", 22)])
-def test_rendered_boards_and_noisy_joints_give_the_camera_within_2_mm_and_03_degrees(mounting, seed):
+@pytest.mark.parametrize(("mounting", "seed", "arm"), [("fixed", 21, "wx250s"), ("wrist", 22, "wx250s"), ("wrist", 23, "jetarm"), ("wrist", 24, "so101")])
+def test_rendered_boards_and_noisy_joints_give_the_camera_within_2_mm_and_03_degrees(mounting, seed, arm):
     pytest.importorskip("mujoco")
     from deskhand.bench.calibration.handeye import rehearse
 
-    result = rehearse(mounting, [seed], count=24, joint_noise=np.radians(0.1))[0]
+    result = rehearse(mounting, [seed], count=24, joint_noise=np.radians(0.1), arm=arm)[0]
     assert result.shift < 0.002 and result.turn < np.radians(0.3)
     assert result.shift < 2.5 * result.result.shift_sigma and result.turn < 2.5 * result.result.turn_sigma  # what it says of itself is true
     assert np.radians(0.07) < result.result.joint_sigma < np.radians(0.13)
@@ -167,7 +227,7 @@ def test_what_it_says_of_itself_holds_for_other_joints_and_other_corners(mountin
 def test_a_hand_scatters_as_its_joints_let_it():
     model, rng = RobotModel.load("wx250s"), np.random.default_rng(5)
     joints = dict(zip(model.arm.joints, rng.uniform(-0.6, 0.6, 6), strict=True))
-    hands = tcp_poses(model, np.array(list(joints.values())) + rng.normal(0, 1e-3, (4000, 6)))
+    hands = link_poses(model, np.array(list(joints.values())) + rng.normal(0, 1e-3, (4000, 6)))
     off = inverse(model.tcp_pose(joints)) @ hands
     seen = np.cov(np.column_stack([Rotation.from_matrix(off[:, :3, :3]).as_rotvec(), off[:, :3, 3]]).T) / 1e-6
     assert np.allclose(seen, scatter(model, joints), atol=0.08 * np.abs(seen).max())

@@ -105,6 +105,17 @@ class Bench:
             bench.leave("at last")
             return {"total": 4.0}
 
+        @tool(**PLACE, examples=[("Leave", {"how": "exit"})])
+        def leave(ctx: ToolContext, how: Annotated[str, Field(max_length=20, description="exit or interrupt")]) -> Sum:
+            """Try to end the process that runs it."""
+            raise SystemExit(3) if how == "exit" else KeyboardInterrupt
+
+        @tool(**{**PLACE, "group": "execution", "unit": "closed_loop_recovery"}, lenient=True, examples=[("Halt", {})])
+        def halt(ctx: ToolContext, reason: Annotated[str, Field(max_length=5, description="why")] = "") -> Sum:
+            """Halt whatever is said with it."""
+            bench.ended.append(f"halt {reason}".strip())
+            return {"total": 5.0}
+
         @tool(**PLACE, timeout=0.1, examples=[("Polite", {})])
         def polite(ctx: ToolContext) -> Sum:
             """Take too long, but stop when told to."""
@@ -146,7 +157,7 @@ class Bench:
             bench.ended.append("let go")
             return {"total": 7.0}
 
-        self.tools = (everything, hold, look, think, stubborn, polite, give, tell, ask_model, let_go)
+        self.tools = (everything, hold, look, think, stubborn, polite, give, tell, ask_model, let_go, leave, halt)
 
     def enter(self):
         with self.lock:

@@ -24,7 +24,7 @@ def test_five_thousand_invalid_calls_are_refused_the_field_is_named_and_nothing_
     random_ = random.Random(0)
     registry = load_tools(others=False)[0]
     registry.add(everything)
-    cases = [(card, dict(example.arguments)) for card in registry.cards() for example in card.examples]
+    cases = [(card, dict(example.arguments)) for card in registry.cards() if not card.lenient for example in card.examples]
     cases.append((registry.get("everything").card, RIGHT))
     with Session(registry, lambda: ToolContext(Untouched(), Untouched())) as session:
         for number in range(5000):

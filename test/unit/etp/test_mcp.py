@@ -120,6 +120,24 @@ def test_motion_obeys_the_approval_mode_whatever_the_client_says(bench):
     assert bench.most == 0 and not given.is_error
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_client_is_named_with_its_session_and_cannot_pass_for_the_operators_task(bench, mode):
+    import mcp_types
+
+    names = []
+
+    async def work(client):
+        return [await client.call_tool("hold", {}) for _ in range(2)]
+
+    approval = Approval("never", lambda request, gone: bool(names.append(request.caller)), others="motion")
+    with make_session(*bench.tools, approval=approval) as session:
+        for name in ("orchestrator/offline", "agent"):
+            results = with_client(session, work, mode=mode, client_info=mcp_types.Implementation(name=name, version="1"))
+            assert all(result.is_error for result in results)
+    assert len(names) == 4 and names[0] == names[1] and names[2] == names[3] and names[0] != names[2]
+    assert names[0].startswith("mcp/orchestrator-offline#") and names[2].startswith("mcp/agent#")
+
+
 def test_a_client_that_cancels_stops_the_tool(session, bench):
     async def work(client):
         call = asyncio.ensure_future(client.call_tool("hold", {}))

@@ -264,3 +264,42 @@ def test_when_the_audit_log_cannot_be_written_nothing_runs(bench):
         result = session.invoke("hold", {})
     assert result.code == "internal_error" and "audit" in result.message
     assert bench.ended == []
+
+
+def test_other_callers_than_the_operators_task_may_need_more_leave_and_a_grant_is_for_one_caller(bench):
+    bench.go.set()
+    approval = Approval("never", others="motion")
+    with bench_session(bench, approval=approval) as session:
+        assert session.invoke("hold", {}, caller="orchestrator/offline").ok
+        for caller in ("", "mcp/agent#1", "orchestratorx", "mcp/orchestrator/"):
+            assert session.invoke("hold", {}, caller=caller).code == "permission_denied"
+            assert session.invoke("think", {}, caller=caller).ok
+        approval.grant("mcp/agent#1")
+        assert approval.granted == ("mcp/agent#1",)
+        assert session.invoke("hold", {}, caller="mcp/agent#1").ok and not session.invoke("hold", {}, caller="mcp/agent#2").ok
+        assert approval.revoke() == ("mcp/agent#1",)
+        assert session.invoke("hold", {}, caller="mcp/agent#1").code == "permission_denied"
+    with pytest.raises(DeskhandError, match="without a name"):
+        approval.grant("")
+    assert Approval("always", others="motion").others == "always", "the stricter holds"
+    with pytest.raises(DeskhandError, match="approval mode"):
+        Approval("never", others="sometimes")
+
+
+def test_a_tool_that_tries_to_end_the_process_only_fails(bench):
+    with bench_session(bench) as session:
+        for how, name in (("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt")):
+            result = session.invoke("leave", {"how": how})
+            assert result.code == "tool_failed" and name in result.message
+        bench.go.set()
+        assert session.invoke("think", {}).ok
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"reason": "now"}, {"reason": "far too long"}, {"reason": 5}, {"cause": "fire"}, {"reason": "now", "x": [1]}, None, [1], "now"]
+)
+def test_a_lenient_tool_runs_whatever_is_said_with_it(bench, arguments):
+    with bench_session(bench) as session:
+        assert session.invoke("halt", arguments).ok
+    said = isinstance(arguments, dict) and arguments.get("reason") == "now"
+    assert bench.ended == ["halt now" if said else "halt"]

@@ -5,7 +5,7 @@ from desk_things import desk, one_of_each, thing
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, transform_points
-from deskhand.grasping.collision import finger_boxes, lowest_point, opening, palm_box
+from deskhand.grasping.collision import lowest_point, opening, palm_box
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.sampling import FRICTION
@@ -41,7 +41,7 @@ def assert_hand_is_free(grasp, item, others, floor=0.0):
     """No corner of the open hand below the table, no finger or palm inside the thing or its neighbours."""
     opened = opening(np.array([grasp.width]), ARM.gripper)
     assert lowest_point(grasp.pose[None], np.array([grasp.width]), ARM.gripper)[0] > floor
-    boxes = [(c, h) for c, h in zip(*(part[0] for part in finger_boxes(ARM.gripper, opened)), strict=True)] + [palm_box(ARM.gripper)]
+    boxes = [(part.centre[0], part.half[0]) for part in ARM.gripper.finger_parts(opened)] + [palm_box(ARM.gripper)]
     for other in (item, *others):
         points = transform_points(inverse(grasp.pose), complete_surface(other, 0.002).points)
         for centre, half in boxes:
@@ -103,8 +103,8 @@ def test_unnamed_points_of_the_cloud_are_in_the_way():
     assert blocked[0].clearance < free.clearance or abs(blocked[0].pose[1, 1]) < 0.5
     for grasp in blocked:
         local = transform_points(inverse(grasp.pose), clutter)
-        for centre, half in zip(*(part[0] for part in finger_boxes(ARM.gripper, opening(np.array([grasp.width]), ARM.gripper))), strict=True):
-            assert not inside_a_box(local, centre, half)
+        for part in ARM.gripper.finger_parts(opening(np.array([grasp.width]), ARM.gripper)):
+            assert not inside_a_box(local, part.centre[0], part.half[0])
 
 
 def test_a_thing_in_a_bin_can_be_grasped_between_the_walls():

@@ -7,7 +7,7 @@ from desk_things import EYE, desk
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import inverse, make_transform, rotation_rpy, transform_points
-from deskhand.grasping.collision import closing, finger_boxes
+from deskhand.grasping.collision import closing
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.surface import complete_surface
 from deskhand.grasping.turned import turned
@@ -57,8 +57,7 @@ def truly_held(grasp, name, item):
     points = transform_points(item.pose, samples(name, 0.0015)[0])
     met = closing(grasp.pose[None], np.array([grasp.opening]), ARM.gripper, points)
     local = transform_points(inverse(grasp.pose), points)
-    centres, halves = (part[0] for part in finger_boxes(ARM.gripper, np.array([grasp.opening])))
-    hit = [np.all(np.abs(local - centre) < half - 0.0015, axis=1).sum() for centre, half in zip(centres, halves, strict=True)]
+    hit = [np.all(np.abs(local - part.centre[0]) < part.half[0] - 0.0015, axis=1).sum() for part in ARM.gripper.finger_parts(np.array([grasp.opening]))]
     return float(met.width[0]), sum(hit)
 
 

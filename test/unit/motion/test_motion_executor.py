@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from motion_desk import MODEL, Desk, code_of, down, make_desk
 
+from deskhand.errors import DeskhandError
 from deskhand.motion.executor import Executor, Tolerances
 from deskhand.motion.timing import differences, time_path
 from deskhand.types import MotionGoal, Plan, PlanOptions, SafetyStatus
@@ -128,3 +129,18 @@ def test_timing_keeps_limits_of_any_path() -> None:
 def test_timing_is_not_much_slower_than_the_limits_ask() -> None:
     trajectory = time_path("a", np.array([[0.0], [2.0]]), np.array([np.pi]), np.array([5.0]))
     assert 2 * np.sqrt(2 / 5) <= trajectory.duration < 2 * np.sqrt(2 / 5) + 0.3
+
+
+def test_a_clock_that_jumps_halts_the_arm_and_says_so() -> None:
+    desk, plan = moving()
+    sleep = desk.clock.sleep
+
+    def jumping(seconds: float) -> None:
+        if desk.clock.now() > desk.arm.started + plan.trajectory.duration / 2 and desk.arm.trajectory is not None:
+            raise DeskhandError("clock_jumped", "ROS time went from 40.00 to 10.00 s.")
+        sleep(seconds)
+
+    desk.clock.sleep = jumping  # type: ignore[method-assign]
+    report = Executor(desk.arm, desk.clock, MODEL).execute(plan)
+    assert report.code == "clock_jumped" and desk.arm.cancels >= 1
+    assert 0.2 < report.progress < 0.95

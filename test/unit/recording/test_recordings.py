@@ -1,5 +1,8 @@
 """Files of recordings: read again, in time, also cut off; pictures come out as they went in."""
 
+import contextlib
+import resource
+
 import numpy as np
 import pytest
 
@@ -62,3 +65,34 @@ def test_depth_is_kept_to_the_millimetre_and_colour_nearly():
     assert np.abs(from_jpeg(to_jpeg(color)).astype(int) - color).max() < 12
     with pytest.raises(DeskhandError):
         depth_from_png(b"short")
+
+
+@contextlib.contextmanager
+def room_for(size):
+    """Files of this process may grow to ``size`` bytes: the operating system refuses more, as a full disk does."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path, live):
+    random = np.random.default_rng(0)
+    with room_for(200_000), McapFile(tmp_path / "a.mcap", live) as file:
+        for number in range(400):
+            text = {"data": random.bytes(2500).hex()}  # which packs to half
+            file.write("/words", messages.STRING, messages.DEFINITIONS[messages.STRING], text, float(number))
+        assert "File too large" in file.problem
+    assert "File too large" in file.problem
+    if live:
+        assert len(list(Recording(tmp_path / "a.mcap"))) > 20, "what was written before can be read"
+
+
+def test_a_disk_that_is_full_at_the_start_is_a_clear_error(tmp_path):
+    (tmp_path / "a.mcap").symlink_to("/dev/full")
+    with pytest.raises(DeskhandError, match="No space left") as caught:
+        McapFile(tmp_path / "a.mcap").open()
+    assert caught.value.code == "config_error"

@@ -12,12 +12,17 @@ from pathlib import Path
 import pytest
 
 from deskhand.errors import DeskhandError
-from deskhand.safety.audit import AuditLog, verify
+from deskhand.safety.audit import AuditCheck, AuditLog, check, verify
 from deskhand.safety.stop import SafetyStop
 from deskhand.safety.watchdog import Watchdog
 from deskhand.types import SafetyStatus
 
 HOST = socket.gethostname()
+
+
+@pytest.fixture(autouse=True)
+def own_ros_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
 
 
 class Deaths:
@@ -71,6 +76,20 @@ def test_silence_of_another_machine_is_death_and_a_new_beat_is_life() -> None:
         assert "no heartbeat" in watchdog.dead()["arm"]
         watchdog.beat("arm 1 elsewhere")
         assert not watchdog.dead()
+    finally:
+        watchdog.close()
+
+
+def test_a_watchdog_that_stood_still_blames_nobody_for_its_own_silence() -> None:
+    deaths, now = Deaths(), [0.0]
+    watchdog = Watchdog(["arm"], 0.4, deaths, clock=lambda: now[0])
+    watchdog.start()
+    try:
+        watchdog.beat("arm 1 elsewhere")
+        now[0] = 60.0  # as after SIGSTOP and SIGCONT, or a suspended machine
+        assert not deaths.news.wait(0.5)
+        now[0] = 60.45
+        assert deaths.news.wait(10.0), "who is silent from then on is"
     finally:
         watchdog.close()
 
@@ -168,13 +187,58 @@ def test_the_audit_log_survives_reopening_and_shows_tampering(tmp_path: Path) ->
     assert verify(path)[0] == 4
     lines = path.read_bytes().splitlines(keepends=True)
     assert json.loads(lines[1])["data"]["number"] == 1
-    for tampered in (lines[:1] + lines[2:], [lines[0], lines[1].replace(b'"number":1', b'"number":7'), *lines[2:]], [*lines[:3], lines[3][:-5]], lines[::-1]):
+    for tampered in (lines[:1] + lines[2:], [lines[0], lines[1].replace(b'"number":1', b'"number":7'), *lines[2:]], lines[::-1], lines[:3]):
         path.write_bytes(b"".join(tampered))
         with pytest.raises(DeskhandError, match="line") as caught:
             verify(path)
         assert caught.value.code == "config_error"
         with pytest.raises(DeskhandError), AuditLog(path):
             pass
+
+
+def test_lines_taken_off_the_end_are_missed_by_the_signed_head_and_a_forged_head_is_not_believed(tmp_path: Path) -> None:
+    path, key = tmp_path / "audit.jsonl", tmp_path / "audit.key"
+    with AuditLog(path, key) as log:
+        for number in range(5):
+            log.write("tool_call", {"number": number})
+    assert key.stat().st_mode & 0o077 == 0
+    whole, head = path.read_bytes(), Path(f"{path}.head").read_bytes()
+    assert check(path, key) == AuditCheck(5, check(path, key).last, head="signed")
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
+    assert "line 4 to 5" in check(path, key).problem
+    Path(f"{path}.head").write_bytes(head.replace(b'"lines":5', b'"lines":3'))
+    assert "not signed" in check(path, key).problem
+    Path(f"{path}.head").unlink()
+    assert not check(path, key).problem and check(path, key).head == "unsigned"
+    path.write_bytes(whole)
+    Path(f"{path}.head").write_bytes(head)
+    assert check(path, tmp_path / "no.key").head == "not checked"
+
+
+def test_half_a_last_line_is_put_aside_told_and_no_reason_not_to_start(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    with AuditLog(path) as log:
+        for number in range(3):
+            log.write("tool_call", {"number": number})
+    torn = b'{"data":{"number":3},"event":"tool_c'
+    with path.open("ab") as file:
+        file.write(torn)
+    assert check(path).torn == torn and not check(path).problem
+    with AuditLog(path) as log:
+        log.write("tool_call", {"number": 4})
+    assert verify(path)[0] == 5
+    assert [json.loads(line)["event"] for line in path.read_text().splitlines()] == ["tool_call"] * 3 + ["recovered", "tool_call"]
+    assert Path(f"{path}.torn-1").read_bytes() == torn
+
+
+def test_text_that_utf8_cannot_say_loses_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    odd = "half a pair \ud83d and \udc80, Würfel ✓"
+    with AuditLog(path) as log:
+        log.write("told", {"text": odd})
+    assert verify(path)[0] == 1
+    path.read_text(encoding="utf-8")
+    assert json.loads(path.read_bytes())["data"]["text"] == odd
 
 
 def test_each_audit_line_is_on_disk_when_write_returns(tmp_path: Path) -> None:

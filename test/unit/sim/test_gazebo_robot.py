@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from deskhand.arms.config import list_arms, load_arm
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import pose_from_xyz_rpy, rotation_angle
 from deskhand.recording.frames import COLOR, DEPTH, INFO
@@ -38,7 +39,7 @@ def test_controllers_joints_and_plugin_fit_together(arm: str) -> None:
     assert system is not None and system.findtext("hardware/plugin") == "gz_ros2_control/GazeboSimSystem"
     in_urdf = {joint.attrib["name"] for joint in root.findall("joint")}
     of_system = {joint.attrib["name"]: joint for joint in system.findall("joint")}
-    assert set(of_system) == {*config.joints, config.gripper.joint, config.gripper.mimic} and set(of_system) <= in_urdf
+    assert set(of_system) == {*config.joints, *RobotModel.load(config).fingers} and set(of_system) <= in_urdf
     starts = [float(of_system[name].findtext("state_interface[@name='position']/param") or "nan") for name in config.joints]
     assert starts == pytest.approx(config.named_poses["home"])
     (plugin,) = (item for item in root.iter("plugin") if item.attrib.get("name") == "gz_ros2_control::GazeboSimROS2ControlPlugin")
@@ -83,7 +84,7 @@ def test_a_camera_on_the_arm_is_carried_by_its_link() -> None:
 @pytest.mark.parametrize("arm", list_arms())
 def test_every_collision_of_a_finger_is_felt(arm: str) -> None:
     root = ElementTree.fromstring(robot_urdf(WorldSpec((), arm=arm)))
-    for name in ("left_finger_link", "right_finger_link"):
+    for name in finger_links(load_arm(arm)):
         link, extra = root.find(f"link[@name='{name}']"), root.find(f"gazebo[@reference='{name}']")
         assert link is not None and extra is not None
         assert len(extra.findall("sensor/contact/collision")) == len(link.findall("collision")) > 0
@@ -104,10 +105,13 @@ def test_fingers_stay_far_from_the_limits_of_their_joints_and_the_one_that_follo
     gripper = load_arm(arm).gripper
     limits = []
     for link in finger_links(load_arm(arm)):
+        if link == gripper.fixed_link:
+            continue
         (limit,) = (joint.find("limit") for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
         assert limit is not None
         for position in (0.0, gripper.position_of(gripper.width_min), gripper.position_of(gripper.width_max)):
             assert float(limit.attrib["lower"]) + 0.01 < position < float(limit.attrib["upper"]) - 0.01
         limits.append(limit)
-    driven, follower = limits
-    assert float(follower.attrib["effort"]) > 2 * float(driven.attrib["effort"])
+    driven, *followers = limits
+    for follower in followers:
+        assert float(follower.attrib["effort"]) > 2 * float(driven.attrib["effort"])

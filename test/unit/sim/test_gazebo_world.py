@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from deskhand.arms.config import load_arm
+from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, pose_from_xyz_rpy, rotation_angle
 from deskhand.meshes import load_mesh
@@ -140,7 +141,7 @@ def test_gazebos_own_parsers_take_the_world_and_the_arm(arm: str, tmp_path: Path
     model = ElementTree.fromstring(printed).find("model")
     assert model is not None
     joints = {joint.attrib["name"]: joint.attrib["type"] for joint in model.findall("joint")}
-    assert {name for name, kind in joints.items() if kind != "fixed"} == {*load_arm(arm).joints, "left_finger", "right_finger"}
+    assert {name for name, kind in joints.items() if kind != "fixed"} == {*load_arm(arm).joints, *RobotModel.load(load_arm(arm)).fingers}
     collisions = {item.attrib["name"] for item in model.iter("collision") if "name" in item.attrib}
     felt = {str(item.text) for item in model.iterfind(".//sensor/contact/collision")}
     assert felt and felt <= collisions  # what the contact sensors listen to is what the parser has made of the fingers

@@ -282,7 +282,7 @@ OURS = [card for card in REGISTRY.cards() if card.group in ("reasoning", "execut
 def test_every_tool_of_reasoning_and_execution_has_an_example_a_failure_and_scenarios():
     measured = Counter(item.tool for item in all_scenarios())
     assert min(sum(card.unit == unit for card in OURS) for group in ("reasoning", "execution") for unit in UNITS[group]) >= 2
-    assert [card.name for card in OURS if not card.examples or not card.failures] == []
+    assert [card.name for card in OURS if not card.examples or not (card.failures or card.lenient)] == [], "a lenient one takes anything"
     assert [card.name for card in OURS if not 2 <= measured[card.name] <= 4] == []
 
 

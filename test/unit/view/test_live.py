@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from deskhand.types import JointState, SafetyStatus, Scene, Table, Trajectory
+from deskhand.view import markup
 from deskhand.view.live import LiveSource
 from deskhand.view.moment import DONE, FAILED, RUNS, WAITS
 
@@ -106,3 +107,19 @@ def test_arm_and_gripper_may_come_apart_and_what_did_not_change_stays_the_same_o
     assert after.safety is before.safety and after.rows is before.rows and after.scene is not before.scene
     source.on_safety(SafetyStatus(True, "safety_stop", "pressed", 3.0))
     assert source.moment().safety.stopped
+
+
+def test_while_the_safety_node_is_silent_nobody_says_idle():
+    now = [100.0]
+    source = LiveSource(lambda: now[0])
+    assert "unknown" in markup.status(source.moment()), "nothing was heard yet"
+    source.on_safety(SafetyStatus(False, "", ""))
+    assert "idle" in markup.status(source.moment())
+    now[0] += 2.0
+    source.on_safety(SafetyStatus(False, "", ""))
+    now[0] += 2.0
+    assert "idle" in markup.status(source.moment())
+    now[0] += 2.0
+    assert "unknown" in markup.status(source.moment())
+    source.on_safety(SafetyStatus(True, "safety_stop", "a hand came near"))
+    assert "STOPPED" in markup.status(source.moment())

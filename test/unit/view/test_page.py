@@ -34,7 +34,7 @@ class Operator:
     def tell(self, text):
         return self._hear("tell", text)
 
-    def decide(self, request, approve):
+    def decide(self, request, approve, grant=False):
         return self._hear("decide", request, approve)
 
     def stop(self):

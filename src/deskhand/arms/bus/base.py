@@ -16,12 +16,14 @@ class Health:
         voltage: [V].
         load: share of the servo's greatest torque, 0 to 1.
         fault: what the servo itself complains about; empty for nothing.
+        strained: it has given much torque for long, and protects itself by giving less; it still holds.
     """
 
     temperature: float | None = None
     voltage: float | None = None
     load: float | None = None
     fault: str = ""
+    strained: bool = False
 
 
 @dataclass

@@ -39,4 +39,4 @@ def make_bus(config: DriverConfig, kind: str = "", port: str | Port = "", baud: 
         return FeetechBus(port, clock=clock, **bauds)
     from deskhand.arms.bus.dynamixel import DynamixelBus
 
-    return DynamixelBus(port, clock=clock, **bauds)
+    return DynamixelBus(port, clock=clock, layout=config.dynamixel, **bauds)

@@ -1,6 +1,7 @@
 """Feetech STS3215 servos (SO-101) by PyPI feetech-servo-sdk. 1 Mbaud, 4096 ticks a turn, values as sign and magnitude.
 
-Registers and the settings used with them are those of the STS series as lerobot uses it. Torque off goes with Lock 0, torque on with Lock 1.
+``FF FF id length instruction parameters check``, little-endian, length = parameters + 2, check = ~sum from id on. Registers and the settings used with them
+are those of the STS series as lerobot uses it. Torque off goes with Lock 0, torque on with Lock 1.
 """
 
 from __future__ import annotations
@@ -14,9 +15,35 @@ from deskhand.arms.bus.port import Port
 from deskhand.arms.bus.sdk import SdkBus, load_sdk
 
 BAUD = 1_000_000
+BAUDS = (1_000_000, 500_000, 250_000, 128_000, 115_200, 76_800, 57_600, 38_400)
+"""By the value of the register."""
+BROADCAST = 0xFE
+PING, READ, WRITE = 1, 2, 3
 TORQUE, ACCELERATION, LOCK, POSITION, LOAD = 40, 41, 55, 56, 60
 FASTEST = 3400  # [ticks/s]
-FAULTS = {1: "voltage", 2: "angle sensor", 4: "too hot", 8: "current", 32: "overload"}
+FAULTS = {1: "voltage", 2: "angle sensor", 4: "too hot", 8: "current"}
+OVERLOAD = 32
+
+
+class FeetechFormat:
+    """For :class:`deskhand.arms.bus.framing.Framer`."""
+
+    header = b"\xff\xff"
+    shortest = 6
+
+    def size(self, data: bytes) -> int:
+        """See framing."""
+        return data[3] + 4 if data[2] <= BROADCAST and data[3] >= 2 else 0
+
+    def valid(self, frame: bytes) -> bool:
+        """See framing."""
+        return ~sum(frame[2:-1]) & 0xFF == frame[-1]
+
+
+def packet(number: int, instruction: int, parameters: bytes = b"") -> bytes:
+    """A whole frame; a status frame has the error in place of the instruction."""
+    body = bytes((number, len(parameters) + 2, instruction)) + parameters
+    return b"\xff\xff" + body + bytes((~sum(body) & 0xFF,))
 
 
 def signed(value: int, bit: int) -> int:
@@ -39,7 +66,7 @@ class FeetechBus(SdkBus):
             return Health()
         load, volts, temperature, _, status = struct.unpack("<HBBBB", data)
         fault = ", ".join(name for bit, name in FAULTS.items() if status & bit)
-        return Health(temperature, volts / 10, min(1.0, abs(signed(load, 10)) / 1000), fault)
+        return Health(temperature, volts / 10, min(1.0, abs(signed(load, 10)) / 1000), fault, bool(status & OVERLOAD))
 
     def torque_on(self, servo: int) -> bool | None:
         """See base."""

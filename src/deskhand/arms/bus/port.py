@@ -9,9 +9,10 @@ import select
 import termios
 from typing import Any
 
+from deskhand.arms.bus.holders import Holder, holders
 from deskhand.errors import DeskhandError
 
-WRITE_TIMEOUT = 0.2  # [s]
+WRITE_TIMEOUT = 1.0  # [s] also of what was written at once, when this process had to wait for a processor meanwhile
 CHUNK = 4096
 
 
@@ -107,10 +108,23 @@ class Port:
         return DeskhandError("device_unavailable", f"{self.path} has gone ({why}).", retry=True, hint="Is it plugged in? It is taken again when it comes back.")
 
 
+def port_busy(path: str, found: list[Holder]) -> DeskhandError:
+    """That others (who of them can be seen) use the port, and the lines that end them."""
+    if not found:
+        return DeskhandError(
+            "device_busy", f"another process uses {path}.", retry=True, hint=f"Another user's process: `sudo fuser -v {path}` shows which. End it."
+        )
+    services = sorted({holder.unit for holder in found if holder.unit and not holder.of_user})
+    for_good = f" So that it does not come back with the next start: sudo systemctl disable {' '.join(services)}." if services else ""
+    lines = "; ".join(dict.fromkeys(holder.advice() for holder in found))
+    text = f"{path} is used by {', '.join(holder.words() for holder in found)}."
+    return DeskhandError("device_busy", text, retry=True, hint=f"End it: {lines}.{for_good}")
+
+
 def _refusal(path: str, error: Exception) -> DeskhandError:
     text, number = str(error), getattr(error, "errno", None)
     if number in (11, 16) or "exclusively lock" in text or "busy" in text.lower():
-        return DeskhandError("device_busy", f"another process uses {path}.", retry=True, hint=f"End it: fuser {path} shows which.")
+        return port_busy(path, holders(path))
     if number == 13 or "Permission denied" in text:
         return DeskhandError("device_unavailable", f"{path} may not be used by this user.", hint="Join the group dialout: sudo usermod -aG dialout $USER.")
     return DeskhandError("device_unavailable", f"{path} cannot be opened: {text}.", retry=True, hint="Is the arm plugged in and the port right (driver.port)?")

@@ -8,6 +8,7 @@ from typing import Any
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.emulate.bank import Emulator
 from deskhand.arms.emulate.dynamixel import DynamixelEmulator
+from deskhand.arms.emulate.dynamixel_arm import arm_servos
 from deskhand.arms.emulate.feetech import FeetechEmulator
 from deskhand.arms.emulate.lx16a import LxEmulator
 from deskhand.arms.emulate.rrc import RrcEmulator
@@ -24,8 +25,10 @@ EMULATORS: dict[str, Callable[..., Emulator]] = {
 BAUDS = {"hiwonder_rrc": 1_000_000, "lx16a": 115_200, "feetech": 1_000_000, "dynamixel": 1_000_000}
 
 
-def make_emulator(kind: str, servos: Iterable[Servo], **options: Any) -> Emulator:
-    """The bus of a kind with these servos."""
+def make_emulator(kind: str, servos: Iterable[Servo], arm: ArmConfig | None = None, **options: Any) -> Emulator:
+    """The bus of a kind with these servos, told for good what those of ``arm`` are."""
+    if kind == "dynamixel" and arm is not None:
+        return DynamixelEmulator(arm_servos(servos, arm.driver.dynamixel), **options)
     return EMULATORS[kind](servos, **options)
 
 

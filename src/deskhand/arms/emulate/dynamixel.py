@@ -34,6 +34,7 @@ ACCELERATION_UNIT = 214.577 * TURN / 3600  # [ticks/s^2]
 WATCHDOG_UNIT, STRUCK = 0.02, 255  # [s], and the value of one that has struck
 LONG = 3600.0  # [s] that a wheel is sent ahead
 VOLTAGE, HOT, OVERLOAD = 1, 4, 32  # bits of the hardware error
+FULL_PWM = 885
 OVERLOADED = 3.0  # [s] at full load. UNCONFIRMED
 
 STALL_CURRENT = 855  # [2.69 mA] 2.3 A
@@ -89,6 +90,7 @@ class DynamixelServo(RegisterServo):
     def __init__(self, servo: Servo, settings: Mapping[str, int] | None = None) -> None:
         super().__init__(servo, settings or {})
         servo.max_temperature = NEVER  # its own rule, below
+        self.mounted = 1  # -1: the encoder sits the other way round, and counts down where ``servo`` counts up
         self._full_since: float | None = None
         self._heard = servo.time
         self.waiting: tuple[int, bytes] | None = None
@@ -112,11 +114,14 @@ class DynamixelServo(RegisterServo):
 
     @property
     def _way(self) -> int:
-        return -1 if self["drive_mode"] & REVERSE else 1
+        return -self.mounted if self["drive_mode"] & REVERSE else self.mounted
 
     def present(self) -> int:
         """What the position register says."""
-        counted = self._way * self.servo.reading()
+        return round(self._counted(self.servo.reading()))
+
+    def _counted(self, encoder: float) -> float:
+        counted = self._way * encoder
         return (counted % TURN if self["mode"] == POSITION_MODE else counted) + self["homing_offset"]
 
     # ------------------------------------------------------------ reading
@@ -145,7 +150,8 @@ class DynamixelServo(RegisterServo):
         if 0 < self["watchdog"] < 128 and servo.time - self._heard > WATCHDOG_UNIT * self["watchdog"]:
             self["watchdog"] = STRUCK
             servo.stop()
-        self._full_since = None if servo.load < 1.0 else servo.time if self._full_since is None else self._full_since
+        load = min(servo.load, self["goal_pwm"] / FULL_PWM)  # less than all of its output is no overload
+        self._full_since = None if load < 1.0 else servo.time if self._full_since is None else self._full_since
         volts = servo.voltage * 10
         error = 0 if self["min_voltage"] <= volts <= self["max_voltage"] else VOLTAGE
         error |= HOT if servo.temperature > self["max_temperature"] else 0
@@ -215,7 +221,7 @@ class DynamixelServo(RegisterServo):
             limit = self["velocity_limit"]
             servo.move(servo.position() + self._way * min(max(self["goal_velocity"], -limit), limit) * SPEED_UNIT * LONG, LONG)
         elif self["mode"] in (POSITION_MODE, EXTENDED_MODE, CURRENT_POSITION_MODE):
-            ticks = self._way * (self["goal"] - self.present())
+            ticks = self._way * (self["goal"] - self._counted(servo.position()))
             servo.move(servo.position() + ticks, self._duration(abs(ticks)))
 
     def _duration(self, ticks: float) -> float:

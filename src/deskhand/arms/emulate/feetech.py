@@ -1,13 +1,13 @@
 """Feetech STS3215 servos on an adapter, emulated.
 
-Sources: Feetech's memory table of the SMS/STS series as lerobot and the FTServo library have it; protocol ``FF FF id length instruction parameters check``,
-little-endian, length = parameters + 2, check = ~sum from id on. Defaults that no source names are UNCONFIRMED.
+Sources: Feetech's memory table of the SMS/STS series as lerobot and the FTServo library have it; wire format: bus/feetech.py. Defaults that no source names
+are UNCONFIRMED.
 
 - Present position = encoder - homing offset, within one turn (Phase bit 4 clear) or counted on over the turns (set; UNCONFIRMED).
 - Lock 1: what is written below address 40 is obeyed and forgotten without power; lock 0: it is kept.
 - Torque enable 128 makes the place where the shaft stands 2048.
-- More than the overload torque for the protection time: the servo lets go but for its protective torque and says so in every status, until it gets a goal
-  on the other side or the torque is switched.
+- More than the overload torque for the protection time: the servo gives no more than its protective torque and says so in every status, until it gets a
+  goal on the other side or the torque is switched.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from deskhand.arms.bus.feetech import BAUDS, BROADCAST, PING, READ, WRITE, FeetechFormat, packet
 from deskhand.arms.emulate.registers import TURN, Register, RegisterEmulator, RegisterServo
 from deskhand.arms.emulate.servo import Servo
 
-PING, READ, WRITE, REG_WRITE, ACTION, SYNC_READ, SYNC_WRITE = 1, 2, 3, 4, 5, 0x82, 0x83
-BROADCAST = 0xFE
-BAUDS = (1_000_000, 500_000, 250_000, 128_000, 115_200, 76_800, 57_600, 38_400)
-"""By the value of the register."""
+REG_WRITE, ACTION, SYNC_READ, SYNC_WRITE = 4, 5, 0x82, 0x83
 POSITION_MODE, WHEEL_MODE, PWM_MODE, STEP_MODE = range(4)
 MIDDLE = 2048
 MULTI_TURN = 0x10  # of Phase
@@ -86,27 +84,6 @@ READ_ONLY = (range(5), range(56, 75))
 STALL_CURRENT = 415  # [6.5 mA] 2.7 A
 
 
-class FeetechFormat:
-    """For :class:`deskhand.arms.bus.framing.Framer`."""
-
-    header = b"\xff\xff"
-    shortest = 6
-
-    def size(self, data: bytes) -> int:
-        """See framing."""
-        return data[3] + 4 if data[2] <= BROADCAST and data[3] >= 2 else 0
-
-    def valid(self, frame: bytes) -> bool:
-        """See framing."""
-        return ~sum(frame[2:-1]) & 0xFF == frame[-1]
-
-
-def packet(number: int, instruction: int, parameters: bytes = b"") -> bytes:
-    """A whole frame; a status frame has the error in place of the instruction."""
-    body = bytes((number, len(parameters) + 2, instruction)) + parameters
-    return b"\xff\xff" + body + bytes((~sum(body) & 0xFF,))
-
-
 class FeetechServo(RegisterServo):
     """One STS3215; ``settings`` by name in :data:`TABLE` are what its persistent registers held when it was made."""
 
@@ -141,7 +118,10 @@ class FeetechServo(RegisterServo):
 
     def present(self) -> int:
         """What the position register says."""
-        counted = self.servo.reading() - self["homing_offset"]
+        return round(self._counted(self.servo.reading()))
+
+    def _counted(self, encoder: float) -> float:
+        counted = encoder - self["homing_offset"]
         return counted if self["phase"] & MULTI_TURN or self["mode"] == STEP_MODE else counted % TURN
 
     # ------------------------------------------------------------ reading
@@ -152,7 +132,7 @@ class FeetechServo(RegisterServo):
         servo = self.servo
         self["position"], self["speed"] = min(max(self.present(), -32767), 32767), round(self.measure_speed())
         ahead = servo.wished() - servo.position()
-        self["load"] = round(min(servo.load * 1000, self["torque_limit"])) * (1 if ahead >= 0 else -1)
+        self["load"] = round(servo.load * 1000) * (1 if ahead >= 0 else -1)
         self["voltage"], self["temperature"] = round(servo.voltage * 10), round(servo.temperature)
         self["moving"] = abs(servo.goal - servo.wished()) > 0.5 or (abs(ahead) > 4 and servo.torque)
         self["current"], self["torque"] = round(servo.load * STALL_CURRENT), servo.torque
@@ -173,7 +153,8 @@ class FeetechServo(RegisterServo):
             self._loaded_since = now
         elif now - self._loaded_since > 0.01 * self["protection_time"]:
             self._overloaded, self._pushing = OVERLOAD, 1 if servo.wished() > servo.position() else -1
-            servo.stop()
+        share = self["protective_torque"] / 100 if self._overloaded else 1.0
+        servo.most = min(share, self["torque_limit"] / 1000, self["max_torque"] / 1000)
 
     # ------------------------------------------------------------ writing
 
@@ -197,7 +178,7 @@ class FeetechServo(RegisterServo):
 
     def _switch(self, value: int) -> None:
         if value == SET_MIDDLE:
-            offset = (round(self.servo.position()) - MIDDLE) % TURN
+            offset = (self.servo.reading() - MIDDLE) % TURN
             self["homing_offset"] = max(offset - TURN if offset >= TURN // 2 else offset, -2047)
             self.keep()
         else:
@@ -217,7 +198,7 @@ class FeetechServo(RegisterServo):
         elif self["mode"] == POSITION_MODE:
             low, high = self["min_position"], self["max_position"]
             goal = self["goal"] if low == high == 0 else min(max(self["goal"], low), high)
-            self._turn(goal - (round(here) - self["homing_offset"] if self["phase"] & MULTI_TURN else self.present()), abs(speed), limit)
+            self._turn(goal - self._counted(here), abs(speed), limit)
 
     def _turn(self, ticks: float, speed: float, limit: float) -> None:
         if self._overloaded and ticks * self._pushing > 0:

@@ -69,9 +69,10 @@ class RegisterServo(ABC):
 
     def __setitem__(self, name: str, value: int) -> None:
         register = self.table[name]
+        value = int(value)
         if register.sign is not None and value < 0:
             value = 1 << register.sign | -value
-        self.memory[register.address : register.address + register.length] = (value & ((1 << 8 * register.length) - 1)).to_bytes(register.length, "little")
+        self.memory[register.address : register.address + register.length] = (int(value) & ((1 << 8 * register.length) - 1)).to_bytes(register.length, "little")
 
     @property
     def number(self) -> int:

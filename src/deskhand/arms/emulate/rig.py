@@ -47,7 +47,7 @@ class Rig:
         self._gravity, self._weighed, self._shares = GravityLoad(model) if reality.sag or reality.backlash else None, float("-inf"), np.zeros(len(arm.joints))
         servos = self._make_servos(standing(arm), reality)
         options = {"loop": self.port, "sleep": self.clock.sleep, "clock": self.clock, "seed": seed, "latency": reality.read_latency}
-        self.emulator = make_emulator(kind, servos, **options)
+        self.emulator = make_emulator(kind, servos, arm, **options)
         self.bus: ServoBus = make_bus(arm.driver, kind, self.port, clock=self.clock)
         self.driver = ArmDriver(model, self.bus, self.clock, hold=hold)
 

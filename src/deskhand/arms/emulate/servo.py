@@ -56,7 +56,8 @@ class Servo:
         step: [rad] of a tick, for what ``reality`` says as angles; its sign does not matter.
         load: torque on a shaft of its own, as a share of the greatest that gravity has there, positive towards more ticks.
 
-    ``limits`` are where goals are clamped to [ticks]; ``stall`` [ticks] off its goal it gives all its torque.
+    ``limits`` are where goals are clamped to [ticks]; ``stall`` [ticks] off its goal it gives all its torque, of which it may use
+    the share ``most``.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Servo:
         self.torque = True
         self.temperature, self.supply = AMBIENT, 11.8
         self.offset, self.limits = 0, (0, 1000)
-        self.stall = STALL_ERROR
+        self.stall, self.most = STALL_ERROR, 1.0
         self.voltage_limits, self.max_temperature = (4500, 14000), 85
         self.answers = True  # when not, it is not there: it does not obey either
         self.mute = number in reality.silent  # it obeys and answers nothing
@@ -176,7 +177,7 @@ class Servo:
         if not self.torque:
             return 0.0
         position = self.shaft.position if self._outside is None else self._outside()
-        return min(1.0, IDLE_LOAD + max(0.0, abs(self._profile() - position) - 2) / self.stall)
+        return min(self.most, IDLE_LOAD + max(0.0, abs(self._profile() - position) - 2) / self.stall)
 
     @property
     def voltage(self) -> float:
@@ -192,7 +193,7 @@ class Servo:
     def errors(self) -> int:
         """Bits as LX servos have them: 1 temperature, 2 voltage, 4 stalled."""
         low, high = self.voltage_limits
-        return (1 if self.too_hot else 0) | (0 if low <= self.voltage * 1000 <= high else 2) | (4 if self.load >= 1.0 else 0)
+        return (1 if self.too_hot else 0) | (0 if low <= self.voltage * 1000 <= high else 2) | (4 if self.load >= self.most else 0)
 
     # ------------------------------------------------------------ time
 

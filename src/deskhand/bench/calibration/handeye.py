@@ -15,7 +15,7 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
-from deskhand.calibration.poses import Guess, Joints, held_board, pose_set, scatter
+from deskhand.calibration.poses import Guess, Joints, default_board, held_board, lying_board, pose_set, scatter
 from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
@@ -50,14 +50,19 @@ def moved(pose: Array, off: tuple[float, float], rng: np.random.Generator) -> Ar
 
 
 class Bench:
-    """A simulated arm with a camera and a board that are not quite where they were meant to be. Use as a context manager."""
+    """A simulated arm with a camera and a board that are not quite where they were meant to be. Use as a context manager.
 
-    def __init__(self, mounting: Mounting, seed: int, arm: str = "wx250s", board: Board | None = None) -> None:
-        self.mounting, self.board, self.rng = mounting, board or Board(), np.random.default_rng(seed)
-        nominal = mounted("fixed" if mounting == "fixed" else "wrist")
-        on_desk = make_transform(np.diag([1.0, -1.0, -1.0]), [-0.05 - self.board.size[0] / 2, self.board.size[1] / 2, 0.003])
+    ``camera``: a name in config/cameras or a file, by default that of the mounting; a board for a wrist camera lies on the desk, ``turned`` [rad] about the
+    arm's base from straight before it.
+    """
+
+    def __init__(self, mounting: Mounting, seed: int, arm: str = "wx250s", board: Board | None = None, camera: str = "", turned: float = 0.0) -> None:
+        config, self.mounting, self.rng = load_arm(arm), mounting, np.random.default_rng(seed)
+        self.board = board or Board.parse(default_board(config, mounting))
+        nominal = mounted(camera or mounting, config.name)
+        on_desk = make_transform(None, [0, 0, 0.003]) @ lying_board(config, self.board, angle=turned)
         meant = held_board(self.board) if mounting == "fixed" else on_desk
-        self.guess = Guess(mounting, nominal.world_T_camera, meant)
+        self.guess = Guess(mounting, nominal.world_T_camera, meant, nominal.link)
         self.camera = moved(nominal.world_T_camera, CAMERA_OFF, self.rng)
         if mounting == "fixed":
             placed = BoardSpec(self.board.name, moved(meant, BOARD_OFF, self.rng), "tcp")
@@ -79,9 +84,9 @@ class Bench:
     def robot(self) -> Iterator[LocalRobot]:
         """The same arm and camera as a robot that plans and moves, instead of being put from pose to pose."""
         simulation = self.simulation
-        told = CameraMount("tcp", self.renderer.camera.frame_id, self.guess.camera) if self.mounting == "wrist" else None
+        told = CameraMount(self.guess.link, self.renderer.camera.frame_id, self.guess.camera) if self.mounting == "wrist" else None
         devices = Devices(SimArm(simulation), SimGripper(simulation), SimCamera(simulation), SimClock(simulation), told)
-        robot = make_local_robot(load_arm(simulation.arm.name), devices)
+        robot = make_local_robot(self.model.arm, devices)
         try:
             yield robot
         finally:
@@ -103,14 +108,15 @@ class Bench:
     def view(self, joints: Joints, joint_noise: float) -> HandView:
         """One picture."""
         told = {name: value + self.rng.normal(0, joint_noise) for name, value in joints.items()}
-        return HandView(self.model.tcp_pose(told), self.board.find(self.picture(joints)), scatter(self.model, told))
+        hand = self.model.forward(told)[self.guess.link or self.model.arm.tcp]
+        return HandView(hand, self.board.find(self.picture(joints)), scatter(self.model, told, self.guess.link))
 
     def error(self, result: HandEye) -> tuple[float, float]:
         """[m], [rad] by which the result is off."""
         return float(np.linalg.norm((inverse(self.camera) @ result.camera)[:3, 3])), rotation_angle(self.camera, result.camera)
 
 
-def rehearse(mounting: Mounting, seeds: Sequence[int], count: int = 20, joint_noise: float = np.radians(0.1)) -> list[Rehearsal]:
+def rehearse(mounting: Mounting, seeds: Sequence[int], count: int = 20, joint_noise: float = np.radians(0.1), arm: str = "wx250s") -> list[Rehearsal]:
     """Calibrate once for each seed.
 
     Raises:
@@ -118,16 +124,16 @@ def rehearse(mounting: Mounting, seeds: Sequence[int], count: int = 20, joint_no
     """
     results = []
     for seed in seeds:
-        with Bench(mounting, seed) as bench:
+        with Bench(mounting, seed, arm) as bench:
             result = calibrate(bench.views(count, joint_noise), bench.board, bench.renderer.intrinsics, mounting)
             results.append(Rehearsal(seed, *bench.error(result), result))
     return results
 
 
-def told(mounting: str, seed: int, pictures: int, noise_degrees: float) -> dict[str, Any]:
+def told(mounting: str, seed: int, pictures: int, noise_degrees: float, arm: str = "wx250s") -> dict[str, Any]:
     """One calibration as plain data: by how much it is off, what it says of itself (sigma), and why it was refused, if it was."""
     try:
-        item = rehearse("wrist" if mounting == "wrist" else "fixed", [seed], pictures, float(np.radians(noise_degrees)))[0]
+        item = rehearse("wrist" if mounting == "wrist" else "fixed", [seed], pictures, float(np.radians(noise_degrees)), arm)[0]
     except DeskhandError as error:
         return {"seed": seed, **dict.fromkeys(("shift_mm", "turn_deg", "shift_sigma_mm", "turn_sigma_deg")), "refused": str(error)}
     shifts, turns = 1000 * np.array([item.shift, item.result.shift_sigma]), np.degrees([item.turn, item.result.turn_sigma])

@@ -13,6 +13,7 @@ def handeye(
     trials: Annotated[int, typer.Option(min=1, help="Calibrations of each mounting, each with the next seed.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Of the first.")] = 0,
     pictures: Annotated[int, typer.Option(min=8, help="In each.")] = 30,
+    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
     joint_noise: Annotated[float, typer.Option(min=0, help="Standard deviation of what each joint tells [degrees].")] = 0.1,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {mountings: {fixed, wrist: [{seed, shift_mm, …}]}, summary}.")] = None,
 ) -> None:
@@ -25,7 +26,7 @@ def handeye(
     results: dict[str, list[dict[str, Any]]] = {"fixed": [], "wrist": []}
     for mounting, rows in results.items():
         for number in range(seed, seed + trials):
-            rows.append(told(mounting, number, pictures, joint_noise))
+            rows.append(told(mounting, number, pictures, joint_noise, arm))
             row = rows[-1]
             line = "off by {shift_mm:.2f} mm, {turn_deg:.3f} degrees; says 1 sigma is {shift_sigma_mm:.2f} mm, {turn_sigma_deg:.3f} degrees"
             console.print(f"{mounting} {number}: {row['refused'] or line.format(**row)}", markup=False)

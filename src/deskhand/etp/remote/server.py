@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
+import re
 import threading
+import uuid
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -40,10 +43,14 @@ NOT_FOUND = -32002  # of the Model Context Protocol: there is no such resource
 
 
 class ToolServer:
-    """The handlers of an MCP server over ``client``, whose calls block and so run in threads."""
+    """The handlers of an MCP server over ``client``, whose calls block and so run in threads.
 
-    def __init__(self, client: ToolClient, caller: str = "mcp") -> None:
-        self._client, self._caller = client, caller
+    Calls are made as ``mcp/NAME#ID``: the name that the MCP client gave itself, and its session's id where its transport has sessions (HTTP, with protocols
+    before 2026-07-28), else this server's own: over stdio that is one client, over HTTP all that come with the token.
+    """
+
+    def __init__(self, client: ToolClient) -> None:
+        self._client, self._id = client, uuid.uuid4().hex[:6]
         self._tools: dict[str, types.Tool] = {}
         self._refs: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
@@ -85,15 +92,21 @@ class ToolServer:
             last = max(fraction, last + 1e-6)  # the protocol wants it to grow with every message
             asyncio.run_coroutine_threadsafe(ctx.session.report_progress(last, 1.0, text), loop)
 
-        call = partial(self._invoke, params.name, params.arguments or {}, feedback, stop)
+        call = partial(self._invoke, params.name, params.arguments or {}, feedback, stop, self._caller(ctx))
         try:
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
         finally:
             stop.set()
 
-    def _invoke(self, name: str, arguments: Mapping[str, Any], feedback: Any, stop: threading.Event) -> types.CallToolResult:
+    def _caller(self, ctx: Context) -> str:
+        params, headers = ctx.session.client_params, getattr(ctx.request, "headers", {})
+        name = re.sub(r"[^A-Za-z0-9._ -]+", "-", params.client_info.name if params else "").strip("- ")[:40]
+        session = headers.get("mcp-session-id", "")
+        return f"mcp/{name or 'client'}#{hashlib.sha256(session.encode()).hexdigest()[:6] if session else self._id}"
+
+    def _invoke(self, name: str, arguments: Mapping[str, Any], feedback: Any, stop: threading.Event, caller: str) -> types.CallToolResult:
         try:
-            result = self._client.invoke(name, arguments, feedback, stop.is_set, self._caller)
+            result = self._client.invoke(name, arguments, feedback, stop.is_set, caller)
         except DeskhandError as error:  # the robot's own server is gone
             result = ToolResult(error.code, error.message, retry=error.retry, hint=error.hint)
         if not result.ok:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from deskhand.bringup import GazeboWorld
+from deskhand.bringup import STATE_PUBLISHER, GazeboWorld, ros_package_installed
 from deskhand.errors import DeskhandError
 from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.sim.gazebo.robot import CAMERA_TOPIC, robot_urdf
@@ -60,7 +60,6 @@ def require_gazebo() -> None:
     missing = [program for program in ("gz", "ros2") if shutil.which(program) is None]
     if missing:
         raise DeskhandError("missing_dependency", f"Gazebo cannot be started: no {' and no '.join(missing)} command is on the PATH.", hint=INSTALL)
-    prefixes = [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
-    for package in ("ros_gz_bridge", "gz_ros2_control", "controller_manager", "robot_state_publisher"):
-        if not any((prefix / "share" / package / "package.xml").is_file() for prefix in prefixes):
+    for package in ("ros_gz_bridge", "gz_ros2_control", "controller_manager", STATE_PUBLISHER):
+        if not ros_package_installed(package):
             raise DeskhandError("missing_dependency", f"Gazebo cannot be used: the ROS package {package} is not installed.", hint=INSTALL)

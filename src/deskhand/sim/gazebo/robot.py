@@ -18,7 +18,7 @@ from deskhand.sim.spec import CameraSpec, WorldSpec
 CAMERA_TOPIC = "deskhand/camera"
 CAMERA_RATE = 10  # [Hz] of simulated time
 FINGER_SLACK = 0.02
-"""[m] that finger joints may go beyond their range in Gazebo: DART holds a joint fast that is driven while it stands at its limit, or beyond it."""
+"""[m] that fingers may go beyond their range in Gazebo: DART holds a joint fast that is driven while it stands at its limit, or beyond it."""
 COUPLED = 5.0
 """Times as strong as the driven finger is the one that follows it, as if a gear coupled them: it stays where its fellow is, whatever pushes."""
 OPTICAL_T_GAZEBO = make_transform([[0, -1, 0], [0, 0, -1], [1, 0, 0]])
@@ -41,7 +41,10 @@ def robot_urdf(world: WorldSpec, namespace: str = "") -> str:
     links = {link.attrib["name"]: link for link in root.findall("link")}
     for finger in finger_links(arm):
         _feeling(root, links[finger])
-        _slackened(root, finger)
+        if finger == arm.gripper.fixed_link:
+            _kept(root, finger)
+        else:
+            _slackened(root, finger, FINGER_SLACK / arm.gripper.lever)
     for limit in root.iterfind("joint[mimic]/limit"):
         limit.set("effort", repr(COUPLED * float(limit.attrib["effort"])))
     _camera(root, world.camera, set(links))
@@ -51,20 +54,28 @@ def robot_urdf(world: WorldSpec, namespace: str = "") -> str:
 
 def finger_links(arm: ArmConfig) -> tuple[str, ...]:
     """The links of the fingers, the driven one first."""
-    robot = RobotModel.load(arm)
-    return tuple(robot.joints[name].child for name in robot.fingers)
+    return RobotModel.load(arm).finger_links
 
 
-def _slackened(root: ElementTree.Element, link: str) -> None:
-    """The range of a finger's joint, wider by :data:`FINGER_SLACK` at both ends, and around 0, where Gazebo starts a joint that nobody commands.
+def _kept(root: ElementTree.Element, link: str) -> None:
+    """A fixed joint's link stays a link of its own, so that it reports its own contacts."""
+    joint = _joint_to(root, link).attrib["name"]
+    ElementTree.SubElement(ElementTree.SubElement(root, "gazebo", reference=joint), "preserveFixedJoint").text = "true"
+
+
+def _joint_to(root: ElementTree.Element, link: str) -> ElementTree.Element:
+    return next(joint for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
+
+
+def _slackened(root: ElementTree.Element, link: str, slack: float) -> None:
+    """The range of a finger's joint, wider by ``slack`` [m or rad] at both ends, and around 0, where Gazebo starts a joint that nobody commands.
 
     Commands stay within the true one.
     """
-    joint = next(joint for joint in root.findall("joint") if joint.find("child").attrib["link"] == link)  # type: ignore[union-attr]
-    limit = joint.find("limit")
+    limit = _joint_to(root, link).find("limit")
     assert limit is not None
-    limit.set("lower", repr(min(0.0, float(limit.attrib["lower"])) - FINGER_SLACK))
-    limit.set("upper", repr(max(0.0, float(limit.attrib["upper"])) + FINGER_SLACK))
+    limit.set("lower", repr(min(0.0, float(limit.attrib["lower"])) - slack))
+    limit.set("upper", repr(max(0.0, float(limit.attrib["upper"])) + slack))
 
 
 def _feeling(root: ElementTree.Element, link: ElementTree.Element) -> None:

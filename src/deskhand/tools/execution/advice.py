@@ -115,6 +115,10 @@ POLICIES: dict[str, Policy] = {
     "scene_file_error": _FAULT,
     "no_answer": Policy(1, (), "report what was asked and that nobody answered"),
     "paused": Policy(2, (Advice("", "wait until the operator lets the robot go on"),), "report that the operator has paused the robot"),
+    "clock_jumped": Policy(
+        2, (Advice("detect_objects", "look again: the motion was stopped when the robot's clock jumped"),), "report that something sets the robot's clock"
+    ),
+    "recording_failed": Policy(1, (OPERATOR,), "report that nothing can be recorded, and why"),
     "device_busy": _FAULT,
     "device_unavailable": Policy(2, (Advice("", "wait a few seconds: a device that was plugged in again is taken again"),), "report which device is gone"),
     "servo_fault": _FAULT,

@@ -10,11 +10,12 @@ from pydantic import Field
 from scipy.spatial import cKDTree
 from typing_extensions import TypedDict
 
-from deskhand.arms.config import GripperConfig
+from deskhand.arms.gripper import GripperConfig
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, make_transform
 from deskhand.grasping.collision import closing, hand_clearance, lowest_point, opening
+from deskhand.grasping.sampling import FRICTION
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import Position, number_or_none, rounded
 from deskhand.types import Scene
@@ -29,7 +30,9 @@ REST = 0.004  # [m] around the points within which others belong to the thing to
 class CloudGrasp(TypedDict):
     """One grasp from above."""
 
-    position: Annotated[list[float], Field(description="point between the finger tips in world [m]")]
+    position: Annotated[
+        list[float], Field(description="of the tcp in world [m], as plan_motion takes it: the point between the finger tips, or rigid to the fixed jaw")
+    ]
     approach: Annotated[list[float], Field(description="unit vector in which the hand moves in")]
     closing: Annotated[list[float], Field(description="unit vector along which the fingers close")]
     yaw: Annotated[float, Field(description="turn of the closing direction about world z [rad], as plan_motion takes it with approach down")]
@@ -128,15 +131,19 @@ def _grasp(ctx: ToolContext, points: Array, others: Array, middle: Array, axis: 
     """The grasp that closes along ``axis``, None where the points are too wide or too narrow, or the hand has no room."""
     down = np.array([0.0, 0.0, -1.0])
     axis = axis if axis[1] >= 0 else -axis
-    height = max(floor + LOW + gripper.finger_depth, float(middle[2]) - min(TOP, float(np.ptp(points[:, 2])) * 0.6) + gripper.finger_depth)
+    height = max(
+        floor + LOW + float(gripper.tip_reach(gripper.width_max)), float(middle[2]) - min(TOP, float(np.ptp(points[:, 2])) * 0.6) + gripper.finger_depth
+    )
     pose = make_transform(np.column_stack([np.cross(axis, down), axis, down]), [middle[0], middle[1], height])[None]
     wide = np.array([gripper.width_max])
+    pose = pose @ make_transform(translation=-gripper.tcp_offset(gripper.width_max))
     met = closing(pose, wide, gripper, points)
     width = float(met.width[0])
-    if not (np.isfinite(width) and gripper.width_min < width < gripper.width_max - 0.002):
+    if not (np.isfinite(width) and gripper.width_min < width < min(gripper.width_max - 0.002, gripper.widest(FRICTION))):
         return None
-    pose[:, :3, 3] += met.offset[:, None] * pose[:, :3, 1]
-    opened = np.atleast_1d(opening(np.array([width]), gripper))
+    pose[:, :3, 3] += (met.offset + gripper.stand_off(wide, met.width))[:, None] * pose[:, :3, 1]
+    opened = np.atleast_1d(opening(met.measured, gripper))
+    pose[:, :3, 3] -= gripper.stand_off(opened, met.width)[:, None] * pose[:, :3, 1]
     clearance = min(float(hand_clearance(pose, opened, gripper, points, others)[0]), float(lowest_point(pose, opened, gripper)[0]) - floor)
     if clearance < 0:
         return None

@@ -137,7 +137,7 @@ def touch_down(
     allow = (("gripper", object_id),)
     above = [float(item.position[0]), float(item.position[1]), item.top + tip + STARTS]
     skill.step(0.1, f"go above {object_id}")
-    skill.execute(skill.plan(MotionGoal(poses=hand_poses(arm, above)), PlanOptions(allow=allow)))
+    skill.execute(skill.plan(MotionGoal(poses=hand_poses(arm, above, width=arm.gripper.width_min)), PlanOptions(allow=allow)))
     ctx.belief.disturb()
     try:
         touched, felt, steps = _down(skill, item.top + tip - BEYOND, force, allow)

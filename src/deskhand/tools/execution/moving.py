@@ -131,11 +131,12 @@ def close_gripper(
     timeout=10.0,
     when_to_use="At once when something goes wrong or somebody is in the way: an emergency stop from software. It works while other tools run.",
     limits="The stop is latched: only the operator can release it. No hardware emergency stop.",
-    examples=[("Stop immediately, a hand is in the way", {"reason": "a hand is in the way"})],
-    failures=[("No reason is given", {"reason": ""}, "invalid_arguments")],
+    examples=[("Stop immediately, a hand is in the way", {"reason": "a hand is in the way"}), ("Stop", {})],
+    lenient=True,
 )
-def stop_motion(ctx: ToolContext, reason: Annotated[str, Field(min_length=1, max_length=200, description="why, for the record")]) -> Stopped:
+def stop_motion(ctx: ToolContext, reason: Annotated[str, Field(max_length=200, description="why, for the record; may be left out")] = "") -> Stopped:
     """Stop the arm immediately and latch the stop until the operator releases it."""
+    reason = reason.strip() or "no reason given"
     ctx.robot.stop(reason)
     status = ctx.robot.safety_status()
     return Stopped(stopped=status.stopped, message=f"stopped: {status.reason or reason}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -14,10 +13,14 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.structures import Blocks, Slot, from_spec, structure
+from deskhand.tools.files import read_named
 from deskhand.tools.looking import last_look
 from deskhand.tools.reasoning.blocks import blocks_in, chosen, find_site, measures
 
-MOST_BYTES = 20_000
+MOST_BYTES = 20_000  # of a plan
+MOST_PICTURE = 20_000_000
+PICTURE = ".png"
+SUFFIXES = (".json", ".yaml", ".yml", PICTURE)
 
 
 class BuildStep(TypedDict):
@@ -54,7 +57,7 @@ class BuildPlan(TypedDict):
         ("Build what a reference picture of a structure shows", {"file": "reference.png"}),
         ("Construct a wall of two blocks with one across", {"plan": {"blocks": [{"at": [0, 0.02]}, {"at": [0, -0.02]}, {"on": [0, 1]}]}}),
     ],
-    failures=[("The file of the plan does not exist", {"file": "no_such_plan.json"}, "invalid_input")],
+    failures=[("The operator has named no folder with plans", {"file": "no_such_plan.json"}, "access_denied")],
 )
 def plan_structure(
     ctx: ToolContext,
@@ -66,7 +69,10 @@ def plan_structure(
     plan: Annotated[
         dict[str, Any] | None, Field(description="{'structure', 'count', 'colors'} or {'blocks': [{'at': [x, y], 'on', 'color', 'shape', 'yaw'}]}")
     ] = None,
-    file: Annotated[str, Field(max_length=400, description="a plan (.json, .yaml) or a picture with depth (.png) of another copy")] = "",
+    file: Annotated[
+        str,
+        Field(max_length=400, description="name of a plan (.json, .yaml) or a picture with depth (.png) of another copy, in a folder that the operator named"),
+    ] = "",
 ) -> BuildPlan:
     """Plan a structure of blocks: which blocks to use, where to build, and the steps in order."""
     if sum([bool(structure_name), plan is not None, bool(file)]) != 1:
@@ -94,23 +100,17 @@ def _slots(ctx: ToolContext, sizes: Blocks, name: str, count: int, colors: list[
         return structure(name, sizes, count, [color.lower() for color in colors]), ""
     if plan is not None:
         return from_spec(plan, sizes), ""
-    path = Path(file).expanduser()
-    if path.suffix.lower() == ".png":
+    data = read_named(ctx.folders, file, SUFFIXES, MOST_BYTES if not file.lower().endswith(PICTURE) else MOST_PICTURE)
+    if file.lower().endswith(PICTURE):
         from deskhand.tools.reasoning.reference import read_reference  # perception is imported when a picture is read: the tool server comes up sooner
 
-        return read_reference(path, ctx.robot.observe(), sizes, RobotModel.load(ctx.robot.arm), ctx.robot.joint_state())
-    return from_spec(_plan_file(path), sizes), ""
+        return read_reference(data, file, ctx.robot.observe(), sizes, RobotModel.load(ctx.robot.arm), ctx.robot.joint_state())
+    return from_spec(_plan_in(data, file), sizes), ""
 
 
-def _plan_file(path: Path) -> Any:
-    if path.suffix.lower() not in (".json", ".yaml", ".yml"):
-        raise DeskhandError("invalid_input", f"{path} is no plan: its name must end with .json, .yaml or .yml, or .png for a picture.")
+def _plan_in(data: bytes, name: str) -> Any:
     try:
-        text = path.read_text()
-        if len(text) > MOST_BYTES:
-            raise DeskhandError("invalid_input", f"{path} is too long for a plan ({len(text)} characters).")
-        return json.loads(text) if path.suffix.lower() == ".json" else yaml.safe_load(text)
-    except OSError as error:
-        raise DeskhandError("invalid_input", f"the plan {path} cannot be read: {error.strerror}.") from error
-    except (ValueError, yaml.YAMLError) as error:
-        raise DeskhandError("invalid_input", f"the plan {path} is neither JSON nor YAML: {str(error).splitlines()[0]}.") from error
+        text = data.decode()
+        return json.loads(text) if name.lower().endswith(".json") else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        raise DeskhandError("invalid_input", f"the plan {name} is neither JSON nor YAML: {(str(error).splitlines() or [''])[0]}.") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import coo_matrix
@@ -14,7 +13,7 @@ from scipy.spatial import cKDTree
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
-from deskhand.perception.picture import load_picture
+from deskhand.perception.picture import picture_from
 from deskhand.perception.pipeline import Perception
 from deskhand.skills.evidence import evidence_for
 from deskhand.structures import LEAST, MOST, NAMES, Blocks, Slot, structure
@@ -42,12 +41,12 @@ class Reading:
 
 
 def read_reference(
-    path: Path | str, like: Frame, sizes: Blocks, model: RobotModel | None = None, joints: JointState | None = None
+    data: bytes, path: str, like: Frame, sizes: Blocks, model: RobotModel | None = None, joints: JointState | None = None
 ) -> tuple[tuple[Slot, ...], str]:
     """The plan of the structure in a picture from the robot's own camera, and what was seen in words.
 
     Args:
-        path: see perception/picture.py.
+        data: content of the picture's file, see perception/picture.py; ``path`` is its name, for messages.
         like: a frame of the camera that took it.
         sizes: of the blocks, as the copy is taken to be built of the same.
         model, joints: the robot, taken to stand in the picture as it does now: it is left out.
@@ -55,7 +54,7 @@ def read_reference(
     Raises:
         DeskhandError: ``invalid_input`` when the picture cannot be read or shows no structure that is known.
     """
-    frame = load_picture(path, like)
+    frame = picture_from(data, path, like)
     eyes = Perception()
     scene = eyes.detect(frame, model, joints)
     assert eyes.frame is not None

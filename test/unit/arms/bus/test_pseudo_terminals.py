@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import subprocess
 import sys
 import time
@@ -12,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.arms.bus.base import ServoBus
+from deskhand.arms.bus.feetech import FeetechBus
 from deskhand.arms.bus.lx16a import LxBus
 from deskhand.arms.bus.port import Port
 from deskhand.arms.bus.rrc import RrcBus
@@ -37,7 +38,6 @@ def opened(bus: RrcBus | LxBus) -> bool:
     return False
 
 
-@pytest.mark.skipif(importlib.util.find_spec("lewansoul_lx16a") is None, reason="lewansoul-lx16a is not installed")
 def test_lewansoul_lx16a_drives_the_emulated_servos() -> None:
     import serial
     from lewansoul_lx16a import ServoController
@@ -70,7 +70,6 @@ def test_lewansoul_lx16a_drives_the_emulated_servos() -> None:
         assert servos.get_servo_id(7) == 7
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pylx16a") is None, reason="pylx16a is not installed")
 def test_pylx16a_drives_the_emulated_servos() -> None:
     from pylx16a.lx16a import LX16A
 
@@ -143,16 +142,22 @@ def test_a_cable_is_pulled_and_put_in_50_times(tmp_path: Path) -> None:
         bus.close()
 
 
-@pytest.mark.parametrize("kind", ["rrc", "lx16a"])
-def test_the_command_says_its_port_first(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "make", "there"),
+    [
+        ("rrc", lambda path: RrcBus(path, timeout=0.5), {1: 500, 10: 200}),
+        ("lx16a", lambda path: LxBus(path, timeout=0.5), {1: 500, 10: 200}),
+        ("feetech", lambda path: FeetechBus(path, latency=0.5), {1: 2048, 3: 3026}),
+    ],
+)
+def test_the_command_says_its_port_first(kind: str, make: Callable[[str], ServoBus], there: dict[int, int]) -> None:
     command = [sys.executable, "-m", "deskhand.cli", "emulate", kind, "--seed", "3", "--silent", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            path = process.stdout.readline().strip()
-            bus = RrcBus(path, timeout=0.5) if kind == "rrc" else LxBus(path, timeout=0.5)
+            bus = make(process.stdout.readline().strip())
             bus.open()
-            assert bus.read_position(1) == 500 and bus.read_position(10) == 200
+            assert bus.read_positions([*there]) == there
             bus.close()
         finally:
             process.terminate()

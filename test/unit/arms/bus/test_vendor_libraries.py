@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("scservo_sdk")
-pytest.importorskip("dynamixel_sdk")
-
 from deskhand.arms.bus.dynamixel import DynamixelBus
 from deskhand.arms.bus.feetech import FeetechBus, signed
 from deskhand.arms.emulate.dynamixel import DynamixelEmulator
@@ -44,7 +41,7 @@ def test_positions_health_and_torque_are_read(pair: tuple[Any, Any]) -> None:
     servos.servos[3].temperature = 90
     servos.servos[3].supply = 10.4
     health = bus.read_health(3)
-    assert (health.temperature, health.fault) == (90, "too hot")
+    assert health.temperature == 90 and health.fault.startswith("too hot")
     assert health.voltage == pytest.approx(10.4, abs=0.15)
     assert bus.torque_on(2) is True
     bus.set_torque([2], False)

@@ -1,0 +1,17 @@
+"""What an arm cannot reach, and how its hand may lean."""
+
+from __future__ import annotations
+
+from deskhand.arms.model import RobotModel
+from deskhand.geometry import Array
+from deskhand.motion.roll import arm_axis
+from deskhand.skills.base import SkillContext
+
+UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
+"""Failures after which another place, or another way to it, may do."""
+
+
+def lean_axis(ctx: SkillContext) -> Array | None:
+    """A point on the axis that an arm's hand can lean away from only; None for an arm whose hand leans any way."""
+    arm = ctx.robot.arm
+    return arm_axis(RobotModel.load(arm)) if arm.free_roll else None
