@@ -10,15 +10,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from deskhand.arms.bus.feetech import BAUD, BAUDS, BROADCAST, LOCK, PING, FeetechBus, FeetechFormat, packet, signed
+from deskhand.arms.bus.feetech import BAUD, BAUDS, BROADCAST, LOCK, PING, WRITE, FeetechBus, FeetechFormat, packet, signed
 from deskhand.arms.bus.framing import Framer
 from deskhand.arms.bus.port import Port
+from deskhand.arms.bus.sdk import SUCCESS
 from deskhand.errors import DeskhandError
 
 STS3215 = 777  # model number
 SCAN = 0.8  # [s] in which all servos have answered a ping to everybody, as long as lerobot waits
-QUIET = 0.1  # [s] without a byte, until everybody is asked
-ASKED = 3  # times, each with the bus's own tries, until a servo is not there: nothing here is in a hurry
+PATIENCE = 0.25  # [s] for an answer: nothing here is in a hurry, and an answer that comes late would be taken for that to the next question
+QUIET = 0.1  # [s] without a byte, after which no late answer is expected any more
+ASKED = 4  # times, until a servo is not there
 SETTLE = 0.02  # [s] that a servo takes to store a register
 
 REGISTERS: dict[str, tuple[int, int, int | None]] = {
@@ -74,7 +76,7 @@ class FeetechSetup(FeetechBus):
     def __init__(
         self,
         port: str | Port,
-        latency: float = 0.05,
+        latency: float = PATIENCE,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -92,8 +94,7 @@ class FeetechSetup(FeetechBus):
         if self._port.port.baud != baud:
             self.set_baud(baud)
         port, framer = self._port.port, Framer(FeetechFormat())
-        while port.read(QUIET):  # late answers to something else
-            continue
+        self._quiet()
         port.write(packet(BROADCAST, PING))
         answers: list[bytes] = []
         came, end = 0, self._now() + SCAN
@@ -114,6 +115,39 @@ class FeetechSetup(FeetechBus):
         self.set_baud(BAUD)
         return None
 
+    def _quiet(self) -> None:
+        """Wait until nothing comes any more: what comes late is no answer to what is asked next."""
+        while self._port.port.read(QUIET):
+            continue
+
+    def _tell(self, frame: bytes) -> None:
+        """Send, and let it be confirmed: whether by the old or by the new id and speed differs, so nobody looks."""
+        self._port.port.write(frame)
+        self._port.port.read(PATIENCE)
+        self._quiet()
+
+    def _read(self, servo: int, address: int, length: int) -> bytes | None:
+        """See sdk; quiet before it is asked again."""
+        self.counters.asked += 1
+        for _ in range(ASKED):
+            answer = self._safely(lambda: self._handler.readTxRx(self._port, servo, address, length))
+            if answer is not None and answer[1] == SUCCESS and len(answer[0]) == length:
+                return bytes(answer[0])
+            self.counters.retries += 1
+            self._quiet()
+        self.counters.unanswered += 1
+        return None
+
+    def _write(self, servo: int, address: int, data: bytes) -> bool:
+        """See sdk; quiet before it is told again."""
+        for _ in range(ASKED):
+            answer = self._safely(lambda: self._handler.writeTxRx(self._port, servo, address, len(data), list(data)))
+            if answer is not None and answer[0] == SUCCESS:
+                return True
+            self._quiet()
+        self.counters.unanswered += 1
+        return False
+
     def get(self, servo: int, name: str) -> int:
         """A register.
 
@@ -121,7 +155,7 @@ class FeetechSetup(FeetechBus):
             DeskhandError: ``device_unavailable`` when the servo does not answer.
         """
         address, length, sign = REGISTERS[name]
-        data = next((data for _ in range(ASKED) if (data := self._read(servo, address, length)) is not None), None)
+        data = self._read(servo, address, length)
         if data is None:
             raise DeskhandError("device_unavailable", f"servo {servo} does not answer.", retry=True, hint="Is its cable in, and the power on?")
         value = int.from_bytes(data, "little")
@@ -142,6 +176,9 @@ class FeetechSetup(FeetechBus):
             self.sleep(SETTLE)
         self._write(servo, LOCK, b"\1")
         for name, value in values.items():
+            if self.get(servo, name) == value:
+                continue
+            self._quiet()
             if (found := self.get(servo, name)) != value:
                 raise DeskhandError("servo_fault", f"servo {servo} has {name} {found} after {value} was written.", retry=True, hint="Is its supply steady?")
 
@@ -151,14 +188,17 @@ class FeetechSetup(FeetechBus):
         Raises:
             DeskhandError: ``servo_fault`` when it does not answer to it afterwards.
         """
-        port = self._port.port
-        for address, value in ((LOCK, 0), (REGISTERS["id"][0], new)):
-            # whether it confirms by the old or by the new id differs
-            port.write(packet(servo, 3, bytes((address, value))))
-            self.sleep(SETTLE)
-        port.write(packet(new, 3, bytes((REGISTERS["baud"][0], BAUDS.index(BAUD)))))
-        self.sleep(SETTLE)
-        self.set_baud(BAUD)
+        before, identity, baud = self._port.port.baud, REGISTERS["id"][0], REGISTERS["baud"][0]
+        for _ in range(2):
+            for number, address, value in ((servo, LOCK, 0), (servo, identity, new), (new, LOCK, 0), (new, baud, BAUDS.index(BAUD))):
+                self._tell(packet(number, WRITE, bytes((address, value))))
+            self.set_baud(BAUD)
+            self._quiet()
+            if self._read(new, identity, 1) is not None:
+                break
+            self.set_baud(before)
+        else:
+            self.set_baud(BAUD)
         self.put(new, {})
         if self.get(new, "id") != new or self.get(new, "baud") != BAUDS.index(BAUD):
             raise DeskhandError(
