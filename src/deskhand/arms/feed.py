@@ -27,6 +27,7 @@ MOVING = 0.2  # [rad/s] from which on a joint tells about the lag
 BEFORE = 0.3  # [s] of the trajectory behind, whose speed counts as that thereabouts
 SLOWEST = 0.1  # [rad/s] that a joint may always go
 AHEAD = 2.5  # of the latency, that pieces are planned further ahead: between two questions nothing is told
+OVERLAP = 0.6  # of a piece that has passed when the next is told: told sooner a servo begins again from where gravity has it, and never gets there
 STANDS = 0.08  # [s] after a servo should be there, for it to rest
 REST_READINGS = 2  # of each joint, until what remains is trimmed
 TRIMS = 4  # corrections at most
@@ -117,12 +118,12 @@ class TrajectoryFeed:
     def piece(self, now: float, scale: float) -> tuple[dict[int, int], float]:
         """Where to send the servos now and in what time; nothing when it is not due."""
         follower, config = self.follower, self._config
-        if follower is None or not follower.active or now - self._sent < config.period - 1e-3:
+        lookahead = config.lookahead + AHEAD * self._latency
+        if follower is None or not follower.active or now - self._sent < max(config.period, OVERLAP * lookahead) - 1e-3:
             return {}, 0.0
         if self.resting and self._holds(now):
             return {}, 0.0
         progress, end = self._advance(now, scale), follower.trajectory.duration
-        lookahead = config.lookahead + AHEAD * self._latency
         last = progress + lookahead * scale >= end
         self._sent = now
         # the last piece is told again until the arm is there: noise may have eaten it

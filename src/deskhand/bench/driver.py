@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from deskhand.arms.bus.rrc import RrcBus
 from deskhand.arms.driver import ArmDriver
 from deskhand.arms.emulate.bank import make_servos
 from deskhand.arms.emulate.faults import WireFaults
+from deskhand.arms.emulate.reality import load_reality
 from deskhand.arms.emulate.rig import Rig
 from deskhand.arms.emulate.rrc import RrcEmulator
 from deskhand.arms.follower import straight
@@ -165,9 +166,12 @@ def measure_replug(model: RobotModel, times: int, told: Told = lambda _: None) -
 
 @dataclass(frozen=True)
 class Pick:
-    """Planned motions of a pick, at the bus's timing. Errors [rad] of all joints, by the driver's own count; ``real_*`` by where the servos really were."""
+    """Planned motions of a pick, at the bus's timing. Errors [rad] of all joints, by the driver's own count; ``real_*`` by where the joints really were;
+    ``ended_*`` the same of the tcp [mm] where a completed motion ended. ``servos``: what is wrong with them (config/servos).
+    """
 
     bus: str
+    servos: str
     motions: int
     completed: int
     seconds: float
@@ -175,6 +179,8 @@ class Pick:
     tracking_max: float
     real_rms: float
     real_max: float
+    ended_median: float
+    ended_largest: float
     round_time: float
     good: bool
 
@@ -217,28 +223,37 @@ def plan_pick(model: RobotModel, rig: Rig, place: tuple[float, float]) -> list[T
     return plans
 
 
-def measure_pick(model: RobotModel, kind: str, picks: int, seed: int, told: Told = lambda _: None) -> Pick:
+def measure_pick(model: RobotModel, kind: str, picks: int, seed: int, told: Told = lambda _: None, servos: str = "") -> Pick:
     """Picks at random places where the arm grasps from above."""
-    generator, rig = np.random.default_rng(seed), Rig(model, kind, seed=seed)
+    generator, rig = np.random.default_rng(seed), Rig(model, kind, seed=seed, reality=replace(load_reality(servos), seed=seed))
     while not rig.step():
         pass
-    motions, completed, squares, count, worst, real = 0, 0, 0.0, 0, 0.0, []
+    motions, completed, squares, count, worst, real, ended = 0, 0, 0.0, 0, 0.0, [], []
     began = rig.clock()
     for index in range(picks):
-        told(f"{kind}: pick {index + 1} of {picks}")
+        told(f"{kind} {servos}: pick {index + 1} of {picks}")
         radius, angle = generator.uniform(*model.arm.work_radius), generator.uniform(-0.7, 0.7)
         for trajectory in plan_pick(model, rig, (radius * np.cos(angle), radius * np.sin(angle))):
-            follower, motions = rig.driver.follow(trajectory), motions + 1
+            motions += 1
+            try:
+                follower = rig.driver.follow(trajectory)
+            except DeskhandError:
+                continue  # the motion before did not bring it to where this one begins
             while follower.active:
                 rig.step()
                 real.append(follower.sample(follower.elapsed) - rig.true_angles())
-            completed += follower.code == 0
+            if follower.code == 0:
+                completed += 1
+                ends = [model.tcp_pose(model.arm_joints(joints))[:3, 3] for joints in (trajectory.positions[-1], rig.true_angles())]
+                ended.append(1000 * float(np.linalg.norm(ends[1] - ends[0])))
             status = rig.driver.status()
             squares, count, worst = squares + status.tracking_rms**2, count + 1, max(worst, status.tracking_error)
     errors = np.abs(np.array(real))
     seconds = rig.clock() - began
     rms, real_rms = float(np.sqrt(squares / count)), float(np.sqrt(np.mean(errors**2)))
-    return Pick(kind, motions, completed, seconds, rms, worst, real_rms, float(errors.max()), rig.driver.status().round_time, completed == motions)
+    median, largest = (float(np.percentile(ended, share)) for share in (50, 100)) if ended else (float("nan"),) * 2
+    round_time = rig.driver.status().round_time
+    return Pick(kind, servos, motions, completed, seconds, rms, worst, real_rms, float(errors.max()), median, largest, round_time, completed == motions)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 
 DIAGNOSTICS_PERIOD = 1.0  # [s] wall clock
+SLOWED = 0.95  # of the speed: less is worth a warning
 
 
 @dataclass
@@ -107,8 +108,10 @@ class ArmNode(DeskhandNode):
             self._last_fault = problem
             if problem:
                 self.get_logger().error(problem)
-        level = DiagnosticStatus.ERROR if problem else DiagnosticStatus.WARN if status.scale < 1 else DiagnosticStatus.OK
-        said = problem or (f"warm: {status.scale:.0%} of the speed" if status.scale < 1 else "ok")
+        blind = f"{', '.join(status.open_loop)} answers nothing: its position is what it was told" if status.open_loop else ""
+        level = DiagnosticStatus.ERROR if problem else DiagnosticStatus.WARN if status.scale < SLOWED or blind else DiagnosticStatus.OK
+        slowed = f"slowed down: {status.scale:.0%} of the speed" if status.scale < SLOWED else ""
+        said = problem or "; ".join(filter(None, (blind, slowed))) or "ok"
         values = [KeyValue(key=key, value=value) for key, value in _values(status).items()]
         message = DiagnosticArray(status=[DiagnosticStatus(level=level, name="arm", message=said, hardware_id=self.driver.arm.name, values=values)])
         message.header.stamp = conversions.time_to_msg(self.seconds())
@@ -121,6 +124,9 @@ def _values(status: DriverStatus) -> dict[str, str]:
         "tracking error max [rad]": f"{status.tracking_error:.4f}",
         "tracking error rms [rad]": f"{status.tracking_rms:.4f}",
         "round of readings [s]": f"{status.round_time:.4f}",
+        "latency of an answer [s]": f"{status.latency:.4f}",
+        "lag of the joints [s]": f"{status.lag:.4f}",
+        "open loop": ", ".join(status.open_loop),
         "questions": str(counters.asked),
         "unanswered": str(counters.unanswered),
         "retries": str(counters.retries),

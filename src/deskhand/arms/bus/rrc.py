@@ -207,7 +207,7 @@ class RrcBus(AskingBus):
         return None if torque is None else torque != 0
 
     def move(self, goals: Mapping[int, int], seconds: float) -> None:
-        """See base; pulses are clamped to 0..1000, the time to 0..30 s."""
+        """See base; pulses are clamped to 0..1000, the time to 0..30 s and rounded to the millisecond (the vendor's SDK cuts it off)."""
         clamped = {servo: min(max(pulse, 0), 1000) for servo, pulse in goals.items()}
         self._send(move_frame(clamped, min(max(round(seconds * 1000), 0), 30000)))
 

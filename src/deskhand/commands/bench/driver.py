@@ -15,6 +15,7 @@ def driver(
     replugs: Annotated[int, typer.Option(min=0, help="How often the cable is pulled; this runs in real time.")] = 50,
     picks: Annotated[int, typer.Option(min=1, help="Planned picks, four motions each, for each bus.")] = 10,
     stops: Annotated[int, typer.Option(min=1, help="Cancels at full speed, for each bus.")] = 20,
+    servos: Annotated[str, typer.Option(help="The picks again with servos that are as these say: names in config/servos or YAML files, with commas.")] = "worn",
     seed: Annotated[int, typer.Option(min=0, help="Of all random numbers.")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {rows: [...], good}; see docs/hardware.md.")] = None,
 ) -> None:
@@ -32,7 +33,7 @@ def driver(
     with console.status("driver") as status:
         for kind in model.arm.driver.kinds:
             results.append(measured.measure_noise(model, kind, frames, seed, status.update))
-            results.append(measured.measure_pick(model, kind, picks, seed, status.update))
+            results.extend(measured.measure_pick(model, kind, picks, seed, status.update, name) for name in ("", *filter(None, servos.split(","))))
             results.append(measured.measure_stops(model, kind, stops, seed))
         if replugs:
             results.append(measured.measure_replug(model, replugs, status.update))
