@@ -297,7 +297,8 @@ class ArmDriver:
         confirm_positions(self._bus, self._readings, self._joints.asked, self._clock)
         if self._hold:
             loose = [servo for servo in self._joints.asked if self._bus.torque_on(servo) is not True]
-            self._bus.move({servo: round(self._readings.position(servo)) for servo in loose}, SHORTEST)
+            told = self._joints.asked if self._bus.retold else loose
+            self._bus.move({servo: round(self._readings.position(servo)) for servo in told}, SHORTEST)
             self._bus.move(self._blind.bring(self._clock()), BRINGING)
             self._bus.set_torque([*loose, *self._blind.numbers], True)
         with self._lock:

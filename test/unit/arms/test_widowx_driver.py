@@ -53,7 +53,7 @@ def test_a_trajectory_is_followed_whatever_the_profiles_are() -> None:
         begun = arm.clock()
         follower = arm.finish(arm.driver.follow(ramp(HOME, OUT, 2.0)))
         assert follower.code == 0, follower.message
-        assert arm.clock() - begun == pytest.approx(2.0, abs=0.15)
+        assert 2.0 <= arm.clock() - begun < 2.5, "with what the trim of the last ticks takes"
         assert np.abs(arm.true_angles() - OUT).max() < 0.01
         status = arm.driver.status()
         assert status.tracking_error < 0.08 and status.counters.unanswered == 0

@@ -31,6 +31,7 @@ class AskingBus(ABC):
     """
 
     together = False
+    retold = False
 
     def __init__(self, port: Port, wire: Format, timeout: float, tries: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._port, self._timeout, self._tries, self._clock = port, timeout, tries, clock

@@ -52,11 +52,14 @@ class ServoBus(Protocol):
     Attributes:
         together: positions of all servos come in one exchange; else servo by servo.
         move_delay: [s] by which each further servo of one ``move`` gets its command later than the one before it.
+        retold: servos that hold already are told to be where they are when the arm is taken: theirs is a watchdog that has to be begun anew. Others are left
+            alone: told anew they would yield to gravity once more.
         latency: [s] from a question to its answer, as :meth:`measure` found it; 0 before.
     """
 
     together: bool
     move_delay: float
+    retold: bool
     latency: float
     counters: BusCounters
 

@@ -58,6 +58,8 @@ class DynamixelBus(SdkBus):
         layout: what the servos of this arm must have been told for good.
     """
 
+    retold = True
+
     def __init__(
         self, port: str | Port, baud: int = BAUD, latency: float = 0.03, clock: Callable[[], float] = time.monotonic, layout: DynamixelLayout | None = None
     ) -> None:

@@ -63,7 +63,7 @@ class SdkPort:
 
     def isPacketTimeout(self) -> bool:
         """Whether it is late."""
-        return self._clock() > self._end or time.monotonic() > self._wall
+        return self._clock() >= self._end - 1e-9 or time.monotonic() > self._wall
 
     def _wait(self, seconds: float) -> None:
         self._end, self._wall = self._clock() + seconds, time.monotonic() + SLOWEST * seconds
@@ -99,6 +99,7 @@ class SdkBus:
     """
 
     together = True
+    retold = False
     move_delay = 0.0
 
     def __init__(
