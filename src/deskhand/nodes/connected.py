@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import rclpy
 from rcl_interfaces.srv import GetParameters
@@ -92,19 +93,25 @@ def _spun_node(namespace: str) -> Iterator[DeskhandNode]:
 
 
 def running_arm(node: DeskhandNode) -> str:
-    """The arm that the robot's safety node was started with; empty when there is none within :data:`ARM_DISCOVERY`.
+    """The arm that the robot's safety node was started with; empty when there is none within :data:`ARM_DISCOVERY`."""
+    told = _told_by_nodes(node, "arm")
+    return "" if told is None else str(told.string_value)
+
+
+def _told_by_nodes(node: DeskhandNode, parameter: str) -> Any:
+    """A parameter (rcl_interfaces/ParameterValue) of the robot's safety node; None when there is none within :data:`ARM_DISCOVERY`.
 
     The client lives for this one question; the node must be spun.
     """
     client = node.create_client(GetParameters, f"{ARM_TELLER}/get_parameters", callback_group=node.reentrant)
     try:
         if not client.wait_for_service(timeout_sec=ARM_DISCOVERY):
-            return ""
+            return None
         answered = threading.Event()
-        future = client.call_async(GetParameters.Request(names=["arm"]))
+        future = client.call_async(GetParameters.Request(names=[parameter]))
         future.add_done_callback(lambda _: answered.set())
         answer = future.result() if answered.wait(ARM_DISCOVERY) else None
-        return str(answer.values[0].string_value) if answer is not None and answer.values else ""
+        return answer.values[0] if answer is not None and answer.values else None
     finally:
         node.destroy_client(client)
 
@@ -126,8 +133,10 @@ def _source(arm: str) -> str:
 def _take_clock(node: DeskhandNode) -> None:
     topics = [node.resolve_topic_name(topic) for topic in ("joint_states", COLOR)]
     _until(lambda: any(map(node.count_publishers, topics)), DISCOVERY, "nobody publishes joint states or pictures", "Does `deskhand up` run in this domain?")
+    told = _told_by_nodes(node, "use_sim_time")
     with suppress(DeskhandError):  # a robot on the system's time has no /clock
-        _until(lambda: bool(node.count_publishers("/clock")), CLOCK_DISCOVERY, "there is no /clock", "")
+        wait = DISCOVERY if told is not None and told.bool_value else CLOCK_DISCOVERY
+        _until(lambda: bool(node.count_publishers("/clock")), wait, "there is no /clock", "")
         node.set_parameters([Parameter("use_sim_time", value=True)])
     if node.get_parameter("use_sim_time").value:
         _until(lambda: node.get_clock().now().nanoseconds > 0, DISCOVERY, "/clock is silent", "Is the simulation or the replay paused?")
