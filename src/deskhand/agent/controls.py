@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deskhand.agent.goals import BESIDE
+from deskhand.world.relations import SIDEWAYS
 
 SUBMIT_PLAN = "submit_plan"
 FINISH = "finish"
@@ -26,7 +26,7 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
                         "type": "object",
                         "properties": {
                             "object_id": {"type": "string"},
-                            "relation": {"type": "string", "enum": ["on", "in", *BESIDE]},
+                            "relation": {"type": "string", "enum": ["on", "in", *SIDEWAYS]},
                             "target_id": {"type": "string"},
                             "position": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
                         },

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
+from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.resolve import Seen, inside, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
 from deskhand.agent.reappraisal import Reappraisal
 from deskhand.errors import DeskhandError
+from deskhand.world.relations import SIDEWAYS, TABLE
 
 ATTEMPTS = 3
 """How often one thing is tried."""
@@ -336,7 +337,7 @@ class Pursuit:
     def _put(self, goal: Goal) -> One:
         if goal.target_id == TABLE:
             return (yield Call("put_aside", {}))
-        if goal.relation in BESIDE:
+        if goal.relation in SIDEWAYS:
             return (yield Call("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
         if goal.relation == "in":
             return (yield Call("place_in", {"container_id": goal.target_id}))

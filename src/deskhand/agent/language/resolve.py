@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ref
-from deskhand.tools.spatial import DIRECTIONS
+from deskhand.world.relations import SIDEWAYS, Body, between, sideways
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -161,14 +161,8 @@ def inside(item: Seen, objects: Sequence[Seen]) -> bool:
 
 
 def beside(relation: str, item: Seen, other: Seen) -> bool:
-    """Sideways relations as :mod:`deskhand.tools.spatial` has them, by the centres; ``near`` is within 12 cm."""
-    away = [float(item["position"][axis]) - float(other["position"][axis]) for axis in (0, 1)]
-    if relation == "near":
-        return math.hypot(*away) < 0.12
-    if relation not in DIRECTIONS:
-        return False
-    along = sum(step * part for step, part in zip(away, DIRECTIONS[relation], strict=True))
-    return along > 0 and along >= max(map(abs, away))
+    """Sideways relations (world/relations.py); False for any other word."""
+    return relation in SIDEWAYS and sideways(Body.seen(item), Body.seen(other), relation)
 
 
 def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
@@ -179,15 +173,8 @@ def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
 
 
 def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
-    """Whether its centre is between those of two others, and at most a quarter of their distance off the line."""
-    if len(ends) != 2:
-        return False
-    (ax, ay), (bx, by), (x, y) = (other["position"][:2] for other in (*ends, item))
-    length = math.hypot(bx - ax, by - ay)
-    if length < 1e-6:
-        return False
-    along, across = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length, ((y - ay) * (bx - ax) - (x - ax) * (by - ay)) / length
-    return bool(0.15 * length < along < 0.85 * length and abs(across) < length / 4)
+    """Whether it is between two others (world/relations.py)."""
+    return between(Body.seen(item), [Body.seen(end) for end in ends])
 
 
 def measure(item: Seen, what: str) -> float:

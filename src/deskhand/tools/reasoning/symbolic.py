@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.skills.belief import Belief
-from deskhand.tools.spatial import TABLE
 from deskhand.types import SceneObject
+from deskhand.world.relations import TABLE
 
 MOST_THINGS = 40
 ROLLS = frozenset(("ball", "pen", "marker"))
