@@ -256,7 +256,7 @@ class Claims:
     def _check(self) -> ToolResult | None:
         """A fresh look at all sub-goals; the failed result when that was not possible."""
         goals = list(self._all().values())
-        result = self._call("check_goal", {"conditions": [goal.to_json() for goal in goals]})
+        result = self._call("check_goal", {"conditions": [goal.condition() for goal in goals]})
         if not result.ok:
             return result
         self._unmet = {str(item["object_id"]): str(item.get("reason", "")) for item in result.data["unmet"]}

@@ -28,14 +28,17 @@ class Goal:
     position: tuple[float, float] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As a condition of ``check_goal``."""
+        """As a sub-goal of a plan."""
         data: dict[str, Any] = {"object_id": self.object_id, "relation": self.relation, "target_id": self.target_id}
-        data |= {"beside": True} if self.relation in SIDEWAYS else {}
         return data | ({"position": list(self.position)} if self.position else {})
+
+    def condition(self) -> dict[str, Any]:
+        """As a condition of ``check_goal``."""
+        return self.to_json() | ({"beside": True} if self.relation in SIDEWAYS else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Goal:
-        """From a condition of ``check_goal``."""
+        """From a sub-goal, or a condition of ``check_goal``."""
         position = data.get("position")
         return cls(str(data["object_id"]), str(data["relation"]), str(data["target_id"]), (float(position[0]), float(position[1])) if position else None)
 

@@ -70,7 +70,7 @@ class Body:
         """From an object as tools describe it (tools/objects.py)."""
         size, centre = item["size"], np.asarray(item["position"][:2], dtype=float)
         yaw, support = float(item.get("yaw") or 0.0), str(item.get("support") or TABLE)
-        return cls(str(item["id"]), centre, (float(size[0]), float(size[1])), yaw, support, str(item.get("relation") or "on"))
+        return cls(str(item.get("id", "")), centre, (float(size[0]), float(size[1])), yaw, support, str(item.get("relation") or "on"))
 
     def corners(self) -> Array:
         """Of its outline (4, 2) [m, world]."""

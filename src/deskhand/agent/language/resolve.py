@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ref
-from deskhand.world.relations import SIDEWAYS, Body, between, sideways
+from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, sideways
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -91,7 +91,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         return [item for item in objects if item["id"] == ref.id], ""
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     if ref.where is not None:
-        fitting = [item for item in fitting if _where_holds(ref.where, item, objects)]
+        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
+        fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if str(item.get("shape")) in ref.shapes]
     if not ref.colors:
@@ -138,6 +139,13 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation in {"in", "on", "at"}:
         return str(item.get("support")) in others
     return any(beside(relation, item, other) for other in others.values())
+
+
+def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several things that none is near, "the one next to it" is the one that stands beside it most closely."""
+    others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
+    gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
+    return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
 
 
 def container_of(item: Seen, objects: Sequence[Seen]) -> str:
