@@ -16,7 +16,7 @@ STATUSES = ("done", "answered", "partly", "refused")
 CONTROL_CARDS: tuple[dict[str, Any], ...] = (
     {
         "name": SUBMIT_PLAN,
-        "summary": "Say which sub-goals the instruction means; they are verified before anything moves, and checked at the end.",
+        "summary": "Say which sub-goals the instruction means; verified before anything moves, checked at the end. A new plan replaces the one before.",
         "input_schema": {
             "type": "object",
             "properties": {
@@ -33,7 +33,12 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
                         "required": ["object_id", "relation", "target_id"],
                         "additionalProperties": False,
                     },
-                }
+                },
+                "keep": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "true: these come to the sub-goals that the plan has; false: they are the whole plan, and it replaces the one before",
+                },
             },
             "required": ["subgoals"],
             "additionalProperties": False,

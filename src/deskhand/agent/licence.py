@@ -19,7 +19,7 @@ from deskhand.agent.language.intents import Act, Ask, Build, Help, Impossible, I
 from deskhand.agent.language.parser import parse
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, name_of, resolve
 from deskhand.etp.words import near, stems
-from deskhand.tools.reasoning.symbolic import PLACES
+from deskhand.world.acts import PUTS
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))
 """Motions that need no words: they bring no thing anywhere but, safely, out of the hand onto the desk."""
@@ -77,9 +77,9 @@ class Licence:
         if name in FREE:
             return []
         things = sorted(desk.about(name, arguments))
-        targets = [thing for thing in things if name in PLACES and thing in _strings_of(arguments, "container_id", "target_id", "on")]
+        targets = [thing for thing in things if name in PUTS and thing in _strings_of(arguments, "container_id", "target_id", "on")]
         moved = [thing for thing in things if thing not in targets]
-        if name in PLACES or name in ("open_gripper", "handover", "execute_plan", "move_joints"):
+        if name in PUTS or name in ("open_gripper", "handover", "execute_plan", "move_joints"):
             moved += [desk.held] if desk.held else []
         missing = [thing for thing in moved if not self._covers(thing, desk, target=False)]
         missing += [thing for thing in targets if not self._covers(thing, desk, target=True)]

@@ -16,8 +16,9 @@ from deskhand.agent.goals import Goal
 from deskhand.agent.language.resolve import BASE, Seen
 from deskhand.errors import DeskhandError
 from deskhand.tools.reasoning.rules import Rule, read_rule
-from deskhand.tools.reasoning.symbolic import PLACES, Step, act_atoms
+from deskhand.tools.reasoning.symbolic import Step, act_atoms
 from deskhand.tools.reasoning.temporal import FALSE, progressed
+from deskhand.world.acts import PUTS
 from deskhand.world.relations import SIDEWAYS, TABLE
 
 CLEARANCE = 0.03
@@ -150,7 +151,7 @@ def over(step: Step, held: str, desk: Desk) -> set[str]:
     if from_thing is None or step.tool in ("open_gripper", "close_gripper", "pick"):
         return set()
     others = {name: item for name, item in desk.objects.items() if name != held}
-    goal = desk.destination(step.tool, step.arguments) if step.tool in PLACES else None
+    goal = desk.destination(step.tool, step.arguments) if step.tool in PUTS else None
     if goal is None or held not in desk.objects:
         return set(others)
     start = (float(from_thing["position"][0]), float(from_thing["position"][1]))
