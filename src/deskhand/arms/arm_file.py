@@ -72,7 +72,7 @@ class ArmFile:
         found = list(layout.ARM.check(self.data, ""))
         found += relations.problems(self.data, _Sound(found))
         found += fit.problems(self.data, self.beside, _Sound(found))
-        return [replace(problem, file=self.says(problem.field)) for problem in found]
+        return [replace(problem, file=self.says(problem.field)) for problem in dict.fromkeys(found)]
 
 
 class _Sound:

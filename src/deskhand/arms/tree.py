@@ -15,6 +15,7 @@ from deskhand.geometry import Array, pose_from_xyz_rpy
 
 KINDS = ("fixed", "revolute", "continuous", "prismatic")
 ROOT = "world"
+MOST_TRIANGLES = 200_000  # that MuJoCo reads of a file
 SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",)}
 
 
@@ -202,9 +203,18 @@ def _mesh(link: str, filename: str) -> Iterator[Problem]:
     elif not path.is_file():
         yield Problem("urdf", f"the mesh {path} of link {link!r} is not there", "Put it there; a name without a folder is looked for beside the URDF.")
     elif path.suffix.lower() != ".stl":
-        yield Problem(
-            "urdf", f"the mesh {path.name} of link {link!r} is no STL file", "Convert it to STL (Blender, MeshLab), or use a box, cylinder or sphere."
-        )
+        do = "Convert it to STL (Blender, MeshLab), or use a box, cylinder or sphere."
+        yield Problem("urdf", f"the mesh {path.name} of link {link!r} is no STL file", do)
+    elif not 1 <= _triangles(path) <= MOST_TRIANGLES:
+        do = f"Save it as binary STL of 1 to {MOST_TRIANGLES} triangles: the simulation reads no other."
+        yield Problem("urdf", f"the mesh {path.name} of link {link!r} is no binary STL file, or has too many triangles", do)
+
+
+def _triangles(stl: Path) -> int:
+    """Of a binary STL file; 0 for another."""
+    with stl.open("rb") as stream:
+        count = int.from_bytes(stream.read(84)[80:], "little")
+    return count if stl.stat().st_size == 84 + 50 * count else 0
 
 
 def _inertia(link: ElementTree.Element, tree: Tree, moving: Mapping[str, Moving]) -> Iterator[Problem]:

@@ -210,6 +210,7 @@ URDF = [  # replaced by, and what the message says
         "a package that is not there",
     ),
     ('<geometry><cylinder radius="0.042" length="0.027"/></geometry>', '<geometry><cylinder radius="x" length="0.027"/></geometry>', "radius 'x'"),
+    ('<cylinder radius="0.042" length="0.027"/>', '<mesh filename="ascii.stl"/>', "no binary STL"),
     ("</robot>", "", "cannot be expanded"),
 ]
 
@@ -225,6 +226,7 @@ def test_what_is_wrong_with_a_urdf_is_said(tmp_path: Path, part: str, instead: s
         .replace('"ros2_control/', f'"{folder}/ros2_control/')
     )
     (tmp_path / "jetarm.urdf.xacro").write_text(text)
+    (tmp_path / "ascii.stl").write_text("solid arm\nendsolid arm\n")
     with pytest.raises(ArmFileError) as caught:
         load_arm(str(write(tmp_path, {"extends": "jetarm"})))
     assert said in str(caught.value)

@@ -127,7 +127,7 @@ def _map(axes: Axes, model: RobotModel, findings: Findings) -> None:
     turn = np.linspace(heading - np.pi / 2, heading + np.pi / 2, 90)
     for rings, style, name in ((model.arm.work_radius, "-", "work_radius of the file"), (findings.measured, ":", "measured")):
         for radius in rings or ():
-            shown = {"label": name} if rings is not None and radius == rings[0] else {}
+            shown: Any = {"label": name} if rings is not None and radius == rings[0] else {}
             axes.plot(base[0, 3] + radius * np.cos(turn), base[1, 3] + radius * np.sin(turn), style, color="black", linewidth=1.2, **shown)
     axes.plot(*base[:2, 3], "s", color="black", markersize=8)
     axes.set(title=f"straight down, tcp {100 * HEIGHT:g} cm over the table (x, y of world [m])", aspect="equal")
