@@ -27,6 +27,7 @@ class ArmConfig:
         resolution: smallest step of the joints' servos [rad].
         geometry: arguments of the URDF that differ from unit to unit.
         driver: how its servos are driven.
+        file: that says all this; empty for one that was made otherwise.
     """
 
     name: str
@@ -48,6 +49,13 @@ class ArmConfig:
     driver: DriverConfig
     gripper: GripperConfig
     geometry: dict[str, float] = field(default_factory=dict)
+    file: Path = Path()
+
+    @property
+    def base(self) -> str:
+        """What a file of one unit ``extends``: the arm's name, or its file where that is one's own."""
+        own = self.file != Path() and self.name not in list_arms()
+        return str(self.file.resolve()) if own else self.name
 
     @property
     def free_roll(self) -> bool:
@@ -102,4 +110,5 @@ def _arm_from(file: ArmFile) -> ArmConfig:
         driver=read_driver(data["driver"]),
         gripper=read_gripper(data["gripper"]),
         geometry={key: float(value) for key, value in data.get("geometry", {}).items()},
+        file=file.path,
     )

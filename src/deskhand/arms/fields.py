@@ -130,7 +130,7 @@ class Choice:
     @property
     def words(self) -> str:
         """See base."""
-        return " or ".join(f"`{option}`" for option in self.options)
+        return " or ".join(f"`{option}`" for option in self.options if option)
 
     def check(self, value: Any, where: str) -> Iterator[Problem]:
         """See base."""

@@ -1,4 +1,4 @@
-"""Every field of an arm's file: its unit, its range, what it is. docs/arms.md shows the same tables; a test compares."""
+"""Every field of an arm's file: its unit, its range, what it is. docs/adding-an-arm.md shows the same tables; a test compares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deskhand.arms.problems import Problem
 LEAST_JOINTS, MOST_JOINTS = 5, 7
 TURN = 2 * math.pi + 1e-3  # [rad]: as far as any joint or pose goes
 NAME = Text("a name of letters, digits, - and _", r"[A-Za-z][A-Za-z0-9_-]*")
-PART = Text("the name of a joint, link or pose", r"[A-Za-z_][\w./-]*")
+PART = Text("a name", r"[A-Za-z_][\w./-]*")
 FILE = Text("a file's name")
 POSITION = Items(Number("m", -3, 3), 3, 3)
 ROTATION = Items(Number("rad", -TURN, TURN), 3, 3)
@@ -181,3 +181,15 @@ def unit_of(spec: Any) -> str:
         return spec.unit
     inner = getattr(spec, "item", None) or (spec.value if isinstance(spec, Table) else None)
     return unit_of(inner) if inner is not None and not isinstance(inner, Section) else ""
+
+
+def field_tables() -> Iterator[str]:
+    """Lines of Markdown: a table for each section."""
+    for number, (name, section) in enumerate(SECTIONS.items()):
+        yield from ("",) if number else ()
+        yield from (f"### `{name}`" if name else "### The file", "", "| field | unit | valid | what it is | default |", "|---|---|---|---|---|")
+        for key, part in section.fields.items():
+            if name.endswith("kind: pivot") and key in PARALLEL.fields:
+                continue
+            unit, default = unit_of(part.spec), "" if part.required else part.default
+            yield f"| `{key}` | {unit} | {part.spec.words} | {part.about} | {default} |"

@@ -42,7 +42,7 @@ class ArmFileError(DeskhandError):
         super().__init__(
             "config_error",
             f"{path} is not a valid arm file; {count} {'problem' if count == 1 else 'problems'}:{shown}{more}",
-            hint="\ndocs/arms.md says what each field is; `deskhand arms check FILE` checks the file.",
+            hint="\ndocs/adding-an-arm.md says what each field is; `deskhand arms check FILE` checks the file.",
         )
 
 

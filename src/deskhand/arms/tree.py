@@ -120,7 +120,8 @@ def _rooted(links: list[str], hung: Mapping[str, Link], names: tuple[str, ...], 
     tree = Tree(roots[0], {roots[0]: Link(roots[0], "", "", None), **hung}, names, moving)
     if tree.root == ROOT:
         return tree, []
-    do = 'Give it <link name="world"/> and a fixed joint from world to that link, with $(arg mount_xyz) and $(arg mount_rpy) as origin; docs/arms.md shows it.'
+    link = 'Give it <link name="world"/> and a fixed joint from world to that link,'
+    do = f"{link} with $(arg mount_xyz) and $(arg mount_rpy) as origin; docs/adding-an-arm.md shows it."
     return tree, [Problem("urdf", f"its root link is {tree.root!r}, and not 'world'", do)]
 
 

@@ -141,7 +141,7 @@ def _tell(console: Console, problems: Any, file: Path) -> None:
         console.print(f"{problem.file or file}: {problem.field}: {problem.said}", markup=False, soft_wrap=True)
         console.print(f"     {problem.do}", markup=False, soft_wrap=True)
     if problems:
-        console.print(f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}; docs/arms.md says what each field is.")
+        console.print(f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}; docs/adding-an-arm.md says what each field is.")
 
 
 def _json(problem: Any) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Findings:
         measured: least and most radius [m] of the widest ring in which nearly all are; None when there is none.
         solved, drawn: of the poses that drawn joints have, how many IK found again, and how many there were.
         ik: median and 95 % of the time of one [s].
-        plan: seconds to plan from home to the middle of the work radius; NaN when there is no plan, then ``plan_problem`` says why.
+        plan: seconds to plan from home to the middle of the work radius (of the measured one, where that is not reached); NaN when there is no plan, then ``plan_problem`` says why.
         plan_duration: seconds that the motion takes.
     """
 
@@ -103,7 +103,7 @@ def measure(model: RobotModel, settings: SafetySettings, seed: int, poses: int, 
         progress("inverse kinematics")
         solved, drawn, times = _inverse(motion, np.random.default_rng(seed), opened, poses)
         progress("a plan")
-        planned, lasts, problem = _plan(motion, arm.work_radius)
+        planned, lasts, problem = _plan(motion, arm.work_radius if share >= SOLVED or ring is None else ring)
     finally:
         motion.close()
     spread = (float(np.median(times)), float(np.quantile(times, 0.95))) if times else (float("nan"), float("nan"))
