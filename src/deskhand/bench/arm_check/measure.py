@@ -53,7 +53,8 @@ class Findings:
         measured: least and most radius [m] of the widest ring in which nearly all are; None when there is none.
         solved, drawn: of the poses that drawn joints have, how many IK found again, and how many there were.
         ik: median and 95 % of the time of one [s].
-        plan: seconds to plan from home to the middle of the work radius (of the measured one, where that is not reached); NaN when there is no plan, then ``plan_problem`` says why.
+        plan: seconds to plan from home to the middle of the work radius (of the measured one, where that is not reached); NaN
+            when there is no plan, then ``plan_problem`` says why.
         plan_duration: seconds that the motion takes.
     """
 
