@@ -62,14 +62,14 @@ class UnitData:
         driver: dict[str, Any] = {"servos": servos} if servos else {}
         if self.table is not None:
             driver["gripper"] = {"table": [[round(ticks, 1), round(width, 5)] for ticks, width in self.table]}
-        data: dict[str, Any] = {"extends": arm.name}
+        data: dict[str, Any] = {"extends": arm.base}
         if self.geometry is not None:
             data["geometry"] = {name: round(length, 5) for name, length in self.geometry.items()}
         if driver:
             data["driver"] = driver
         try:
             old = yaml.safe_load(path.read_text()) if keep and path.is_file() else {}
-            if old and old.get("extends") != arm.name:
+            if old and old.get("extends") != arm.base:
                 raise DeskhandError("config_error", f"{path} is not a unit of {arm.name}; it extends {old.get('extends')!r}.", hint="Give another file.")
             text = yaml.safe_dump(merged(old or {}, data), sort_keys=False)
             path.write_text(f"# Calibration of one {arm.name}, by deskhand. Give this file as --arm.\n{text}")
