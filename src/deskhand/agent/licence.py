@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from deskhand.agent.desk import Desk, position_of
+from deskhand.agent.desk import Desk, plain_label, position_of
 from deskhand.agent.language import verbs as vb
 from deskhand.agent.language.intents import (
     Act,
@@ -74,7 +74,7 @@ class Licence:
         held = [desk.held] if desk.held and name in (*PLACES, "open_gripper", "handover", "execute_plan", "move_joints") else []
         missing = [thing for thing in moved if not self._covers(thing, desk, sort)]
         missing += [thing for thing in held if not self._covers(thing, desk, vb.MOVE)]
-        missing += [thing for thing in targets if not self._goes_to(thing, desk, beside=name == "place_beside")]
+        missing += [thing for thing in targets if not self._goes_to(thing, desk.held, desk, beside=name == "place_beside")]
         if not targets and not (name in NAMED or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
@@ -82,7 +82,7 @@ class Licence:
     def of_goals(self, goals: list[tuple[str, str]], desk: Desk) -> list[str]:
         """What sub-goals (thing, target) bring in that the words do not cover."""
         missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]
-        missing += [target for _, target in goals if target != "table" and not self._goes_to(target, desk, beside=True)]
+        missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
     # ------------------------------------------------------------ things
@@ -122,11 +122,16 @@ class Licence:
         found = [(number, named(words, "", objects, "", False)) for number, reading in enumerate(self._readings) for words in reading.kept]
         return [(number, ids) for number, ids in found if name in ids]
 
-    def _goes_to(self, name: str, desk: Desk, beside: bool) -> bool:
-        item = desk.thing(name)
+    def _goes_to(self, name: str, moved: str, desk: Desk, beside: bool) -> bool:
+        """Whether a request that acts on what is moved brings it there."""
+        item, what = desk.thing(name), desk.thing(moved)
         if name in self._granted:
             return True
-        return item is not None and any(_target(reading, item, _objects(desk, item), desk.held, beside) for reading in self._readings)
+        if item is None:
+            return False
+        free = what is None or moved in self._granted
+        objects = _objects(desk, item) + ([what] if what is not None and moved not in desk.objects else [])
+        return any(_target(reading, item, objects, None if free else what, desk.held, beside) for reading in self._readings)
 
     # ------------------------------------------------------------ acts
 
@@ -140,8 +145,8 @@ class Licence:
         acts = {Act: "open_gripper", Hand: "handover", Undo: "undo_last_act", Release: "open_gripper"}
         if any(acts.get(type(item)) == name and not (isinstance(item, Act) and item.tool != name) for item in intents):
             return True
-        objects = list(desk.objects.values()) + ([desk.thing(desk.held)] if desk.held and desk.held not in desk.objects else [])
-        known = [item for item in objects if item is not None]
+        held = desk.thing(desk.held)
+        known = _objects(desk, held) if held is not None else []
         return any(asks_for(name, request, known, desk.held) for reading in self._readings for request in reading.requests)
 
     def _anywhere(self) -> bool:
@@ -168,7 +173,9 @@ _ON_IT = ("in", "on", "auto")
 
 
 def _objects(desk: Desk, item: Seen) -> list[Seen]:
-    return list(desk.objects.values()) if item["id"] in desk.objects else [*desk.objects.values(), item]
+    """What is on the desk; a label or a colour that is a text, which somebody wrote, names nothing."""
+    items = list(desk.objects.values()) if item["id"] in desk.objects else [*desk.objects.values(), item]
+    return [{**item, "label": plain_label(item["label"]), "color": item.get("color") and plain_label(item["color"])} for item in items]
 
 
 def _weighs_more(number: int, asked: frozenset[str], later: int, kept: frozenset[str]) -> bool:
@@ -191,18 +198,25 @@ def _asked(reading: Reading, item: Seen, objects: list[Seen], held: str, sort: s
         yield from (named(words, request.verb, objects, held, False) for words in acts_on(request, sort))
 
 
-def _target(reading: Reading, item: Seen, objects: list[Seen], held: str, beside: bool) -> bool:
-    """Whether things shall go there."""
+def _target(reading: Reading, item: Seen, objects: list[Seen], moved: Seen | None, held: str, beside: bool) -> bool:
+    """Whether the thing that is moved (None: any) shall go there."""
     for intent in reading.intents:
         for inner in _flat(intent):
             if isinstance(inner, QUIET) or (isinstance(inner, Place) and inner.relation not in _ON_IT and not beside):
                 continue
-            if _general(inner, item, True):
+            if isinstance(inner, Place) and moved is not None and not any(_in(moved, _ids(ref, objects, held)) for ref in inner.things):
+                continue
+            if _general(inner, item, True) or any(_in(item, _ids(ref, objects, held)) for ref in _refs(inner, True)):
                 return True
-            if any((found := _ids(ref, objects, held)) == ALL or item["id"] in found for ref in _refs(inner, True)):
-                return True
-    phrases = [(request.verb, words) for request in reading.unread for words in goes_to(request, beside)]
-    return any((found := named(words, verb, objects, held, True)) == ALL or item["id"] in found for verb, words in phrases)
+    for request in reading.unread:
+        acts = not request.verb or moved is None or any(_in(moved, named(words, request.verb, objects, held, False)) for words in acts_on(request, vb.MOVE))
+        if acts and any(_in(item, named(words, request.verb, objects, held, True)) for words in goes_to(request, beside)):
+            return True
+    return False
+
+
+def _in(item: Seen, ids: frozenset[str]) -> bool:
+    return ids == ALL or item["id"] in ids
 
 
 def _ids(ref: Ref, objects: list[Seen], held: str) -> frozenset[str]:

@@ -14,6 +14,8 @@ from deskhand.agent.language.resolve import Seen, resolve
 from deskhand.etp.words import near, stems
 
 TIDYING = frozenset(words[0] for words, meaning in lex.VERBS.items() if meaning in ("tidy", "sort", "empty")) | {"rearrange", "free", "make"}
+CLEARING = TIDYING | vb.words("throw discard get dispose toss chuck trash dump recycle bin stow store clean put pack")
+"""Where no place is said, things go into containers."""
 STACKING = vb.words("stack pile build make construct erect form line align arrange group order sort")
 _ABOUT_ACTS = vb.words("last step move act action change motion thing what that this it everything all")
 _DOING = vb.words("use run call start do make perform execute play begin trigger invoke activate")
@@ -30,7 +32,8 @@ def moves(request: Request) -> bool:
     if request.verb in ("clean", "sweep", "brush", "wipe"):
         tidied = request.verb == "clean" and (_particle(request, "up", "away", "out", "off") or any(_table(words) for words in request.of(OBJECT)))
         return tidied or (request.verb != "clean" and bool(request.of(INTO)))
-    return request.verb not in vb.SILENT and not any(request.verb in known for known in vb.SORTS.values())
+    known = request.verb in vb.SILENT or any(request.verb in known for known in vb.SORTS.values())
+    return not known and _particle(request, "into", "onto", "away", "aside")  # "yeet the cup into the bin"
 
 
 def acts_on(request: Request, sort: str) -> list[tuple[str, ...]]:
@@ -50,7 +53,9 @@ def goes_to(request: Request, beside: bool) -> list[tuple[str, ...]]:
     if not moves(request):
         return []
     own = request.of(OBJECT) if request.verb in STACKING else []
-    return [*request.of(INTO, *([BESIDE] if beside else [])), *own]
+    said = request.of(INTO, *([BESIDE] if beside else []))
+    fitting = [("the", "container")] if request.verb in CLEARING and not any(request.goal(words) for words in request.of(INTO, BESIDE)) else []
+    return [*said, *own, *fitting]
 
 
 def named(words: Sequence[str], verb: str, objects: Sequence[Seen], held: str, target: bool) -> frozenset[str]:

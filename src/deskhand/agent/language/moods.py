@@ -40,7 +40,10 @@ _POLITE = re.compile(
     r"gently|slowly|simply|maybe|perhaps|immediately|actually|sorry|listen|attention|rather|always|instead|and|but|(?:dear )?robot(?= ?,| please| can| could)|"
     r"(?:right|no|second|third|great|good|here|there|robot|deskhand|wait|stop|hang on|hold on|one moment)(?= ?,)|otherwise|if not(?= ?,)|or else|else|"
     r"no(?= (?:take|put|i))|go ahead and|come on|be so kind (?:as to|and)|do me a favou?r and|"
-    r"for me|by the way|in addition|i (?:mean|meant|said)|if you (?:please|can|could|would|like|do not mind)|when you (?:can|have (?:time|a moment|a minute)|"
+    r"for me|by the way|in addition|"
+    r"today|tonight|this time|for (?:now|today)|right (?:now|away)|at once|meanwhile|"
+    r"later|afterwards|therefore|careful(?= ?,)|i (?:mean|meant|said)|if you (?:please|can|could|would|like|do not mind)|when you (?:can|have (?:time|"
+    r"a moment|a minute)|"
     r"get a chance|are ready)|as soon as (?:you can|possible)|one more thing|(?:go|come)(?: over| back)?(?: there| here| ahead)? and|"
     r"(?:i|we) (?:only|just) ask that you)\b[ ,]*|, *)+"
 )
@@ -93,6 +96,9 @@ def words_of(text: str) -> list[str]:
 def introduces(text: str) -> bool:
     """Whether what stands before a colon leaves what follows to the speaker: "task:", "clean the desk like this:"; not "the label says:"."""
     found = list(segments(text)) if text.strip() else []
+    words = words_of(text)
+    if words and words[0] in vb.SUBJECTS | {"this", "that", "these", "those", "careful"} and not vb.REPORTING & set(words):
+        return True  # "it is in the wrong place: …"
     return bool(_INTRODUCING.fullmatch(text.strip(" ,"))) or bool(found and found[-1].mood in (Mood.ASKS, Mood.FORBIDS, Mood.RULES, Mood.CONDITION))
 
 
@@ -104,7 +110,10 @@ def is_phrase(text: str) -> bool:
 def segments(sentence: str) -> Iterator[Segment]:
     """The clauses of a sentence (normalised), in their order."""
     marked, words = sentence.endswith("?"), words_of(sentence)
-    starts = [0, *(i + 1 for i, word in enumerate(words) if word in ("and", ",", "but", "(", ")", "then", ":") and i and _begins(words, i + 1))]
+    starts = [0]
+    for i, word in enumerate(words):
+        if word in ("and", ",", "but", "(", ")", "then", ":") and i and _begins(words, i + 1) and not _shared(words, starts[-1], i):
+            starts.append(i + 1)
     previous = Mood.PHRASE
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(words)
@@ -118,6 +127,13 @@ def segments(sentence: str) -> Iterator[Segment]:
         for segment in _pieces(part, link, marked, previous):
             previous = segment.mood
             yield segment
+
+
+def _shared(words: Sequence[str], start: int, i: int) -> bool:
+    """Whether what follows is the rest of a subject: "the cup and the pen | go in the tray"."""
+    before = words[start:i]
+    verbs = any(word in vb.STATING or word in vb.RULING or (is_verb(word) and word not in lex.KIND_WORDS) for word in before)
+    return words[i] == "and" and bool(_subject_of(words[i + 1 :])) and not verbs and not _POLITE.fullmatch(" ".join(before) + " ")
 
 
 def _pieces(words: list[str], link: str, marked: bool, previous: Mood) -> Iterator[Segment]:
@@ -249,6 +265,8 @@ def _mood(words: list[str], marked: bool, previous: Mood) -> tuple[Mood, list[st
         return Mood.ASKS, [first, *rest[1:]]
     if _WISH.match(text):
         return Mood.RULES, rest
+    if subject == "rules" and not marked and (stays := _stays(rest)):
+        return Mood.FORBIDS, ["leave", *stays]
     if subject == "rules" and not marked and rest[0] not in vb.ASKING | {"i", "we", "he", "she", "you", "who", "there", "someone", "somebody"}:
         return Mood.RULES, rest
     if _WONDERS.match(text) and not (rest[0] == "can" and not marked and second not in vb.SUBJECTS):
@@ -257,7 +275,7 @@ def _mood(words: list[str], marked: bool, previous: Mood) -> tuple[Mood, list[st
         return Mood.STATES, rest
     if (fronted := _fronted(rest)) is not None:
         return Mood.ASKS, fronted
-    if _carries(rest):
+    if _unknown_verb(rest):
         return Mood.ASKS, rest
     known = any(is_verb(word) and word not in lex.KIND_WORDS and word not in lex.MATERIALS and word not in lex.PLACES for word in rest)
     said = any(word in vb.STATING - _FINE_IN_PHRASES for word in rest)
@@ -307,6 +325,14 @@ def _done(word: str) -> str:
     return next((option for option in options if option and option != word and is_verb(option)), "put" if word == "put" else "")
 
 
+def _stays(words: Sequence[str]) -> list[str]:
+    """Of "only the cup should stay where it is" the cup; empty where nothing is to stay."""
+    at = next((i for i, word in enumerate(words) if i and word in vb.RULING), 0)
+    rest = " ".join(words[at:])
+    stays = re.match(r"(?:(?:should|must|shall|has to|have to|ought to|needs to|need to) )?(?:stays?|remains?|be left|not\b|be kept)", rest)
+    return [word for word in words[:at] if word != "only"] if stays else []
+
+
 def _fronted(words: list[str]) -> list[str] | None:
     """A place or a means first, then the verb: "in the tray put the blocks", "with the sponge wipe the table"."""
     if not _preposition(words, 0):
@@ -317,8 +343,9 @@ def _fronted(words: list[str]) -> list[str] | None:
     return None
 
 
-def _carries(words: Sequence[str]) -> bool:
-    """An unknown verb that brings something somewhere: "yeet the cup into the bin"."""
-    if len(words) < 4 or words[0] in vb.DETERMINERS or words[0] in lex.KIND_OF or words[0] in lex.COLORS or words[0] in lex.SIZES or words[0] in lex.PLACES:
+def _unknown_verb(words: Sequence[str]) -> bool:
+    """Whether it has the shape of an imperative with a verb that is not known here: "yeet the cup into the bin", "send a mail"."""
+    if len(words) < 3 or words[0] in vb.DETERMINERS | vb.PRONOUNS | vb.SUBJECTS | vb.RELATIVE | vb.AUXILIARIES or _preposition(words, 0):
         return False
-    return words[1] in vb.DETERMINERS | {"it", "them"} and any(word in ("into", "onto", "away", "aside") for word in words[2:])
+    noun = words[0] in lex.KIND_OF or words[0] in lex.COLORS or words[0] in lex.SIZES or words[0] in lex.PLACES or words[0] in lex.MATERIALS
+    return not noun and words[0] not in lex.FILLERS and words[1] in vb.DETERMINERS | {"it", "them", "me", "us"}

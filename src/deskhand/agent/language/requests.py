@@ -84,9 +84,12 @@ def read(text: str, answering: bool = False) -> Reading:
                 request, kept = clause(words)
                 mine.append(_with_named(request, named))
                 reading.kept.extend(kept)
-                named = request.of(OBJECT) or request.of(INTO) if request.verb in vb.SILENT or not request.pronoun else named
+                named = named if request.pronoun else _things_of(request)
             elif segment.mood is Mood.RULES and segment.asked:
-                mine.append(clause(segment.asked)[0])
+                mine.append(_with_named(clause(segment.asked)[0], named))
+                named = _first_named(words) or named
+            elif segment.mood is Mood.RULES:
+                named = _first_named(words) or named
             elif segment.mood is Mood.FORBIDS:
                 reading.kept.extend(_forbidden(words))
                 words = words if words[0] in vb.PEACE else ("do", "not", *words)
@@ -94,11 +97,13 @@ def read(text: str, answering: bool = False) -> Reading:
                 mine.append(_answer(words))
                 reading.kept.extend(mine[-1].of(KEPT))
             elif segment.mood in (Mood.STATES, Mood.WONDERS):
+                named = _first_named(words) or named
                 continue
             body += [*([segment.link] if segment.link and (body or segment.link in ("otherwise", "else")) else []), *words]
         asked.append((body or _question(sentence), mine))
         reading.requests.extend(mine)
     _meant(asked, reading)
+    reading.unread.extend(request for request in reading.requests if request.pronoun and request not in reading.unread)
     if answering:
         reading.unread.extend(request for request in reading.requests if not request.verb and request not in reading.unread)
     return reading
@@ -112,6 +117,27 @@ def _meant(asked: Sequence[tuple[list[str], list[Request]]], reading: Reading) -
         intents = _understood(" ".join(body))
         reading.intents.extend(intents or ())
         reading.unread.extend(requests if intents is None else ())
+
+
+def _things_of(request: Request) -> list[tuple[str, ...]]:
+    """What "it" means behind a request."""
+    found = [words for words in request.of(OBJECT) if words[0] not in vb.ASKING]
+    return found or request.of(INTO) or request.of(MENTIONED)
+
+
+def _first_named(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """What "it" means behind a statement or a question: the first noun phrase that is no pronoun."""
+    for start, word in enumerate(words):
+        if word in vb.DETERMINERS or word == "whose":
+            stops = (i for i in range(start + 1, len(words)) if words[i] in vb.STATING | vb.RULING | vb.RELATIVE | {",", "and"} or _at_preposition(words, i))
+            end = next(stops, len(words))
+            if end > start + 1:
+                return [("the", *words[start + 1 : end])]
+    return []
+
+
+def _at_preposition(words: Sequence[str], i: int) -> bool:
+    return any(match(words, i, phrases) for phrases, _ in _PREPOSITIONS)
 
 
 def _question(sentence: str) -> list[str]:
@@ -138,6 +164,7 @@ def _sentences(text: str) -> list[str]:
     """Its sentences; what is quoted, and what follows "it says:", is somebody else's."""
     text = _TOLD_BY_TEXT.sub(" ", text)
     text = _QUOTED.sub(lambda found: next((f" {said} " for said in found.groups() if said and len(said.split()) < 3), " something "), text)
+    text = re.sub(r"(?i)\b(?:so|such|in (?:such )?a way) that(?= (?:you|i|we|he|she|they|it|there)\b)", "because", text)  # what for
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(paragraph)):
@@ -160,17 +187,24 @@ _PREPOSITIONS: list[tuple[tuple[tuple[str, ...], ...], str]] = [
 ]  # fmt: skip
 _TO_ONLY = frozenset(("to", "into", "onto", "->"))
 """What says where to with any verb; "in" and "on" say where a thing is when it is picked, wiped or handed over."""
-_GOAL_VERBS = frozenset(words[0] for words, meaning in lex.VERBS.items() if meaning in ("put", "stack", "fill", "tidy", "sort", "discard", "build")) | vb.words(
-    "drop tuck slot rest lean push slide shove haul drag drive"
+_GOAL_VERBS = (vb.SORTS[vb.MOVE] | vb.words("drive")) - vb.words(
+    "pick grab grasp lift take fetch get hold seize snatch retrieve reach remove release hand give pass raise lower grip pull empty unload undo"
 )
 _ASIDE = vb.words("away aside down back here there apart together elsewhere somewhere")
+_ONTO_IT = ("on", "at", "over", "against", "across", "upon")
 _SAID_OF_ACTS = vb.words("please now too first here there little bit go fall loose yet soon instead immediately slightly fast slow quickly very")
-_NOT_A_THING = vb.words("left right middle centre center front back side corner edge top bottom here there row line circle order end") | lex.TABLE_NOUNS
+_NOT_A_THING = (
+    vb.words("left right middle centre center front back side half part area hand corner edge top bottom here there row line circle order end")
+    | lex.TABLE_NOUNS
+)
 
 
 def clause(words: Sequence[str]) -> tuple[Request, list[tuple[str, ...]]]:
     """A request from the words of its clause, the verb first, and the phrases that it excludes."""
     words = list(words)
+    if words[0] == "give" and "a" in words[2:-1] and any(words[-1] in vb.SORTS[sort] for sort in (vb.WIPE, vb.PUSH, vb.TOUCH)):
+        last = len(words) - 1 - words[::-1].index("a")
+        words = [words[-1], *words[1:last]]  # "give the desk a quick wipe"
     verb, i = words[0], 1
     indirect = False
     while i < len(words) and (words[i] in _particles(verb) or words[i] in ("rid", "go", "me", "us")):
@@ -181,6 +215,8 @@ def clause(words: Sequence[str]) -> tuple[Request, list[tuple[str, ...]]]:
     if words[i : i + 1] == ["of"]:
         i += 1
     chunks = _chunks(words, i)
+    if len(chunks) > 1 and not chunks[0][2] and chunks[1][1] in _ONTO_IT and any(verb in vb.SORTS[sort] for sort in (vb.TOUCH, vb.WIPE, vb.PUSH)):
+        chunks[1] = (OBJECT, *chunks[1][1:])  # "press on the sponge"
     phrases = _roles(verb, chunks)
     if verb in ("use", "take") and "to" in words and words[words.index("to") + 1 : words.index("to") + 2] and vb_is(words[words.index("to") + 1]):
         start = words.index("to") + 1

@@ -57,13 +57,18 @@ PARTICLES = words("up away down off out back over aside apart together on around
 AUXILIARIES = words("is are was were am be been has have had do does did will would can could may might shall should must")
 ASKING = words("what which who whom whose where when why how is are was were am has have had does did do will would can could may might shall should must")
 """A sentence that begins so asks, unless it asks "can you …"."""
-RULING = words("go goes belong belongs should must shall needs need ought has have gets get")
+STAYING = words("stay stays remain remains")
+RULING = STAYING | words("go goes belong belongs should must shall needs need ought has have gets get")
 """Between a thing and where it belongs: "cans go in the bin", "the desk needs wiping"."""
 STATING = (
-    AUXILIARIES
-    | lex.LINKING
-    | words("says said tells told asks asked wants wanted likes shows reads means lies used seems looks went came fell broke makes made")
-) - RULING
+    (
+        AUXILIARIES
+        | lex.LINKING
+        | words("says said tells told asks asked wants wanted likes shows reads means lies used seems looks went came fell broke makes made")
+    )
+    - RULING
+    - {"to"}
+)
 SUBORDINATE = words("if when whenever while before after until till unless because since although though once whether how why")
 RELATIVE = words("that which who whose whom where what")
 EXCLUDING = (
@@ -81,3 +86,8 @@ ROOMS = words("room space way place area spot")
 QUANTITIES = words(
     "all some one any both each most few half pile stack set group bunch lot heap couple pair row tower rest remainder piece two three four kind every several"
 )
+REPORTING = words(
+    "say says said read reads wrote writes write written tell tells told ask asks asked states stated mention mentions label labels labelled sign note message "
+    "mail email sticker text card letter printed marked named called titled inscription poster screen voice heard caption ocr quote claims claimed suggests"
+)
+"""Before a colon: what follows is somebody else's."""
