@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deskhand.arms.config import load_arm
 from deskhand.bench.domains import free_domain
-from deskhand.bench.rehearsal.hands import HANDS
+from deskhand.bench.rehearsal.hands import hands_of
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Person
 from deskhand.bench.rehearsal.unit import Unit
@@ -30,7 +30,7 @@ def rehearsed_day(arm: str, folder: Path, seed: int, show: Callable[[str], None]
         person = Person(show)
         day = Day(arm, folder, person, settings={"port": port, "driver": load_arm(arm).driver.kinds[0]}, rehearsal=True)
         nodes = day.workplace = RehearsedNodes(day, unit, port)
-        person.stand_at(nodes, HANDS[arm](nodes) if arm in HANDS else {})
+        person.stand_at(nodes, hands_of(arm, nodes))
         try:
             nodes.servos.open()
             yield day
