@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.first_day.dry_run import directions
 from deskhand.geometry import inverse, transform_points
 
-PICTURES = 16  # of the board: with fewer, joints that a set square has put right leave the camera too uncertain
+PICTURES = 16  # of the board: fewer than proposed; where they are too few, more are taken
 RULER = 0.005  # [m] to which a person reads a ruler on a desk
 MOVED = np.radians(3.0)  # that a person sees
 Answer = Callable[[str, str, Any], Any]
