@@ -24,7 +24,8 @@ PLATE = "calibration_board"
 PLATE_THICKNESS = 0.006  # [m]
 LOOKS = 2  # poses from which a place on the desk is looked at for the board
 FIRST = 8  # pictures after which the guess is replaced by what they say
-SURE = 1.15  # times the pictures by which the uncertainty would fall as far as it must
+MORE = 3  # times that more pictures are taken
+HOPELESS = 2.0  # times the uncertainty that is allowed: more pictures will not make up for that
 LOOSE = Limits(shift=0.05, turn=0.2, shift_sigma=0.05, turn_sigma=0.2)
 """For that: only poses that are too alike are refused."""
 
@@ -70,9 +71,12 @@ class Session:
         try:
             for wanted in (min(FIRST, count), count):
                 self._collect(views, wanted, count, rng)
-            if lacking := self._lacking(views, limits or Limits()):
-                self.progress(f"the camera is not known well enough yet: {lacking} pictures more")
-                self._collect(views, len(views) + lacking, len(views) + lacking, rng)
+            for _ in range(MORE):
+                wanted = min(self._needed(views, limits or Limits()), 2 * count)
+                if wanted <= len(views):
+                    break
+                self.progress(f"the camera is not known well enough yet: {wanted - len(views)} pictures more")
+                self._collect(views, wanted, wanted, rng)
         finally:
             if self.guess.mounting == "fixed":
                 self.robot.update_scene(SceneUpdate(detach=True))
@@ -90,17 +94,16 @@ class Session:
             self.progress(f"{len(views)} of {count} pictures")
         self._learn(views)
 
-    def _lacking(self, views: list[HandView], limits: Limits) -> int:
-        """How many more pictures would make the camera known well enough: its uncertainty falls with the root of their number. 0 where it is, where more
-        than twice as many would be needed, and where they contradict each other, for which more of them help nothing.
+    def _needed(self, views: list[HandView], limits: Limits) -> int:
+        """How many pictures would make the camera known well enough: its uncertainty falls with the root of their number. 0 where it is known so, and where
+        more pictures do not help: they contradict each other, or it is far from known.
         """
         try:
             result = calibrate(views, self.board, self._intrinsics, self.guess.mounting, replace(limits, shift_sigma=np.inf, turn_sigma=np.inf))
         except DeskhandError:
             return 0  # the caller solves, and says why
         over = max(result.shift_sigma / limits.shift_sigma, result.turn_sigma / limits.turn_sigma)
-        lacking = math.ceil(len(views) * (SURE * over**2 - 1))
-        return lacking if over > 1 and lacking <= len(views) else 0
+        return math.ceil(len(views) * over**2) if 1 < over < HOPELESS else 0
 
     def _first_look(self, rng: np.random.Generator) -> None:
         """See the board from where the arm stands; a wrist camera looks for it on the desk where it does not."""

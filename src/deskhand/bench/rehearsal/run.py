@@ -19,15 +19,18 @@ from deskhand.first_day.base import Day
 
 
 @contextmanager
-def rehearsed_day(arm: str, folder: Path, seed: int, show: Callable[[str], None]) -> Iterator[Day]:
-    """A day on an emulated unit drawn from ``seed``, in a ROS domain of its own; nothing runs any more when the block ends."""
+def rehearsed_day(arm: str, folder: Path, seed: int, show: Callable[[str], None], camera: str = "fixed") -> Iterator[Day]:
+    """A day on an emulated unit drawn from ``seed``, in a ROS domain of its own; nothing runs any more when the block ends.
+
+    Its ``camera`` stands beside the desk (``fixed``) or is carried by the arm (``wrist``).
+    """
     unit = Unit(arm, folder / "rehearsal", seed)
     with free_domain() as domain, tempfile.TemporaryDirectory(prefix="deskhand_") as ports:
         before = os.environ.get("ROS_DOMAIN_ID")
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         apply_workstation_defaults()
         port = str(Path(ports) / "arm")
-        person = Person(show)
+        person = Person(show, camera)
         day = Day(arm, folder, person, settings={"port": port, "driver": load_arm(arm).driver.kinds[0]}, rehearsal=True)
         nodes = day.workplace = RehearsedNodes(day, unit, port)
         person.stand_at(nodes, hands_of(arm, nodes))
