@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 
 LATE = 0.5  # [s] beyond its own period, from which the watchdog takes itself for the one that stood still
 
+WATCHED = ("sim", "arm", "camera", "perception", "grasping", "motion", "tool_server", "orchestrator", "recorder")
+"""Nodes whose death stops the arm and ends the task, besides the safety node's own."""
+
 Died = Callable[[str, str], None]
 """Called with a node's name and why it is taken for dead, from the watchdog's thread."""
 
