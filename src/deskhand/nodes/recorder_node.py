@@ -65,7 +65,7 @@ class RecorderNode(DeskhandNode):
         self._info: CameraInfo | None = None
         self._status = self.create_publisher(String, "recorder/status", LATCHED)
         self._record = self.create_publisher(String, "recorder/record", LATCHED)
-        self._task = ""
+        self._task, self._began = "", 0.0
         self._reports: threading.Thread | None = None
         self._said: str | None = None
         self._retry_at = float("-inf")
@@ -108,14 +108,15 @@ class RecorderNode(DeskhandNode):
             self._task = ""
             self._end()
             ended = {name: event[name] for name in ("success", "code", "summary", "message", "tool_calls", "errors", "wall") if name in event}
-            self._reports = threading.Thread(target=self._report, args=(Path(folder), {"message": event["summary"], **ended}), name="report", daemon=True)
+            ended = {"message": event["summary"], "wall": time.monotonic() - self._began, **ended}
+            self._reports = threading.Thread(target=self._report, args=(Path(folder), ended), name="report", daemon=True)
             self._reports.start()
 
     def _begin(self, folder: str) -> None:
         self._end()
         try:
             self._open(Path(folder))
-            self._task = folder
+            self._task, self._began = folder, time.monotonic()
             self._say(self._writer.problem if self._writer is not None else "")
         except DeskhandError as error:
             self._say(error.message)

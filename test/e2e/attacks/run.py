@@ -51,6 +51,11 @@ def table(runs):
     return "\n".join(lines)
 
 
+def say(text):
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=("kills", "freezes"))
@@ -64,14 +69,14 @@ def main():
     for run in attacks(arguments.kind, arguments.attacks, arguments.seed, root):
         if isinstance(run, str):
             broken += 1
-            print(run, flush=True)
+            say(run)
             continue
         runs.append(run)
-        print(f"{'good' if run.good else 'BAD ':5}{run}", flush=True)
+        say(f"{'good' if run.good else 'BAD ':5}{run}")
         if arguments.json:
             arguments.json.write_text(json.dumps([{**asdict(each), "good": each.good} for each in runs], indent=1))
-    print(table(runs))
-    print(f"{sum(run.good for run in runs)} of {arguments.attacks} good, {broken} could not be made; records of the others: {root}")
+    say(table(runs))
+    say(f"{sum(run.good for run in runs)} of {arguments.attacks} good, {broken} could not be made; records of the others: {root}")
     return 0 if not broken and all(run.good for run in runs) else 1
 
 
