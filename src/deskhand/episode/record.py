@@ -85,21 +85,28 @@ def begin_record(folder: Path, instruction: str, arm: str, brain: str, mode: str
     (folder / RESULT).write_text(json.dumps({**told, "episode": str(folder)}, indent=1))
 
 
-def complete_record(folder: Path, **ended: Any) -> dict[str, Any]:
-    """Write how a task ``ended`` (what :func:`robots_word` takes, besides what :func:`begin_record` was told) and the report; returns the result."""
+def end_record(folder: Path, **ended: Any) -> dict[str, Any]:
+    """Write how a task ``ended``: what :func:`robots_word` takes, besides what :func:`begin_record` was told; nothing: as it stands. Returns the result."""
     try:
         told: dict[str, Any] = json.loads((folder / RESULT).read_text())
     except (OSError, ValueError):
         told = robots_word(instruction="", arm="", brain="", mode="", success=False, code="", summary="")
     begun = {name: told.get(name, "") for name in ("instruction", "arm", "brain", "mode")}
-    return write_record(folder, robots_word(**begun, **ended) if ended else told)
+    told = {**robots_word(**begun, **ended), "episode": str(folder)} if ended else told
+    (folder / RESULT).write_text(json.dumps(told, indent=1))
+    return told
+
+
+def complete_record(folder: Path, **ended: Any) -> dict[str, Any]:
+    """As :func:`end_record`, and the report."""
+    return write_record(folder, end_record(folder, **ended))
 
 
 def complete_records(root: Path, since: float) -> list[Path]:
     """Write the reports that are missing in folders below ``root`` that were begun after ``since`` (clock on the wall, [s]): those of tasks whose recorder
     died, or was ended before it had written them. Returns their folders.
     """
-    folders = [file.parent for file in sorted(root.glob(f"*/{RECORDING}")) if file.parent.stat().st_mtime >= since]
+    folders = [file.parent for file in sorted(root.resolve().glob(f"*/{RECORDING}")) if file.parent.stat().st_mtime >= since]
     missing = [folder for folder in folders if not (folder / REPORT).is_file()]
     for folder in missing:
         complete_record(folder)

@@ -46,10 +46,11 @@ MODES = ("", "tools", "code", "direct")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
-DEATH_WAIT = 4.0  # [s] the same, after a node has died: then its goal ends without it
+DEATH_WAIT = 3.0  # [s] the same, after a node has died: then its goal ends without it
 CLOSE_WAIT = 0.8  # [s] the same, when this node is ended
-SENT = 0.1  # [s] for the result of a goal to leave
+SENT = 0.3  # [s] for the result of a goal to be put together and to leave
 NEWS = 0.2  # [s] for the news of a death, after something went wrong that a death can have caused
+SILENT = 2.0  # [s] without a heartbeat, after which a node is named as what went wrong
 POLL = 0.02  # [s]
 
 
@@ -127,11 +128,11 @@ class OrchestratorNode(DeskhandNode):
     def close(self) -> None:
         """See DeskhandNode."""
         self._closing.set()
-        end = time.monotonic() + CLOSE_WAIT + SENT
+        end = time.monotonic() + CLOSE_WAIT + NEWS + SENT
         with self._ended:
             if self._goals:
                 self._ended.wait_for(lambda: not self._goals, end - time.monotonic())
-                self._ended.wait_for(lambda: False, SENT)
+                self._ended.wait_for(lambda: False, SENT / 3)
         self._idle.wait(max(0.0, end - time.monotonic()))
         self._peers.close()
         self._server.destroy()
@@ -232,9 +233,12 @@ class OrchestratorNode(DeskhandNode):
                 self._release()
 
         threading.Thread(target=work, name="task", daemon=True).start()
+        closing = died = float("inf")
         while not done.wait(POLL):
-            if self._closing.is_set() or self._deaths:
-                done.wait(CLOSE_WAIT if self._closing.is_set() else DEATH_WAIT)
+            now = time.monotonic()
+            closing = min(closing, now) if self._closing.is_set() else closing
+            died = min(died, now) if self._deaths else died
+            if now > min(closing + CLOSE_WAIT, died + DEATH_WAIT):
                 break
         ended.set()
         if not outcomes:
@@ -285,6 +289,9 @@ class OrchestratorNode(DeskhandNode):
             return outcome
         if outcome.code in OF_DEATHS:
             self._death.wait(NEWS)
+        if not self._deaths and outcome.code in OF_DEATHS and (silent := self._peers.silent(SILENT)):
+            dead = " ".join(f"Node {name} has been silent for {seconds:.1f} s." for name, seconds in silent.items())
+            return replace(outcome, code="node_unavailable", summary=f"{dead} {outcome.summary}")
         if not self._deaths:
             return outcome
         dead = " ".join(f"Node {name} is dead: {why}." for name, why in self._deaths.items())

@@ -35,6 +35,10 @@ class Peers:
         """Names of those that have ended or gone silent, with why."""
         return self._watchdog.dead()
 
+    def silent(self, seconds: float) -> dict[str, float]:
+        """Names of those that were not heard for longer than ``seconds``, with for how long [s]."""
+        return self._watchdog.silent(seconds)
+
     def heard(self, name: str) -> bool:
         """True when the node was ever heard: only then is its death noticed."""
         return self._watchdog.seen(name)

@@ -17,7 +17,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from deskhand.agent.records import TaskOutcome
-from deskhand.episode.record import begin_record, complete_record, new_folder
+from deskhand.episode.record import begin_record, complete_record, end_record, new_folder
 from deskhand.errors import DeskhandError
 from deskhand.nodes.node import EVENTS, DeskhandNode
 
@@ -73,14 +73,16 @@ class TaskRecords:
         if not folder:
             self.note("outcome", **said)
             return
+        wall = time.monotonic() - self._began
+        more = {"tool_calls": outcome.tool_calls, "errors": list(outcome.errors), "wall": wall, "message": "" if outcome.success else outcome.summary}
         body = {"instruction": instruction, "brain": self._who["brain"], "model": self._who["model"], "mode": mode, **outcome.to_json()}
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
             (Path(folder) / "agent.json").write_text(json.dumps(body, indent=1, default=str), encoding="utf-8")
+            if folder != self._fixed:
+                end_record(Path(folder), **said, **more)
         except OSError as error:
             self._node.get_logger().error(f"the steps could not be written to {folder}: {error}")
-        wall = time.monotonic() - self._began
-        more = {"tool_calls": outcome.tool_calls, "errors": list(outcome.errors), "wall": wall, "message": "" if outcome.success else outcome.summary}
         self.note("outcome", **said, **more, episode=folder)
         if folder == self._fixed or hurry():
             return

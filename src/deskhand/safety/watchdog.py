@@ -111,6 +111,11 @@ class Watchdog:
         with self._lock:
             return {name: peer.dead for name, peer in self._peers.items() if peer.dead}
 
+    def silent(self, seconds: float) -> dict[str, float]:
+        """Names of watched nodes that were not heard for longer than ``seconds``, with for how long [s]."""
+        with self._lock:
+            return {name: since for name, peer in self._peers.items() if (since := self._clock() - peer.seen) > seconds}
+
     def unseen(self) -> list[str]:
         """Watched nodes that have not been heard of yet."""
         with self._lock:

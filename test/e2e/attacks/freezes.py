@@ -58,7 +58,7 @@ def draw(seed, index):
 def freeze(robot, client, node, moment, seconds):
     """One task, one freeze; the robot is ready for the next one afterwards."""
     run = Freeze(node, moment, seconds)
-    goal = Goal(client.tasks, INSTRUCTION)
+    goal = Goal(client, INSTRUCTION)
     assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
     if goal.done.wait(moment):
         run.ended_before = True
@@ -72,13 +72,13 @@ def freeze(robot, client, node, moment, seconds):
         run.answer = goal.ended - thawed
     elif goal.feedbacks > words:
         run.went_on, run.answer = True, goal.heard - thawed
-        _end(goal)
+        _end(client, goal)
     else:
-        _end(goal)
+        _end(client, goal)
         return run
     if goal.result is not None:
         run.said = goal.result.error_message
-        run.named = node in run.said and "node" in run.said.lower()
+        run.named = f"node {node} " in run.said.lower()
         stamp = client.now()
         client.wait(lambda: client.now() > stamp + WATCH, 15.0)
         run.moved = client.moved_after(stamp)
@@ -88,9 +88,9 @@ def freeze(robot, client, node, moment, seconds):
     return run
 
 
-def _end(goal):
+def _end(client, goal):
     """Cancel it; a task that went on well has ended within the limit then."""
-    goal.handle.cancel_goal_async()
+    client.in_executor(goal.handle.cancel_goal_async)
     goal.done.wait(LIMIT)
 
 
@@ -113,7 +113,7 @@ def freezes(count, seed, root):
                     run = freeze(robot, client, *draw(seed, index))
                     index += 1
                     yield run
-                    if index == count or not (run.good and run.alive and client.wait(client.reset, 20.0)):
+                    if index == count or run.ended_before or not (run.good and run.alive and client.wait(client.reset, 20.0)):
                         break
         except Exception:
             index += 1

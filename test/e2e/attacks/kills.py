@@ -49,7 +49,7 @@ def kill(folder, node, moment, scene):
     """One robot, one task, one kill."""
     run = Kill(node, moment)
     with running(folder, scene) as (robot, client):
-        goal = Goal(client.tasks, INSTRUCTION)
+        goal = Goal(client, INSTRUCTION)
         assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
         goal.done.wait(moment)
         if goal.done.is_set():

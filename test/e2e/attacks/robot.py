@@ -39,7 +39,10 @@ class Goal:
         self.began, self.heard, self.feedbacks, self.result, self.ended = time.monotonic(), 0.0, 0, None, 0.0
         self.accepted, self.done = threading.Event(), threading.Event()
         self.handle = None
-        client.send_goal_async(RunTask.Goal(instruction=instruction), feedback_callback=self._on_feedback).add_done_callback(self._on_accepted)
+        client.in_executor(lambda: self._send(client.tasks, instruction))
+
+    def _send(self, tasks, instruction):
+        tasks.send_goal_async(RunTask.Goal(instruction=instruction), feedback_callback=self._on_feedback).add_done_callback(self._on_accepted)
 
     def _on_feedback(self, _):
         self.heard, self.feedbacks = time.monotonic(), self.feedbacks + 1
@@ -87,6 +90,10 @@ class Client:
         name, pid, _ = message.data.split()
         self.pids[name] = int(pid)
 
+    def in_executor(self, act):
+        """Do it in the thread that takes the answers: rclpy drops an answer that comes while another thread still notes the request."""
+        self._executor.create_task(act)
+
     def wait(self, true, seconds):
         """Whether ``true()`` became so within ``seconds`` [s]."""
         end = time.monotonic() + seconds
@@ -106,8 +113,9 @@ class Client:
 
     def reset(self):
         """Whether the stop could be taken back."""
-        future = self._reset.call_async(Trigger.Request())
-        return self.wait(future.done, 5.0) and future.result().success
+        futures = []
+        self.in_executor(lambda: futures.append(self._reset.call_async(Trigger.Request())))
+        return self.wait(lambda: futures and futures[0].done(), 5.0) and futures[0].result().success
 
     def close(self):
         self._executor.shutdown()
