@@ -76,7 +76,7 @@ class TaskStandIn:
         self._waiting: dict[bytes, list[Any]] = {}
         self._open: set[bytes] = set()
         self._ended: dict[bytes, float] = {}
-        self._task: dict[str, Any] = {}
+        self._episode = self._lost = ""  # of the task that runs; of the one that was lost
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
         self._events = node.create_publisher(String, "agent/events", EVENTS)
         node.create_subscription(GoalStatusArray, "run_task/_action/status", self._on_status, latched)
@@ -109,9 +109,9 @@ class TaskStandIn:
     def _on_event(self, message: String) -> None:
         event = json.loads(message.data)
         if event.get("event") == "task":
-            self._task = event
-        elif event.get("event") == "outcome" and event.get("episode", "") == self._task.get("episode"):
-            self._task = {}
+            self._episode = str(event.get("episode", ""))
+        elif event.get("event") == "outcome" and event.get("episode", "") == self._episode:
+            self._episode = ""
 
     def _on_result(self, request: Any, header: Any) -> None:
         name = bytes(request.goal_id.uuid)
@@ -129,10 +129,11 @@ class TaskStandIn:
         with self._lock:
             opened, late = set(self._open), {name for name, ended in self._ended.items() if time.monotonic() - ended < ON_ITS_WAY}
             names = [name for name in self._waiting if name in opened | late]
+            self._lost = self._episode
         for name in names:
             self._answer(name, why)
         if opened:
-            outcome = {"event": "outcome", "success": False, "code": CODE, "summary": said(why), "episode": self._task.get("episode", "")}
+            outcome = {"event": "outcome", "success": False, "code": CODE, "summary": said(why), "episode": self._lost}
             self._events.publish(String(data=json.dumps(outcome)))
 
     def _answer(self, name: bytes, why: str) -> None:
@@ -142,7 +143,7 @@ class TaskStandIn:
         response = RunTask.Impl.GetResultService.Response(status=GoalStatus.STATUS_UNKNOWN)
         if known:
             response.status = GoalStatus.STATUS_ABORTED
-            text, episode = said(why), str(self._task.get("episode", ""))
+            text, episode = said(why), self._lost or self._episode
             response.result = RunTask.Result(success=False, error_code=ERROR_NUMBERS[CODE], error_message=text, summary=text, episode=episode)
         for header in headers:
             self._send(self._results, response, header)
