@@ -24,6 +24,9 @@ Value = bool | int | float | str | list[str] | list[float]
 PARAMETERS = "config/nodes.yaml"
 """Every node's parameters, by node name."""
 
+EPISODES = "episodes"
+"""Where records go when nobody says otherwise, in the current folder."""
+
 STACK = ("perception", "grasping", "motion", "safety", "tool_server", "orchestrator", "recorder")
 """Node names of the robot stack, the same on every robot; each is ``deskhand.nodes.<name>_node``."""
 HALTERS = ("motion", "safety")
@@ -107,7 +110,7 @@ class StackOptions:
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
-    ``files`` are folders from which tools may read plans and pictures.
+    ``episodes`` is the folder for the records of tasks, one each; empty: :data:`EPISODES`. ``files`` are folders from which tools may read plans and pictures.
     """
 
     arm: str = "wx250s"
@@ -150,8 +153,8 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
         "perception": {"arm": options.arm, **memory, **camera, **exact},
         "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated), **_folders(options)},
         "motion": {"arm": options.arm, "planner": options.planner},
-        "orchestrator": {"arm": options.arm, "brain": options.brain},
-        "recorder": {"folder": options.episodes} if options.episodes else {},
+        "orchestrator": {"arm": options.arm, "brain": options.brain, "episodes": options.episodes or EPISODES},
+        "recorder": {"folder": options.episodes or EPISODES},
         "view": {"arm": options.arm, "port": options.view_port},
     }
     names = (*STACK, "view") if options.view else STACK

@@ -22,6 +22,7 @@ from tf2_msgs.msg import TFMessage
 
 from deskhand.environment import workstation_defaults
 from deskhand.episode.reader import read_episode
+from deskhand.episode.record import begin_record
 from deskhand.geometry import make_transform
 from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_to_msg, transform_to_msg
 from deskhand.nodes.node import EVENTS
@@ -95,10 +96,10 @@ def robot():
 
 
 @contextlib.contextmanager
-def recording(folder, room=resource.RLIM_INFINITY):
+def recording(folder, room=resource.RLIM_INFINITY, parameter="episode"):
     """The recorder's process, whose files may grow to ``room`` bytes."""
     environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
-    command = [sys.executable, "-m", "deskhand.nodes.recorder_node", "--ros-args", "-p", f"episode:={folder}"]
+    command = [sys.executable, "-m", "deskhand.nodes.recorder_node", "--ros-args", "-p", f"{parameter}:={folder}"]
     limited = ["prlimit", f"--fsize={room}", *command] if room != resource.RLIM_INFINITY else command
     process = subprocess.Popen(limited, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
@@ -168,3 +169,33 @@ def test_a_full_disk_is_said_and_the_recorder_lives_on(robot, tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.wait(5) == 0, process.stdout.read()
     assert len(read_episode(folder).looks()) > 20, "what was written before can be read"
+
+
+def test_each_task_has_a_recording_and_a_report_of_its_own(robot, tmp_path):
+    written = []
+    robot.node.create_subscription(String, "recorder/record", lambda message: written.append(message.data), EVENTS)
+    words = robot.node.create_publisher(String, "agent/events", EVENTS)
+    with recording(tmp_path / "others", parameter="folder") as (others, process):
+        for number in (1, 2):
+            folder = tmp_path / f"task_{number}"
+            folder.mkdir()
+            begin_record(folder, f"task {number}", "wx250s", "offline", "tools")
+            words.publish(String(data=json.dumps({"event": "task", "episode": str(folder)})))
+            wait_until((folder / "episode.mcap").is_file)
+            robot.wait_for_recorder()
+            robot.say()
+            wait_until(lambda folder=folder: len(read_episode(folder).events) == 2)
+            outcome = {"event": "outcome", "success": False, "code": "node_unavailable", "summary": "Node orchestrator is dead.", "episode": str(folder)}
+            words.publish(String(data=json.dumps(outcome)))
+            wait_until(lambda folder=folder: str(folder) in written)
+            episode = read_episode(folder)
+            assert episode.complete and (episode.result["instruction"], episode.result["error_code"]) == (f"task {number}", "node_unavailable")
+            assert episode.result["wall_s"] > 0.0 and "Node orchestrator is dead." in (folder / "report.html").read_text()
+        late = {"event": "end", "id": "a", "tool": "pick", "duration": 1.0}
+        robot.publishers["events"].publish(String(data=json.dumps(late)))
+        robot.say()  # a call of somebody else
+        wait_until(lambda: list(others.glob("*/episode.mcap")))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 0, process.stdout.read()
+    (other,) = others.glob("*")
+    assert read_episode(other).events[0]["event"] == "start", "what comes late from a task is no new episode"

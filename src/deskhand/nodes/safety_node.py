@@ -1,7 +1,7 @@
 """Node ``safety``: the latched stop, the watchdog, and the hand on the controller's brake.
 
 A stop cancels every goal of the arm's controller, whoever sent it, and cancels again whatever is accepted while the stop lasts. The gripper is
-left alone: what it holds, it keeps holding.
+left alone: what it holds, it keeps holding. Where the orchestrator has died, this node ends its tasks (task_stand_in.py).
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from deskhand.nodes import conversions
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import CONTROLLER
+from deskhand.nodes.task_stand_in import TaskStandIn
 from deskhand.safety.settings import load_safety
 from deskhand.safety.stop import SafetyStop
-from deskhand.safety.watchdog import Watchdog
+from deskhand.safety.watchdog import WATCHED, Watchdog
 from deskhand.types import SafetyStatus
 from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
 
 STATUS_PERIOD = 0.05  # [s] wall time
+ORCHESTRATOR = "orchestrator"
 RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
 
 
@@ -44,7 +46,7 @@ class Parameters:
     """
 
     arm: str = "wx250s"
-    watch: list[str] = field(default_factory=lambda: ["sim", "perception", "grasping", "motion", "tool_server", "orchestrator", "recorder"])
+    watch: list[str] = field(default_factory=lambda: list(WATCHED))
     settings: str = ""
 
 
@@ -69,6 +71,7 @@ class SafetyNode(DeskhandNode):
         self.create_service(Trigger, "safety/stop", self._on_stop, **group)
         self.create_service(Trigger, "safety/reset", self._on_reset, **group)
         self.create_timer(STATUS_PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
+        self._stand_in = TaskStandIn(self, lambda: self._watchdog.dead().get(ORCHESTRATOR, ""))
         self._watchdog.start()
 
     def close(self) -> None:
@@ -90,6 +93,8 @@ class SafetyNode(DeskhandNode):
 
     def _on_death(self, name: str, why: str) -> None:
         self._stop.stop("watchdog", f"node {name} is dead: {why}")
+        if name == ORCHESTRATOR:
+            self._stand_in.orchestrator_died(why)
 
     def _on_change(self, status: SafetyStatus) -> None:
         if status.stopped:

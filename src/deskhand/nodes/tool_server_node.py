@@ -41,9 +41,9 @@ from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.nodes.task_audit import TaskAudit
 from deskhand.resources import resource_path
 from deskhand.robot import Robot
-from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
@@ -114,7 +114,7 @@ class ToolServerNode(DeskhandNode):
         if self._ros_robot is not None and self.parameters.camera:
             self._ros_robot.place_camera(load_camera(self.parameters.camera))
         audit_file = _audit_file(self.parameters.episode)
-        self._audit = AuditLog(audit_file).open()
+        self._audit = TaskAudit(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", EVENTS)
         self._approvals = ApprovalDesk(self, self._audit.write, self._publish, self.parameters.approval_timeout)
@@ -144,7 +144,7 @@ class ToolServerNode(DeskhandNode):
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
         self.create_service(ReadResource, "tools/resource", self._resource, **group)
         self.create_service(CallTool, "tools/call", self._answer_call, **group)
-        listen_for_audit(self, self._audit.write)
+        listen_for_audit(self, self._audit)
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
