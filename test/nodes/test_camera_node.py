@@ -100,11 +100,24 @@ def listen(client, kind, topic, quality=10):
     return got
 
 
+def test_camera_info_comes_with_every_exposure_though_nobody_wants_the_pictures_and_with_the_stamps_of_those_that_come(graph):
+    driver, camera, client = graph
+    infos = listen(client, CameraInfo, "camera/color/camera_info", 100)
+    camera.start()
+    until(lambda: len(infos) >= 8)
+    assert driver.made == 1, "one picture tells the intrinsics; others are made for nobody"
+    stamps = [conversions.time_from_msg(info.header.stamp) for info in infos]
+    assert np.all(np.diff(stamps) > 0.02) and all(conversions.camera_info_from_msg(info) == LENS for info in infos)
+    color = listen(client, Image, "camera/color/image_raw")
+    until(lambda: len(color) >= 3)
+    until(lambda: {str(image.header.stamp) for image in color} <= {str(info.header.stamp) for info in infos})
+
+
 def test_pictures_depth_and_lens_arrive_and_nothing_is_made_for_nobody(graph):
     driver, camera, client = graph
     camera.start()
     until(lambda: camera.health.published >= 5)
-    assert driver.made == 0
+    assert driver.made == 1
     color = listen(client, Image, "camera/color/image_raw")
     depth = listen(client, Image, "camera/aligned_depth_to_color/image_raw")
     info = listen(client, CameraInfo, "camera/color/camera_info")

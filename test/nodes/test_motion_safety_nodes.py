@@ -30,6 +30,7 @@ from deskhand.nodes import conversions
 from deskhand.nodes.node import call_service, wait_future
 from deskhand.nodes.ros_arm import CONTROLLER
 from deskhand.types import MotionGoal, PlanOptions, SceneUpdate
+from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
 DOMAIN = 51
@@ -49,6 +50,21 @@ def home(graph: Graph) -> None:
     plan = graph.robot.plan_motion(MotionGoal(named="home"))
     if plan.length > 0.01:
         assert graph.robot.execute(plan.id).ok
+
+
+def test_the_safety_status_is_stamped_when_it_is_said_also_while_nothing_changes(graph: Graph) -> None:
+    said: list[float] = []
+    now: list[float] = []
+
+    def on_status(message: SafetyStatus) -> None:
+        said.append(conversions.time_from_msg(message.header.stamp))
+        now.append(graph.robot.now())
+
+    subscription = graph.node.create_subscription(SafetyStatus, "safety/status", on_status, 10)
+    graph.wait(lambda: len(said) > 20)
+    graph.node.destroy_subscription(subscription)
+    assert said == sorted(said) and said[-1] - said[0] > 0.2
+    assert max(abs(stamp - heard) for stamp, heard in zip(said, now, strict=True)) < 0.5
 
 
 def test_a_plan_is_executed_once_and_ends_where_it_said(graph: Graph) -> None:

@@ -196,6 +196,15 @@ def test_the_gripper_goes_to_the_position_of_its_finger_joint(bench: Bench) -> N
     assert result.position == pytest.approx(0.02, abs=0.001)
 
 
+def test_camera_info_comes_though_nobody_wants_the_pictures(bench: Bench) -> None:
+    infos: list[CameraInfo] = []
+    subscription = bench.node.create_subscription(CameraInfo, "camera/color/camera_info", infos.append, 10)
+    bench.until(lambda: len(infos) >= 5, "camera_info")
+    bench.node.destroy_subscription(subscription)
+    stamps = [conversions.time_from_msg(info.header.stamp) for info in infos]
+    assert np.all(np.diff(stamps) > 0.05) and infos[0].k[0] > 100 and infos[0].header.frame_id == "camera_color_optical_frame"
+
+
 def test_the_camera_sends_aligned_pictures_of_one_exposure_with_its_pose(bench: Bench) -> None:
     topics = {"camera/color/image_raw": Image, "camera/aligned_depth_to_color/image_raw": Image, "camera/color/camera_info": CameraInfo}
     subscriptions = [bench.subscribe(kind, topic) for topic, kind in topics.items()]

@@ -1,4 +1,4 @@
-"""Publishes a camera: colour, aligned depth and camera_info at the camera's rate; what became of its frames on ``/diagnostics``.
+"""Publishes a camera: camera_info with every exposure, colour and aligned depth while somebody listens; what became of its frames on ``/diagnostics``.
 
 Colour is rgb8, depth 16UC1 in millimetres where the camera counts so, else 32FC1 in metres (REP 118); the frame is the optical one: x right, y down,
 z forward (REP 103).
@@ -27,6 +27,7 @@ from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.frames import COLOR, DEPTH, INFO
+from deskhand.types import CameraIntrinsics
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
@@ -62,6 +63,7 @@ class CameraNode(DeskhandNode):
         self._driver = driver or make_driver(self.parameters.driver, settings, self.parameters.file)
         self.health = CameraHealth()
         self._own = Rectifier(mount.intrinsics, mount.distortion) if mount is not None and mount.intrinsics is not None else None
+        self._intrinsics: CameraIntrinsics | None = None  # of the newest picture that was made
         self._color, self._depth = (self.create_publisher(Image, topic, PICTURES) for topic in (COLOR, DEPTH))
         self._info = self.create_publisher(CameraInfo, INFO, PICTURES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))
@@ -111,14 +113,15 @@ class CameraNode(DeskhandNode):
             self._publish(taken)
 
     def _publish(self, taken: Exposure) -> None:
-        """To those who listen: a picture for nobody is not even aligned."""
-        color, depth = self._color.get_subscription_count(), self._depth.get_subscription_count()
-        if not color and not depth and not self._info.get_subscription_count():
+        """camera_info with every exposure; pictures to those who listen: one for nobody is not even aligned, but for the first, which tells the intrinsics."""
+        color, depth, stamp = self._color.get_subscription_count(), self._depth.get_subscription_count(), taken.stamp
+        if not color and not depth and self._intrinsics is not None:
+            self._info.publish(conversions.camera_info_to_msg(self._intrinsics, stamp))
             return
         image = taken.image()
         if self._own is not None:
             image = self._own.apply(image)
-        k, stamp = image.intrinsics, taken.stamp
+        self._intrinsics = k = image.intrinsics
         self._info.publish(conversions.camera_info_to_msg(k, stamp))
         if color:
             self._color.publish(conversions.image_to_msg(image.color, stamp, k.frame_id))
@@ -139,6 +142,7 @@ class CameraNode(DeskhandNode):
                 self._lost(error)
                 continue
             self.health.back()
+            self._intrinsics = None  # it may be another one
             self.get_logger().info("the camera streams again")
             return
 

@@ -7,7 +7,7 @@ left alone: what it holds, it keeps holding.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -113,7 +113,8 @@ class SafetyNode(DeskhandNode):
             self.get_logger().warning(f"nobody serves {CONTROLLER}: there is nothing to halt")
 
     def _publish(self) -> None:
-        self._status.publish(conversions.safety_status_to_msg(self._stop.status()))
+        """The status, stamped now: what is latched still holds, and whoever listens can tell how old the word is."""
+        self._status.publish(conversions.safety_status_to_msg(replace(self._stop.status(), stamp=self.seconds())))
 
     def _tick(self) -> None:
         """Say the status; ask again for a halt that the controller has not carried out, whatever became of the request."""

@@ -139,7 +139,7 @@ class SimNode(DeskhandNode):
 
 
 class CameraThread:
-    """Renders in its own thread, and only while somebody subscribes."""
+    """Renders in its own thread, and only while somebody subscribes; camera_info comes at the camera's rate all the same."""
 
     def __init__(self, node: SimNode) -> None:
         self._node = node
@@ -176,10 +176,14 @@ class CameraThread:
     def _loop(self, renderer: RgbdRenderer) -> None:
         due = 0.0
         while not self._stop.wait(0.004):
-            wanted = self._color.get_subscription_count() + self._depth.get_subscription_count()
-            if wanted and self._node.simulation.time >= due:
-                due = self._node.simulation.time + 1 / self._node.parameters.camera_rate
+            now = self._node.simulation.time
+            if now < due:
+                continue
+            due = now + 1 / self._node.parameters.camera_rate
+            if self._color.get_subscription_count() + self._depth.get_subscription_count():
                 self._publish(renderer.render())
+            else:
+                self._info.publish(conversions.camera_info_to_msg(renderer.intrinsics, now))
 
     def _publish(self, frame: Frame) -> None:
         # as RealSense does: 16 bit millimetres, 0 for nothing
