@@ -2,7 +2,8 @@
 
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
-(sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either.
+(sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either; else the arm's
+description is there too (``robot_description``, latched), as robot_state_publisher has it on a robot.
 gripper_controller/gripper_cmd takes the position of the driven finger joint [m, or rad of a jaw that turns], as ros2_control's gripper controllers do.
 """
 
@@ -20,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.emulate.choice import EMULATORS
@@ -120,6 +122,8 @@ class SimNode(DeskhandNode):
         camera = self.simulation.built.spec.camera
         mount = conversions.transform_to_msg(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
         self._tf_static.publish(TFMessage(transforms=[*fixed, mount]))
+        self._description = self.create_publisher(String, "robot_description", LATCHED)
+        self._description.publish(String(data=self.robot.urdf))
 
     def _after_step(self) -> None:
         now, wall = self.simulation.time, time.monotonic()
