@@ -16,6 +16,7 @@ from deskhand.arms.gripper import GripperConfig, read_gripper
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_rpy
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _loaded(path: Path, _state: tuple[int, int, int]) -> ArmConfig:
 
 def _read(path: Path) -> dict[str, Any]:
     """The file, laid over the arm that it ``extends``, as the calibration of one unit does."""
-    data = yaml.safe_load(path.read_text())
+    data = read_yaml(path)
     if not isinstance(data, dict):
         raise ValueError("it is no mapping")
     base = data.pop("extends", None)
