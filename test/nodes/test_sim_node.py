@@ -241,7 +241,7 @@ def test_nothing_on_the_graph_carries_the_truth(bench: Bench) -> None:
     """Every topic, service and parameter of the node is a standard one of a robot, and no name of an object is among them."""
     node = bench.node
     ours = {name for name, _ in node.get_publisher_names_and_types_by_node("sim", "/")}
-    allowed = {"/clock", "/joint_states", "/tf", "/tf_static", "/robot_description", "/heartbeat", "/rosout", "/parameter_events"}
+    allowed = {"/clock", "/joint_states", "/tf", "/tf_static", "/robot_description", "/heartbeat", "/diagnostics", "/rosout", "/parameter_events"}
     allowed |= {"/camera/color/image_raw", "/camera/aligned_depth_to_color/image_raw", "/camera/color/camera_info"}
     actions = ("/arm_controller/follow_joint_trajectory/_action/", "/gripper_controller/gripper_cmd/_action/")
     assert {name for name in ours if not name.startswith(actions)} == allowed

@@ -19,6 +19,7 @@ from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.thinning import Thinner
@@ -78,6 +79,11 @@ class RecorderNode(DeskhandNode):
             self.get_logger().error(f"nothing is recorded: {problem}")
         self._said = problem
         self._status.publish(String(data=problem))
+
+    def health(self) -> Health:
+        """See base."""
+        values = {"episode": str(self._writer.folder) if self._writer is not None else "none yet"}
+        return Health("error" if self._said else "ok", f"nothing is recorded: {self._said}" if self._said else "", values)
 
     def close(self) -> None:
         """End the file with its index."""

@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import CONTROLLER
@@ -74,6 +75,13 @@ class SafetyNode(DeskhandNode):
     def close(self) -> None:
         """See base."""
         self._watchdog.close()
+
+    def health(self) -> Health:
+        """See base."""
+        status, dead = self._stop.status(), self._watchdog.dead()
+        level = "error" if dead or status.code == "watchdog" else "warning" if status.stopped else "ok"
+        values = {"stopped": status.stopped, "code": status.code, "dead nodes": ", ".join(sorted(dead)), "controller moves": self._moving}
+        return Health(level, f"stopped: {status.reason}" if status.stopped else "running", values)
 
     def _on_stop(self, _: Any, response: Any) -> Any:
         fresh = self._stop.stop("safety_stop", "safety/stop was called")

@@ -22,6 +22,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CompressedImage, Image
 
 from deskhand.errors import DeskhandError
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.definitions import definition_of
@@ -82,6 +83,12 @@ class SessionRecorderNode(DeskhandNode):
         self._look()
         self.create_timer(LOOK_AGAIN, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
         self.get_logger().info(f"recording to {file}")
+
+    def health(self) -> Health:
+        """See base."""
+        values = {"file": str(self.file.path), "messages": sum(self.file.counts.values()), "pictures that wait": self._pictures.qsize()}
+        full = self._pictures.qsize() >= MOST_WAITING
+        return Health("error" if self.file.problem else "warning" if full else "ok", self.file.problem or ("pictures are left out" if full else ""), values)
 
     def close(self) -> None:
         """End the file with its index, and say what is in it."""

@@ -29,6 +29,7 @@ from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.sim import driven
@@ -74,6 +75,7 @@ class SimNode(DeskhandNode):
         self.robot = self.simulation.built.robot
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
+        self._paced = (time.monotonic(), self.simulation.time)
         reality = replace(load_reality(arguments.servos), seed=arguments.seed)
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
         self._transforms = not arguments.no_transforms
@@ -102,6 +104,15 @@ class SimNode(DeskhandNode):
         self._camera.close()
         if self._truth is not None:
             self._truth.close()
+
+    def health(self) -> Health:
+        """See base. Nothing of the world: that is the scorer's."""
+        (wall, simulated), now = self._paced, (time.monotonic(), self.simulation.time)
+        self._paced = now
+        pace = (now[1] - simulated) / max(now[0] - wall, 1e-6)
+        values = {"simulated time [s]": round(now[1], 2), "times real time": pace, "moving": self.simulation.moving()}
+        broken = str(self.failure) if self.failure is not None else "" if pace > 0 else "time stands still"
+        return Health("error" if broken else "ok", broken, values, self.simulation.arm.name)
 
     def _broke(self, error: DeskhandError) -> None:
         self.failure = error
