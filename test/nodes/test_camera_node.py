@@ -152,7 +152,7 @@ def test_a_camera_that_vanishes_is_told_and_comes_back(graph):
     published = camera.frames.published
     driver.gone = False
     until(lambda: camera.frames.published > published + 2)
-    assert camera.frames.reconnects == 1 and camera.health.dropped == 2
+    assert camera.frames.reconnects == 1 and camera.frames.dropped == 2
     until(lambda: any(value.key == "reconnects" and value.value == "1" for value in told[-1].status[0].values))
 
 
