@@ -14,10 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import yaml
+
 from deskhand.arms.bringup import arm_node, arm_nodes, spawner
 from deskhand.arms.driver_config import KINDS, SERVO_BUSES
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 Value = bool | int | float | str | list[str] | list[float]
 
@@ -145,6 +148,20 @@ def _folders(options: StackOptions) -> dict[str, Value]:
     return {"folders": os.pathsep.join(str(folder.expanduser().resolve()) for folder in options.files)} if options.files else {}
 
 
+def _checked(files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """ROS parameter files, read once: ROS itself takes the last of two equal keys and says nothing.
+
+    Raises:
+        DeskhandError: ``config_error`` for one that cannot be read or is not YAML.
+    """
+    for file in files:
+        try:
+            read_yaml(file)
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise DeskhandError("config_error", f"the parameter file {file} cannot be read: {error}.") from error
+    return files
+
+
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
@@ -164,7 +181,7 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
             executable=f"{name}_node",
             namespace=options.namespace,
             parameters={"use_sim_time": simulated, **own.get(name, {"arm": options.arm})},
-            parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
+            parameter_files=(resource_path(PARAMETERS), *_checked(options.parameter_files)),
             remappings=(*remappings, *options.remappings),
             nice=0 if name in HALTERS else GIVE_WAY,
         )

@@ -30,6 +30,7 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
+from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.peers import Peers
@@ -100,6 +101,7 @@ class OrchestratorNode(DeskhandNode):
         self._lock = threading.Lock()
         self._running, self._held = "", 0
         self._ended = threading.Condition()
+        self._tasks = CallCounter()
         self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
         self._idle.set()
         self._history = History()
@@ -139,6 +141,11 @@ class OrchestratorNode(DeskhandNode):
         if self._client is not None:
             self._client.close()
 
+    def health(self) -> Health:
+        """See base."""
+        values = {"brain": self._profile.name, "model": self._model.name, "at a task": bool(self._running), **self._tasks.values()}
+        return Health("warning" if self._unrecorded else "ok", f"nothing is recorded: {self._unrecorded}" if self._unrecorded else "", values)
+
     # ------------------------------------------------------------ goals
 
     def _execute(self, handle: ServerGoalHandle) -> RunTask.Result:
@@ -169,6 +176,7 @@ class OrchestratorNode(DeskhandNode):
             handle.canceled()
         else:
             handle.abort()
+        self._tasks.answered("" if outcome.success else outcome.code or "failed")
         self.get_logger().info(f"{instruction[:80]!r}: {outcome.code or 'done'}; {outcome.summary}"[:400])
         return RunTask.Result(
             success=outcome.success,

@@ -26,6 +26,7 @@ from deskhand.episode.record import complete_record
 from deskhand.episode.writer import FILE, EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.thinning import Thinner
@@ -44,7 +45,7 @@ class RecorderParameters:
         episode: folder of this episode, tasks and all; empty: one for each task, and one in ``folder``, named by the time at which it begins, for tool calls
             outside of tasks.
         folder: where those go.
-        joint_rate: how many joint states a second of ROS time are kept [Hz].
+        joint_rate: how many joint states a second of ROS time are kept, and how many transforms of each of their publishers [Hz].
     """
 
     episode: str = ""
@@ -60,6 +61,7 @@ class RecorderNode(DeskhandNode):
         self._settings = declare_parameters(self, RecorderParameters)
         self._writer: EpisodeWriter | None = None
         self._joints_kept = Thinner(self._settings.joint_rate)
+        self._moving_kept: dict[tuple[str, ...], Thinner] = {}
         self._last_safety: tuple[bool, str, str] | None = None
         self._transforms: list[TFMessage] = []
         self._info: CameraInfo | None = None
@@ -80,6 +82,7 @@ class RecorderNode(DeskhandNode):
         self.create_subscription(JointState, "joint_states", self._on_joints, QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT))
         self.create_subscription(SafetyStatus, "safety/status", self._on_safety, QoSProfile(depth=10))
         self.create_subscription(TFMessage, "/tf_static", self._on_tf, LATCHED)
+        self.create_subscription(TFMessage, "/tf", self._on_moving, QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT))
         self._info_subscription = self.create_subscription(CameraInfo, "camera/color/camera_info", self._on_info, qos_profile_sensor_data)
 
     def _say(self, problem: str) -> None:
@@ -89,6 +92,11 @@ class RecorderNode(DeskhandNode):
             self.get_logger().error(f"nothing is recorded: {problem}")
         self._said = problem
         self._status.publish(String(data=problem))
+
+    def health(self) -> Health:
+        """See base."""
+        values = {"episode": str(self._writer.folder) if self._writer is not None else "none yet"}
+        return Health("error" if self._said else "ok", f"nothing is recorded: {self._said}" if self._said else "", values)
 
     def close(self) -> None:
         """End the file with its index."""
@@ -175,8 +183,15 @@ class RecorderNode(DeskhandNode):
         if self._writer is None or state == self._last_safety:
             return
         self._last_safety = state
-        data: dict[str, Any] = {"stopped": message.stopped, "code": message.code, "reason": message.reason}
-        self._writer.json(messages.SAFETY, data, self.seconds())
+        self._writer.write(messages.SAFETY, messages.SAFETY_STATUS, message, self.seconds())
+
+    def _on_moving(self, message: TFMessage) -> None:
+        """Joints' transforms, as often as joint states are kept, those of each publisher by themselves."""
+        if self._writer is None or not message.transforms:
+            return
+        stamp, publisher = time_from_msg(message.transforms[0].header.stamp), tuple(item.child_frame_id for item in message.transforms)
+        if self._moving_kept.setdefault(publisher, Thinner(self._settings.joint_rate)).keeps(stamp):
+            self._writer.write(messages.TF_MOVING, messages.TF, message, stamp)
 
     def _on_tf(self, message: TFMessage) -> None:
         self._transforms.append(message)

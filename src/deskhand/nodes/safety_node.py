@@ -7,7 +7,7 @@ left alone: what it holds, it keeps holding. Where the orchestrator has died, th
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import CONTROLLER
@@ -78,6 +79,13 @@ class SafetyNode(DeskhandNode):
         """See base."""
         self._watchdog.close()
 
+    def health(self) -> Health:
+        """See base."""
+        status, dead = self._stop.status(), self._watchdog.dead()
+        level = "error" if dead or status.code == "watchdog" else "warning" if status.stopped else "ok"
+        values = {"stopped": status.stopped, "code": status.code, "dead nodes": ", ".join(sorted(dead)), "controller moves": self._moving}
+        return Health(level, f"stopped: {status.reason}" if status.stopped else "running", values)
+
     def _on_stop(self, _: Any, response: Any) -> Any:
         fresh = self._stop.stop("safety_stop", "safety/stop was called")
         response.success, response.message = True, "stopped" if fresh else f"stopped already: {self._stop.status().reason}"
@@ -118,7 +126,8 @@ class SafetyNode(DeskhandNode):
             self.get_logger().warning(f"nobody serves {CONTROLLER}: there is nothing to halt")
 
     def _publish(self) -> None:
-        self._status.publish(conversions.safety_status_to_msg(self._stop.status()))
+        """The status, stamped now: what is latched still holds, and whoever listens can tell how old the word is."""
+        self._status.publish(conversions.safety_status_to_msg(replace(self._stop.status(), stamp=self.seconds())))
 
     def _tick(self) -> None:
         """Say the status; ask again for a halt that the controller has not carried out, whatever became of the request."""
