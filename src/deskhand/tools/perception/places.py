@@ -209,7 +209,7 @@ def likelihood(scene: Scene, reference: PlaceReference, grid: Grid) -> Array:
     length = np.maximum(np.linalg.norm(offset, axis=-1), 1e-6)
     angle = np.exp(SHARP * (along / length - 1))
     far = np.exp(-0.5 * ((gap - AWAY) / SPREAD) ** 2) * (gap < 0.5) + 0.02
-    return np.asarray(angle * far * ((along >= LEAST_OFFSET) & (length * np.sqrt(np.maximum(0, 1 - (along / length) ** 2)) <= 2 * along)))
+    return np.asarray(angle * far * ((along >= LEAST_OFFSET) & (length * np.sqrt(np.maximum(0, 1 - (along / length) ** 2)) <= along)))
 
 
 def _between(a: Array, b: Array, field: Array) -> Array:
