@@ -79,6 +79,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "scene_file_error": 706,
     "no_answer": 707,
     "recording_failed": 708,
+    "not_called": 709,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,

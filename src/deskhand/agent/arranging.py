@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Generator, Sequence
 
-from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import Goal
 from deskhand.agent.language.resolve import BASE, Seen, name_of
-from deskhand.agent.moves import TABLE, Spot
-from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes
+from deskhand.agent.moves import Spot
+from deskhand.agent.pursuit import Call, Heard, One, Pursuit, Script, Yes, planned
+from deskhand.world.relations import TABLE
 
 TRIES = 3
 """How often one thing is put to its spot."""
@@ -39,7 +39,7 @@ class Arranging:
     def bring(self, spots: dict[str, Spot], why: str) -> Script:
         """Each thing to its spot, in this order where nothing is in the way; what is there already stays."""
         goals = [_goal(name, spot) for name, spot in spots.items()]
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, why)
+        heard = yield planned(goals, why)
         if not heard.ok:
             self._pursuit.problems.append((heard.code, heard.message))
             return
@@ -150,7 +150,7 @@ class Arranging:
                 ]
                 return not fixed
             goals = [Goal(str(item["id"]), "on", TABLE) for item in loose]
-            yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, f"In the way: {', '.join(str(item['id']) for item in loose)}")
+            yield planned(goals, f"In the way: {', '.join(str(item['id']) for item in loose)}")
             for item in loose:
                 picked = yield from self._pursuit.take(self._free_hand, str(item["id"]), f"{item['id']} stands {words}.")
                 placed = (yield Call("put_aside", {"keep_clear": grid})) if picked.ok else picked
@@ -168,7 +168,7 @@ class Arranging:
         for item in items:
             name, failed = str(item["id"]), Heard(False, None, "no_free_space", f"there is no free place in the {region} of the desk")
             for x, y in self._places(item, region)[:4]:
-                yield Call(SUBMIT_PLAN, {"subgoals": [Goal(name, "on", TABLE).to_json()]})
+                yield planned([Goal(name, "on", TABLE)])
                 result = yield from self._carry(name, Spot("on", TABLE, x, y))
                 if result is None:
                     self._pursuit.done += 1
@@ -182,7 +182,7 @@ class Arranging:
     def elsewhere(self, items: Sequence[Seen]) -> Script:
         """Each of the things to another free place."""
         goals = [Goal(str(item["id"]), "on", TABLE) for item in items]
-        yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]})
+        yield planned(goals)
         for item in items:
             picked = yield from self._pursuit.take(self._free_hand, str(item["id"]), f"{item['id']} to another place")
             placed = (yield Call("put_aside", {"keep_clear": [list(item["position"][:2])]})) if picked.ok else picked

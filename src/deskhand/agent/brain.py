@@ -16,7 +16,7 @@ from deskhand.agent import already
 from deskhand.agent.arranging import Arranging
 from deskhand.agent.asking import Asking
 from deskhand.agent.building import Building
-from deskhand.agent.controls import ASK_USER, FINISH, SUBMIT_PLAN
+from deskhand.agent.controls import ASK_USER, FINISH
 from deskhand.agent.language.answers import CAPABILITIES, answer, is_so
 from deskhand.agent.language.corrections import correct
 from deskhand.agent.language.intents import (
@@ -43,7 +43,7 @@ from deskhand.agent.language.resolve import resolve
 from deskhand.agent.layouts import LAYOUTS, Layouts
 from deskhand.agent.moves import Earlier, Spot, first_origins, moves_of
 from deskhand.agent.placing import Placing
-from deskhand.agent.pursuit import Call, Heard, Pursuit, Script, Told, Work
+from deskhand.agent.pursuit import Call, Heard, Pursuit, Script, Told, Work, planned
 from deskhand.errors import DeskhandError
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
@@ -228,7 +228,7 @@ class Brain:
         elif intents:
             self._groups[self._at + 1 : self._at + 1] = _groups(intents)
         else:
-            yield Call(SUBMIT_PLAN, {"subgoals": []}, "So there is nothing to do.")
+            yield planned([], "So there is nothing to do.")
 
     def _lay_out(self, intent: Intent) -> Script:
         moves = moves_of(self._calls)

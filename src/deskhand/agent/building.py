@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.goals import TABLE, Goal
+from deskhand.agent.goals import Goal
 from deskhand.agent.language.intents import Build
 from deskhand.agent.language.resolve import Seen
-from deskhand.agent.pursuit import HAND_FULL, Call, Heard, Pursuit, Script, Yes
+from deskhand.agent.pursuit import HAND_FULL, Call, Heard, Pursuit, Script, Yes, planned
+from deskhand.world.relations import TABLE
 
 TRIES = 4
 """How often one block is put to its place."""
@@ -68,7 +68,7 @@ class Building:
         self.note = str(heard.data.get("note", ""))
         self._steps = _steps(heard.data["steps"])
         self._sizes = {str(item["id"]): list(map(float, item["size"])) for item in self._pursuit.objects}
-        submitted = yield Call(SUBMIT_PLAN, {"subgoals": [self._goal(number).to_json() for number in range(len(self._steps))]}, self._told())
+        submitted = yield planned(map(self._goal, range(len(self._steps))), self._told())
         if not submitted.ok:
             self._fail(submitted)
             return
@@ -181,8 +181,8 @@ class Building:
             return False
         self._steps[number] = replace(step, object_id=str(like[0]["id"]))
         self._sizes[str(like[0]["id"])] = self._sizes.get(step.object_id, list(map(float, like[0]["size"])))
-        goals = [self._goal(index).to_json() for index in range(len(self._steps))]  # what stands on it names it too
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": goals}, f"{like[0]['id']} looks like what was {step.object_id}.")
+        goals = [self._goal(index) for index in range(len(self._steps))]  # what stands on it names it too
+        heard = yield planned(goals, f"{like[0]['id']} looks like what was {step.object_id}.")
         return heard.ok
 
     def _is_like(self, item: Seen, step: Step) -> bool:

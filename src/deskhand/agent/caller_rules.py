@@ -9,12 +9,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deskhand.agent.desk import LOOKS, Desk
+from deskhand.agent.desk import Desk
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import OPERATOR
 from deskhand.etp.base import ToolResult
 from deskhand.etp.card import Card
+from deskhand.world.acts import LOOKS
 
 NEEDS_NO_LOOK = ("look", "move_home", "stop_motion")
 """Motions that no rule speaks of."""
@@ -59,6 +60,7 @@ class CallerRules:
             if result.ok and not caller.startswith(OPERATOR) and (card.effects == "motion" or card.name in LOOKS):
                 self._of(caller).done(card.name, arguments, self._desk)
             self._desk.heard(card.name, arguments, result)
+            self._desk.world.apply(card.name, arguments, result.ok, result.data)
 
     def _of(self, caller: str) -> SafetyRules:
         return self._rules.setdefault(caller, SafetyRules(self._sentences))

@@ -19,6 +19,7 @@ from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox
 from deskhand.agent.spent import End, Spent
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
+from deskhand.world.model import WorldModel
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +39,12 @@ class Calls:
 
     Attributes:
         errors: codes of the calls that failed, in order.
-        offer, claims, gate, repairs, sandbox: the loop's, which it may replace.
+        offer, claims, gate, world, repairs, sandbox: the loop's, which it may replace.
     """
 
-    def __init__(self, tools: ToolClient, spent: Spent, caller: str, feedback: Callable[[str], Feedback], offer: Offer, gate: Gate) -> None:
+    def __init__(self, tools: ToolClient, spent: Spent, caller: str, feedback: Callable[[str], Feedback], offer: Offer, gate: Gate, world: WorldModel) -> None:
         self._tools, self._spent, self._caller, self._feedback = tools, spent, caller, feedback
-        self.gate = gate
+        self.gate, self.world = gate, world
         self.errors: list[str] = []
         self.sandbox: Sandbox | None = None
         self.show(offer)
@@ -70,14 +71,14 @@ class Calls:
             return ToolResult("invalid_arguments", text, retry=True, hint=hint)
         return None
 
-    def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
+    def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False) -> ToolResult:
         """Sub-goals that are sound are held against the user's words and rules before they are taken over."""
         refusal = self.claims.problems(subgoals)
         if refusal is None and (refusal := self.gate.refuses_plan(subgoals)):
             self._spent.refuse(refusal.code, refusal.message)
         if refusal:
             return refusal
-        taken = self.claims.submit(subgoals)
+        taken = self.claims.submit(subgoals, keep)
         doubts = self._doubts([str(goal["object_id"]) for goal in subgoals if goal["object_id"] not in taken.data["already_done"]])
         return replace(taken, data={**taken.data, "doubts": doubts}) if doubts else taken
 
@@ -115,8 +116,9 @@ class Calls:
         card, cpu = self.offer.card(name) or {}, time.thread_time()
         result = self._tools.invoke(name, arguments, feedback=self._feedback(name), cancelled=self._spent.over, caller=self._caller)
         self._spent.tool(time.thread_time() - cpu)
-        self.claims.heard(name, arguments, result, moves=card.get("effects") == "motion")
         self.gate.heard(card, name, arguments, result)
+        self.world.apply(name, arguments, result.ok, result.data)
+        self.claims.heard(name, arguments, result, moves=card.get("effects") == "motion")
         self.repairs.heard(result.data)
         if result.ok:
             return result

@@ -8,7 +8,7 @@ from typing import Any
 
 from deskhand.agent.already import all_so
 from deskhand.agent.expectations import Expectations
-from deskhand.agent.goals import TABLE, Goal, satisfied
+from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.language.intents import Help
 from deskhand.agent.language.parser import parse
 from deskhand.agent.language.parser import understood as fully_understood
@@ -19,9 +19,11 @@ from deskhand.agent.reappraisal import Reappraisal
 from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.base import ToolResult
+from deskhand.world.acts import LOOKS
+from deskhand.world.model import WorldModel
+from deskhand.world.relations import TABLE
 
 PLAN_STRUCTURE = "plan_structure"
-_PLACES = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("near", ""), "put_aside": ("on", "")}
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,16 @@ class Verdict:
 class Claims:
     """Sub-goals, acts and looks of one run."""
 
-    def __init__(self, instruction: str, call: Callable[[str, Mapping[str, Any]], ToolResult]) -> None:
-        self._call = call
+    def __init__(self, instruction: str, call: Callable[[str, Mapping[str, Any]], ToolResult], world: WorldModel) -> None:
+        """``call`` calls a tool, of which ``world`` is then told before these claims are."""
+        self._call, self._world = call, world
         self._goals: dict[str, Goal] = {}
         self._planned = False
         self._structure: int | None = None
-        self._objects: list[Seen] = []
-        self._looked = self._asked = False
+        self._asked = False
         self._acts: dict[str, ToolResult] = {}
-        self._placed: dict[str, Goal] = {}
-        self._handled: set[str] = set()
         self._reappraisal = Reappraisal()
         self._turned_out: dict[str, tuple[str, ...]] = {}
-        self._holding = ""
         self._unmet: dict[str, str] = {}
         self._checked = False
         self.moved = False
@@ -65,42 +64,49 @@ class Claims:
 
     def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult, moves: bool) -> None:
         """A tool was called."""
-        if result.ok and isinstance(result.data, Mapping) and name in {"detect_objects", "look", "find_objects", "describe_scene"} and "objects" in result.data:
-            self._looked = True
+        data = result.data if result.ok and isinstance(result.data, Mapping) else {}
+        if "objects" in data and name in {*LOOKS, "find_objects"}:
             if name == "find_objects":  # a part of them, as the skills' own looks have shown them since
-                newest = {str(item["id"]): item for item in result.data["objects"]}
-                self._objects = [newest.get(str(item["id"]), item) for item in self._objects] if arguments else list(newest.values())
-                self._expected.seen_again(newest.values())
+                self._expected.seen_again(data["objects"])
             else:
-                self._objects = list(result.data["objects"])
-                self._expected.looked(self._objects)
+                self._expected.looked(list(data["objects"]))
                 self._reappraise()
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
         if name == PLAN_STRUCTURE and result.ok and isinstance(result.data, Mapping):
             self._structure = len(result.data.get("steps") or ())
-        if name == "get_robot_state" and result.ok and isinstance(result.data, Mapping):
-            self._holding = str(result.data.get("holding") or "")
         if moves:
             self.moved = True
             self._checked = False
             self._acts[name] = result
         if name == "pick" and result.ok:
-            self._holding = str((result.data or {}).get("object_id") or arguments.get("object_id", ""))
-            self._handled.add(self._holding)
-            self._placed.pop(self._holding, None)
-        elif name in _PLACES and result.ok and self._holding:
-            relation, key = _PLACES[name]
-            carriers = arguments.get("on") or [TABLE]
-            if name == "place_beside":
-                relation, carriers = str(arguments.get("side", "near")), [str(arguments.get("target_id", ""))]
-            self._placed[self._holding] = Goal(self._holding, relation, str(arguments.get(key, TABLE)) if key else str(carriers[0]))
-            self._holding = ""
-        elif name == "open_gripper" and result.ok:
-            self._holding = ""
+            self._follow(str(arguments.get("object_id", "")))
+
+    def _follow(self, asked: str) -> None:
+        """The sub-goal of what was picked under another id, and is gone under the old one, goes with it."""
+        name = self._world.called_now(asked)
+        if name != asked and asked not in self._world.objects and asked in self._goals:
+            goal = self._goals.pop(asked)
+            self._goals.setdefault(name, replace(goal, object_id=name))
+
+    @property
+    def _objects(self) -> list[Seen]:
+        return self._world.visible()
+
+    @property
+    def _looked(self) -> bool:
+        return self._world.looked
+
+    @property
+    def _holding(self) -> str:
+        return self._world.held
+
+    @property
+    def _placed(self) -> dict[str, Goal]:
+        return {name: Goal(name, put.relation, put.target) for name, put in self._world.put.items()}
 
     def _reappraise(self) -> None:
         """Sub-goals of what has turned out to be a part of something else are none; the things in a heap get those that the words give them, else its own."""
-        self._reappraisal.looked(self._objects, self._handled)
+        self._reappraisal.looked(self._objects, self._world.handled)
         for name, instead in self._reappraisal.turned_out.items():
             goal = self._goals.pop(name, None)
             if goal is None:
@@ -121,10 +127,11 @@ class Claims:
         if not self._looked:
             return ToolResult("precondition_failed", "nobody has looked at the desk yet.", retry=True, hint="Call detect_objects first.")
         goals = [Goal.from_json(item) for item in subgoals]
-        if self._holding and all(item["id"] != self._holding for item in self._objects):
-            self._objects = [*self._objects, held_object(self._holding)]
-        problems = verify(goals, self._objects)
-        if not problems and (asked := self._expected.contradicted(goals, self._objects)):
+        objects = self._objects
+        if self._holding and all(item["id"] != self._holding for item in objects):
+            objects = [*objects, held_object(self._holding)]
+        problems = verify(goals, objects)
+        if not problems and (asked := self._expected.contradicted(goals, objects)):
             return _unmet("impossible", "the instruction says otherwise", asked)
         if problems:
             text = " ".join(problem.message for problem in problems)
@@ -141,12 +148,15 @@ class Claims:
         text = f"the instruction asks for {', '.join(f'{key} {value}' for key, value in wanted.items())}."
         return ToolResult("invalid_input", text, {"arguments": wanted}, retry=True, hint="Call it with these arguments.")
 
-    def submit(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult:
-        """Take over sub-goals that are sound (:meth:`problems`)."""
+    def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False) -> ToolResult:
+        """Take over sub-goals that are sound (:meth:`problems`): beside those of the plan before (``keep``), or in its place."""
         goals = [Goal.from_json(item) for item in subgoals]
         self._planned = True
         self._checked = False
-        self._replace_lost(goals)
+        if keep:
+            self._replace_lost(goals)
+        else:
+            self._goals.clear()
         self._goals |= {goal.object_id: goal for goal in goals}
         ordered = plan(goals, self._objects)
         return ToolResult(
@@ -227,7 +237,6 @@ class Claims:
         overlooked = self._expected.overlooked(self._all().values(), objects)
         if not overlooked:
             return None
-        self._objects = objects
         unmet = [{**goal.to_json(), "reason": "the instruction asks for it, and no sub-goal says so"} for goal in overlooked]
         text = "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in overlooked)
         return self._reject("task_incomplete", f"the instruction also asks for: {text}", unmet)
@@ -260,7 +269,7 @@ class Claims:
     def _check(self) -> ToolResult | None:
         """A fresh look at all sub-goals; the failed result when that was not possible."""
         goals = list(self._all().values())
-        result = self._call("check_goal", {"conditions": [goal.to_json() for goal in goals]})
+        result = self._call("check_goal", {"conditions": [goal.condition() for goal in goals]})
         if not result.ok:
             return result
         self._unmet = {str(item["object_id"]): str(item.get("reason", "")) for item in result.data["unmet"]}

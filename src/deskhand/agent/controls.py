@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deskhand.agent.goals import BESIDE
+from deskhand.world.relations import SIDEWAYS
 
 SUBMIT_PLAN = "submit_plan"
 FINISH = "finish"
@@ -16,7 +16,7 @@ STATUSES = ("done", "answered", "partly", "refused")
 CONTROL_CARDS: tuple[dict[str, Any], ...] = (
     {
         "name": SUBMIT_PLAN,
-        "summary": "Say which sub-goals the instruction means; they are verified before anything moves, and checked at the end.",
+        "summary": "Say which sub-goals the instruction means; verified before anything moves, checked at the end. A new plan replaces the one before.",
         "input_schema": {
             "type": "object",
             "properties": {
@@ -26,14 +26,19 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
                         "type": "object",
                         "properties": {
                             "object_id": {"type": "string"},
-                            "relation": {"type": "string", "enum": ["on", "in", *BESIDE]},
+                            "relation": {"type": "string", "enum": ["on", "in", *SIDEWAYS]},
                             "target_id": {"type": "string"},
                             "position": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
                         },
                         "required": ["object_id", "relation", "target_id"],
                         "additionalProperties": False,
                     },
-                }
+                },
+                "keep": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "true: these come to the sub-goals that the plan has; false: they are the whole plan, and it replaces the one before",
+                },
             },
             "required": ["subgoals"],
             "additionalProperties": False,

@@ -9,10 +9,11 @@ from typing import Any
 
 from deskhand.agent.language.resolve import Seen, held_object, is_receptacle
 from deskhand.etp.base import ToolResult
-from deskhand.tools.reasoning.symbolic import PLACES, ROLLS, State
+from deskhand.tools.reasoning.symbolic import ROLLS, State
+from deskhand.world.acts import PUTS
+from deskhand.world.model import WorldModel
+from deskhand.world.relations import TABLE
 
-LOOKS = frozenset(("detect_objects", "look", "describe_scene"))
-TABLE = "table"
 NEAR = 0.02
 """A position so near [m] to a thing's outline is about that thing."""
 _NO_THINGS = frozenset(("plan_id", "watch_id"))
@@ -20,47 +21,35 @@ _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+")
 
 
 class Desk:
-    """Things, what the hand holds, and what stored plans are about.
+    """What calls and plans are about, in a world that somebody else follows.
 
     Attributes:
-        objects: id -> the thing as it was last seen; what a later look does not show stays.
-        held: id of what the hand holds, or empty.
-        looked: whether anybody has looked.
+        world: what is where.
     """
 
-    def __init__(self) -> None:
-        self.objects: dict[str, Seen] = {}
-        self.held = ""
-        self.looked = False
+    def __init__(self, world: WorldModel | None = None) -> None:
+        self.world = world or WorldModel()
         self._plans: dict[str, frozenset[str]] = {}
 
-    def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult) -> None:
-        """A tool has answered."""
-        data = result.data if isinstance(result.data, Mapping) else {}
-        if not result.ok:
-            return
-        if isinstance(data.get("objects"), list):
-            self.looked = self.looked or name in LOOKS
-            self.objects |= {
-                str(item["id"]): item for item in data["objects"] if isinstance(item, Mapping) and {"id", "label", "position", "size"} <= set(item)
-            }
-        self._plans |= dict.fromkeys(_plan_ids(data), self.about(name, arguments))
-        if name == "get_robot_state":
-            self.held = str(data.get("holding") or "")
-        elif name == "pick":
-            self.held = str(arguments.get("object_id", ""))
-        elif name in PLACES or name in ("open_gripper", "handover"):
-            self._put(name, arguments)
+    @property
+    def objects(self) -> dict[str, Seen]:
+        """Id -> the thing as it was last seen or put."""
+        return self.world.objects
 
-    def _put(self, name: str, arguments: Mapping[str, Any]) -> None:
-        place = self.destination(name, arguments)
-        item = self.objects.get(self.held)
-        if item is not None:
-            relation, key = PLACES.get(name, ("on", ""))
-            support = str(arguments.get(key, TABLE)) if key else str((arguments.get("on") or [TABLE])[0])
-            height = float(item["position"][2])
-            self.objects[self.held] = {**item, "relation": relation, "support": support, "position": [*(place or item["position"][:2]), height]}
-        self.held = ""
+    @property
+    def held(self) -> str:
+        """Id of what the hand holds, or empty."""
+        return self.world.held
+
+    @property
+    def looked(self) -> bool:
+        """Whether anybody has looked."""
+        return self.world.looked
+
+    def heard(self, name: str, arguments: Mapping[str, Any], result: ToolResult) -> None:
+        """A tool has answered, and the world was told of it: what stored plans are about is remembered."""
+        if result.ok and isinstance(result.data, Mapping):
+            self._plans |= dict.fromkeys(_plan_ids(result.data), self.about(name, arguments))
 
     def thing(self, name: str) -> Seen | None:
         """A thing by its id; what is held and was never seen is made up from its id."""
@@ -75,7 +64,7 @@ class Desk:
         for text in _strings(arguments):
             named |= self._plans.get(text, frozenset())
         point = position_of(arguments)
-        if point is not None and name not in PLACES:
+        if point is not None and name not in PUTS:
             named |= {other for other, item in self.objects.items() if not is_receptacle(item) and _within(point, item)}
         return frozenset(named - {TABLE, ""})
 
@@ -84,7 +73,7 @@ class Desk:
         if (point := position_of(arguments)) is not None:
             return point
         target = self.objects.get(str(arguments.get("container_id") or arguments.get("target_id") or ""))
-        return (float(target["position"][0]), float(target["position"][1])) if target is not None and name in PLACES else None
+        return (float(target["position"][0]), float(target["position"][1])) if target is not None and name in PUTS else None
 
     def state(self) -> State:
         """The desk as symbols."""

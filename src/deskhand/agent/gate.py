@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from deskhand.agent.desk import LOOKS, OWN, Desk
+from deskhand.agent.desk import OWN, Desk
 from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.licence import Licence, shown
 from deskhand.agent.planner import plan
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.world.acts import LOOKS
+from deskhand.world.model import WorldModel
 
 _YES = re.compile(r"\s*(?:y|yes|yeah|yep|sure|ok|okay|please do|do it|go ahead|fine)\b.*", re.IGNORECASE | re.DOTALL)
 
@@ -31,10 +33,11 @@ class Gate:
         rules: the user's safety rules.
         confirm: asks the user.
         licensed: whether motions must be covered by the user's words; not for a brain that reads nothing but them.
+        world: what is where, followed by the caller.
     """
 
-    def __init__(self, instruction: str, rules: Sequence[str], confirm: Confirm, licensed: bool) -> None:
-        self.desk = Desk()
+    def __init__(self, instruction: str, rules: Sequence[str], confirm: Confirm, licensed: bool, world: WorldModel) -> None:
+        self.desk = Desk(world)
         self.rules = SafetyRules(rules)
         self.licensed = licensed
         self._licence = Licence(instruction) if licensed else None
@@ -79,7 +82,7 @@ class Gate:
         return None
 
     def heard(self, card: Mapping[str, Any], name: str, arguments: Mapping[str, Any], result: ToolResult) -> None:
-        """A call was made."""
+        """A call was made; the world is told of it after this."""
         if result.ok and (card.get("effects") == "motion" or name in LOOKS):
             self.rules.done(name, arguments, self.desk)
         self.desk.heard(name, arguments, result)

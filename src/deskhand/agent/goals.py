@@ -9,22 +9,18 @@ from typing import Any
 
 from deskhand.agent.language.intents import Leave, Place, Ref, Release, Tidy, Tower
 from deskhand.agent.language.resolve import Found, Seen, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
-TABLE = "table"
 EXACT = 0.010
 """A thing may be so far [m] from the position that a goal names."""
-BESIDE = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0), "near": (0.0, 0.0)}
-"""Relations of things side by side, and their directions (x, y), as seen from the robot; ``near`` is any of them."""
 USED = 0.5
 """Share of the room in a container that things fill when they are put in one by one."""
-CLOSE = 0.1
-"""So far [m] off a thing is beside another one; farther off it still has to be brought there."""
 NEVER = {"under": "under", "between": "between"}
 
 
 @dataclass(frozen=True)
 class Goal:
-    """``object_id`` shall be ``on``, ``in`` or beside (:data:`BESIDE`) ``target_id``, an id or ``table``; with ``position`` its centre at (x, y) [m, world]."""
+    """``object_id`` shall be ``on``, ``in`` or beside (world/relations.py) ``target_id``, an id or ``table``; with ``position`` its centre at (x, y) [m]."""
 
     object_id: str
     relation: str
@@ -32,13 +28,17 @@ class Goal:
     position: tuple[float, float] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As a condition of ``check_goal``."""
+        """As a sub-goal of a plan."""
         data: dict[str, Any] = {"object_id": self.object_id, "relation": self.relation, "target_id": self.target_id}
         return data | ({"position": list(self.position)} if self.position else {})
 
+    def condition(self) -> dict[str, Any]:
+        """As a condition of ``check_goal``."""
+        return self.to_json() | ({"beside": True} if self.relation in SIDEWAYS else {})
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Goal:
-        """From a condition of ``check_goal``."""
+        """From a sub-goal, or a condition of ``check_goal``."""
         position = data.get("position")
         return cls(str(data["object_id"]), str(data["relation"]), str(data["target_id"]), (float(position[0]), float(position[1])) if position else None)
 
@@ -60,26 +60,13 @@ def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
     """True when the last look already shows it."""
     for item in objects:
         if item["id"] == goal.object_id:
-            if goal.relation in BESIDE:
-                return any(other["id"] == goal.target_id and is_beside(item, other, goal.relation) for other in objects)
+            if goal.relation in SIDEWAYS:
+                return any(other["id"] == goal.target_id and stands_beside(Body.seen(item), Body.seen(other), goal.relation) for other in objects)
             there = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
             if goal.relation == "in" and container_of(item, objects) == goal.target_id:
                 return there  # on other things in it, too
             return there and str(item.get("support", TABLE)) == goal.target_id
     return False
-
-
-def is_beside(item: Seen, other: Seen, relation: str) -> bool:
-    """Whether a thing stands on that side of another one, mostly in that direction and at most :data:`CLOSE` off; ``near``: on any side, at most 5 cm."""
-    dx, dy = (float(item["position"][axis]) - float(other["position"][axis]) for axis in (0, 1))
-    if item.get("relation") != "on" or str(item.get("support", TABLE)) != str(other.get("support", TABLE)):
-        return False
-    gap = math.hypot(dx, dy) - (max(item["size"][:2]) + max(other["size"][:2])) / 2
-    if relation == "near" or gap > CLOSE:
-        return relation == "near" and gap < 0.05
-    x, y = BESIDE[relation]
-    along, across = dx * x + dy * y, abs(dy * x - dx * y)
-    return along >= 0.01 and across <= along
 
 
 Task = Place | Tidy | Leave | Tower | Release
@@ -157,7 +144,7 @@ def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiv
 
 def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tuple[str, str] | None:
     ref = place.target
-    if place.relation in BESIDE:
+    if place.relation in SIDEWAYS:
         beside = resolve(ref, [other for other in objects if other["id"] != item["id"]], "any")
         if not beside.objects or ref.table:
             _missing(ref, beside, objects, out, forgiven=False)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Collection, Sequence
 
 from deskhand.agent.arranging import Arranging, box_of
-from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import Goal
 from deskhand.agent.language.intents import Clear, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Undo
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, listing, measure, name_of, order_near, pair, resolve
-from deskhand.agent.moves import TABLE, Move, Spot, first_origins
-from deskhand.agent.pursuit import Call, Pursuit, Script
+from deskhand.agent.moves import Move, Spot, first_origins
+from deskhand.agent.pursuit import Call, Pursuit, Script, planned
+from deskhand.world.relations import TABLE
 
 APART = 0.13
 """[m] between the middles of two groups on the desk."""
@@ -47,7 +47,7 @@ class Layouts:
             else:
                 yield from self._between(intent.target, items, arranging)
         if len(self._pursuit.problems) == before and not self._pursuit.done:
-            yield Call(SUBMIT_PLAN, {"subgoals": []}, "It is so already.")
+            yield planned([], "It is so already.")
 
     def _items(self, refs: Sequence[Ref]) -> list[Seen]:
         """The things that phrases name, each once; what is missing becomes a problem."""
@@ -72,7 +72,7 @@ class Layouts:
             groups.setdefault(str(item.get("color")) if by == "color" else kind(item), []).append(item)
         containers = [item for item in self._pursuit.objects if is_receptacle(item)]
         goals = _into_containers(groups, containers) if len(groups) <= len(containers) else _side_by_side(groups)
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, f"{len(groups)} groups: {', '.join(groups)}")
+        heard = yield planned(goals, f"{len(groups)} groups: {', '.join(groups)}")
         if not heard.ok:
             self._problem(heard.code, heard.message)
             return

@@ -40,7 +40,7 @@ from deskhand.agent.language.intents import (
 from deskhand.agent.language.requests import BESIDE, INTO, Reading, read
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, name_of, resolve
 from deskhand.agent.licensed import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
-from deskhand.tools.reasoning.symbolic import PLACES
+from deskhand.world.acts import PUTS
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))
 """Motions that need no words: they bring no thing anywhere but, safely, out of the hand onto the desk."""
@@ -68,10 +68,10 @@ class Licence:
         if name in FREE:
             return []
         things = sorted(desk.about(name, arguments))
-        targets = [thing for thing in things if name in PLACES and thing in _strings_of(arguments, "container_id", "target_id", "on")]
+        targets = [thing for thing in things if name in PUTS and thing in _strings_of(arguments, "container_id", "target_id", "on")]
         moved = [thing for thing in things if thing not in targets]
         sort = sort_of(name)
-        held = [desk.held] if desk.held and name in (*PLACES, "open_gripper", "handover", "execute_plan", "move_joints") else []
+        held = [desk.held] if desk.held and name in (*PUTS, "open_gripper", "handover", "execute_plan", "move_joints") else []
         missing = [thing for thing in moved if not self._covers(thing, desk, sort)]
         missing += [thing for thing in held if not self._covers(thing, desk, vb.MOVE)]
         missing += [thing for thing in targets if not self._goes_to(thing, desk.held, desk, beside=name == "place_beside")]

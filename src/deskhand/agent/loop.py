@@ -26,6 +26,7 @@ from deskhand.agent.spent import End, Spent
 from deskhand.agent.user import SAID, Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
+from deskhand.world.model import WorldModel
 
 Cards = Callable[[], Sequence[Mapping[str, Any]]]
 
@@ -86,11 +87,12 @@ class AgentLoop:
             return TaskOutcome(False, "empty_instruction", told, seconds=self._spent.seconds)
         trusted = self._mode == "direct" or getattr(self._model, "obeys_only_the_user", False)
         try:
-            self._gate = Gate(instruction, self._rules, self._confirm, licensed=not trusted)
+            self._world = WorldModel()
+            self._gate = Gate(instruction, self._rules, self._confirm, not trusted, self._world)
         except DeskhandError as error:
             return TaskOutcome(False, error.code, str(error), seconds=self._spent.seconds)
-        self._calls = Calls(self._tools, self._spent, self._caller, self._feedback, Offer(self._tools, ()), self._gate)
-        self._claims = Claims(instruction, self._calls.made)
+        self._calls = Calls(self._tools, self._spent, self._caller, self._feedback, Offer(self._tools, ()), self._gate, self._world)
+        self._claims = Claims(instruction, self._calls.made, self._world)
         self._calls.begin(self._claims)
         try:
             return self._direct(instruction) if self._mode == "direct" else self._converse(instruction)
@@ -132,8 +134,10 @@ class AgentLoop:
                     return outcome
                 continue
             self._text_only = 0
+            halted = ""
             for call in messages[-1].tool_calls:
-                done = self._act(call, reply, latency, shown, messages)
+                done = self._act(call, reply, latency, shown, messages, halted)
+                halted = halted or _halts(self._steps[-1])
                 reply, latency = replace(reply, usage=Usage()), 0.0  # what the reply took counts once
                 if done is not None:
                     return done
@@ -187,11 +191,12 @@ class AgentLoop:
 
     # ------------------------------------------------------------ one decision
 
-    def _act(self, call: ToolCall, reply: Reply, latency: float, shown: str, messages: list[Message]) -> TaskOutcome | None:
+    def _act(self, call: ToolCall, reply: Reply, latency: float, shown: str, messages: list[Message], halted: str = "") -> TaskOutcome | None:
+        """One call of a reply; not made where an earlier one of the same reply has changed what it was decided upon (``halted``: how)."""
         self._spent.check()
         step = self._begin(call, reply, latency, shown)
-        problem = self._calls.problem(call)
-        step.valid = problem is None
+        problem = self._calls.problem(call) if not halted else not_called(halted)
+        step.valid = problem is None or bool(halted)
         result = problem or self._do(step)
         if isinstance(result, TaskOutcome):
             return result
@@ -205,7 +210,7 @@ class AgentLoop:
     def _do(self, step: Step) -> ToolResult | TaskOutcome:
         name, arguments = step.tool, step.arguments
         if name == SUBMIT_PLAN:
-            return self._calls.submit(arguments["subgoals"])
+            return self._calls.submit(arguments["subgoals"], bool(arguments.get("keep", False)))
         if name == FINISH:
             result = self._finish(arguments)
             if isinstance(result, TaskOutcome):
@@ -286,6 +291,7 @@ class AgentLoop:
         if code == "cancelled" and self._claims.moved and self._calls.offer.card("get_robot_state"):
             try:
                 state = self._tools.invoke("get_robot_state", {}, caller=self._caller)
+                self._world.apply("get_robot_state", {}, state.ok, state.data)
                 self._claims.heard("get_robot_state", {}, state, moves=False)
             except DeskhandError as error:
                 why = f"{why} What the hand holds is not known: {error}"
@@ -297,6 +303,19 @@ class AgentLoop:
         mark_used(self._steps)
         spent, errors = self._spent, tuple(self._calls.errors)
         return TaskOutcome(success, code, summary, tuple(self._steps), spent.calls, errors, failure_counts(self._steps), spent.tokens, spent.seconds)
+
+
+def not_called(why: str) -> ToolResult:
+    """The answer to a call that was decided upon before the one that went wrong."""
+    return ToolResult("not_called", f"not called, because {why}.", retry=True, hint="Decide anew from what is known now.")
+
+
+def _halts(step: Step) -> str:
+    """Why the calls that were asked for together with this one are not made; empty when nothing speaks against them."""
+    if not step.ok:
+        return f"{step.tool} before it failed: {step.code}"
+    disturbed = step.data.get("disturbed") if isinstance(step.data, Mapping) else None
+    return f"{step.tool} before it disturbed {', '.join(map(str, disturbed))}" if disturbed else ""
 
 
 def _with_ids(reply: Reply, turn: int) -> tuple[ToolCall, ...]:

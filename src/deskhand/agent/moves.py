@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-TABLE = "table"
+from deskhand.world.acts import PUTS, support_after
+from deskhand.world.model import WorldModel
+from deskhand.world.relations import TABLE
+
 BEFORE = "Tasks before this one, oldest first, as JSON (said, outcome, moves): "
 """How the account of earlier tasks begins, in the system message."""
 KEPT = 3  # tasks
@@ -44,32 +47,22 @@ class Move:
 
 def moves_of(calls: Iterable[tuple[str, Mapping[str, Any], Any]]) -> list[Move]:
     """The moves that successful calls (tool, arguments, data) made, oldest first; what is still in the hand comes last."""
-    seen: dict[str, Spot] = {}
+    world = WorldModel()
     done: list[Move] = []
     held: Move | None = None
     for tool, arguments, data in calls:
-        data = data if isinstance(data, Mapping) else {}
+        before = world.objects.get(str(arguments.get("object_id", ""))) if tool == "pick" else None
+        origin = Spot.of(before) if before is not None else None
+        world.apply(tool, arguments, True, data)
         if tool == "pick":
-            name = str(arguments.get("object_id", ""))
-            held = Move(name, seen[name], None) if name in seen else None
-        elif held is not None and tool.startswith(("place_", "put_aside")):
-            name, x, y = str(data.get("seen_as") or held.name), *_position(data, held.origin)
-            target = str(arguments.get("container_id") or arguments.get("target_id") or next(iter(arguments.get("on") or ()), TABLE))
-            spot = Spot("in" if tool == "place_in" else "on", TABLE if tool in ("place_beside", "put_aside") else target, x, y)
-            done.append(Move(name, held.origin, spot))
-            seen[name], held = spot, None
-        elif tool == "open_gripper" and held is not None:
-            done.append(Move(held.name, held.origin, Spot("on", TABLE, held.origin.x, held.origin.y)))
+            held = Move(world.held, origin, None) if origin is not None else None
+        elif held is not None and not world.held:
+            name = world.called_now(held.name)
+            item = world.objects.get(name)
+            x, y = (float(value) for value in item["position"][:2]) if item is not None and tool in PUTS else (held.origin.x, held.origin.y)
+            done.append(Move(name, held.origin, Spot(*(support_after(tool, arguments) if tool in PUTS else ("on", TABLE)), x, y)))
             held = None
-        for item in data.get("objects", ()) if tool in ("detect_objects", "look") else ():
-            if item.get("relation") != "held":
-                seen[str(item["id"])] = Spot.of(item)
     return [*done, *([held] if held is not None else [])]
-
-
-def _position(data: Mapping[str, Any], otherwise: Spot) -> tuple[float, float]:
-    place = data.get("position") or (otherwise.x, otherwise.y)
-    return float(place[0]), float(place[1])
 
 
 def first_origins(moves: Sequence[Move]) -> dict[str, Spot]:

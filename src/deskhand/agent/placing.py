@@ -7,12 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from deskhand.agent.asking import Asking
-from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.goals import Goal, Goals, Task, make_goals
 from deskhand.agent.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
 from deskhand.agent.language.resolve import held_object, listing, name_of, resolve
 from deskhand.agent.planner import plan
-from deskhand.agent.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script
+from deskhand.agent.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script, planned
 
 ROUNDS = 3
 """How often things that come to light are taken up."""
@@ -145,7 +144,7 @@ class Placing:
         if not goals and made.problems:
             return []
         for _ in range(2):
-            heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals]}, _plan_text(goals))
+            heard = yield planned(goals, _plan_text(goals))
             if heard.ok:
                 return goals
             bad = {str(problem["object_id"]): problem for problem in (heard.data or {}).get("problems", [])}

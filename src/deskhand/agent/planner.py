@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from deskhand.agent.goals import TABLE, Goal, satisfied
+from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.language.resolve import BASE, Seen
 from deskhand.errors import DeskhandError
+from deskhand.world.relations import TABLE
 
 
 def plan(goals: Sequence[Goal], objects: Sequence[Seen], stages: Mapping[str, int] | None = None) -> list[Goal]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.goals import BESIDE, TABLE, Goal, satisfied
+from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.resolve import Seen, inside, is_receptacle, kind, order_near
 from deskhand.agent.planner import plan
 from deskhand.agent.reappraisal import Reappraisal
 from deskhand.errors import DeskhandError
+from deskhand.world.relations import SIDEWAYS, TABLE
 
 ATTEMPTS = 3
 """How often one thing is tried."""
@@ -34,6 +35,11 @@ class Call:
     tool: str
     arguments: dict[str, Any]
     thought: str = ""
+
+
+def planned(goals: Iterable[Goal], thought: str = "") -> Call:
+    """The call that takes these goals into the plan, beside those that it has."""
+    return Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals], "keep": True}, thought)
 
 
 @dataclass(frozen=True)
@@ -222,7 +228,7 @@ class Pursuit:
         new = next((goal for goal in self.again() if goal.object_id == name), None)
         if new is None or new == self.work.goals.get(name):
             return
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{name} is a {' '.join(_looks(item))}, not a {' '.join(before)}.")
+        heard = yield planned([new], f"{name} is a {' '.join(_looks(item))}, not a {' '.join(before)}.")
         if heard.ok:
             self.work.goals[name] = new
             self._take_as_seen({name})
@@ -238,7 +244,7 @@ class Pursuit:
         if not new:
             return
         told = ", ".join(f"{goal.object_id} is a {' '.join(_looks(seen[goal.object_id]))}" for goal in new)
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in new]}, f"As it is seen now, {told}.")
+        heard = yield planned(new, f"As it is seen now, {told}.")
         if not heard.ok:
             return
         for goal in new:
@@ -312,7 +318,7 @@ class Pursuit:
         if name in self.work.goals:
             return self.work.goals[name]
         new = next((each for each in self.again() if each.object_id == name), replace(goal, object_id=name))
-        heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"What I hold is {name}; I took it for {goal.object_id}.")
+        heard = yield planned([new], f"What I hold is {name}; I took it for {goal.object_id}.")
         if not heard.ok:
             self.problems.append((heard.code, heard.message))
             return Goal(name, "on", TABLE)
@@ -336,7 +342,7 @@ class Pursuit:
     def _put(self, goal: Goal) -> One:
         if goal.target_id == TABLE:
             return (yield Call("put_aside", {}))
-        if goal.relation in BESIDE:
+        if goal.relation in SIDEWAYS:
             return (yield Call("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
         if goal.relation == "in":
             return (yield Call("place_in", {"container_id": goal.target_id}))
@@ -370,7 +376,7 @@ class Pursuit:
                 if again.ok:
                     self.work.goals[goal.object_id] = replace(goal, target_id=other)
                     self._arrived(goal)
-                    yield Call(SUBMIT_PLAN, {"subgoals": [self.work.goals[goal.object_id].to_json()]})
+                    yield planned([self.work.goals[goal.object_id]])
                     return
         if goal.target_id != TABLE:
             yield from self._put(Goal(goal.object_id, "on", TABLE))
@@ -393,7 +399,7 @@ class Pursuit:
         alike = [item for item in self.objects if kind(item) == kind(before) and item.get("color") == before.get("color") and item["id"] not in self.work.goals]
         if len(alike) == 1:
             new = replace(goal, object_id=str(alike[0]["id"]))
-            heard = yield Call(SUBMIT_PLAN, {"subgoals": [new.to_json()]}, f"{new.object_id} looks like what was {goal.object_id}.")
+            heard = yield planned([new], f"{new.object_id} looks like what was {goal.object_id}.")
             if heard.ok:
                 self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
                 self.work.renamed[goal.object_id] = new
@@ -410,7 +416,7 @@ class Pursuit:
         """A check has denied these sub-goals: try them again, or give them up with the reason it gave."""
         new = [Goal.from_json(item) for item in unmet if item["object_id"] not in self.work.goals]
         if new:
-            heard = yield Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in new]}, "These came to light later.")
+            heard = yield planned(new, "These came to light later.")
             if heard.ok:
                 self.work.goals |= {goal.object_id: goal for goal in new}
             else:

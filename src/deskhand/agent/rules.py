@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskhand.agent.desk import Desk, radius
-from deskhand.agent.goals import BESIDE, TABLE, Goal
+from deskhand.agent.goals import Goal
 from deskhand.agent.language.resolve import BASE, Seen
 from deskhand.errors import DeskhandError
 from deskhand.tools.reasoning.rules import Rule, read_rule
-from deskhand.tools.reasoning.symbolic import PLACES, Step, act_atoms
+from deskhand.tools.reasoning.symbolic import Step, act_atoms
 from deskhand.tools.reasoning.temporal import FALSE, progressed
+from deskhand.world.acts import PUTS
+from deskhand.world.relations import SIDEWAYS, TABLE
 
 CLEARANCE = 0.03
 """What is carried stays so far [m] off what it may not be carried over."""
@@ -133,7 +135,7 @@ def _read(sentence: str, objects: Sequence[Seen]) -> Rule | None:
 def _steps(goal: Goal, desk: Desk) -> list[Step]:
     put = {"in": ("place_in", {"container_id": goal.target_id}), "on": ("place_on", {"target_id": goal.target_id})}
     tool, arguments = put.get(goal.relation, ("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
-    if goal.target_id == TABLE and goal.relation not in BESIDE:
+    if goal.target_id == TABLE and goal.relation not in SIDEWAYS:
         tool, arguments = ("place_at", {"x": goal.position[0], "y": goal.position[1]}) if goal.position else ("put_aside", {})  # type: ignore[dict-item]
     taken = [] if desk.held == goal.object_id else [Step("pick", {"object_id": goal.object_id})]
     return [*taken, Step(tool, arguments)]
@@ -149,7 +151,7 @@ def over(step: Step, held: str, desk: Desk) -> set[str]:
     if from_thing is None or step.tool in ("open_gripper", "close_gripper", "pick"):
         return set()
     others = {name: item for name, item in desk.objects.items() if name != held}
-    goal = desk.destination(step.tool, step.arguments) if step.tool in PLACES else None
+    goal = desk.destination(step.tool, step.arguments) if step.tool in PUTS else None
     if goal is None or held not in desk.objects:
         return set(others)
     start = (float(from_thing["position"][0]), float(from_thing["position"][1]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deskhand.agent.goals import BESIDE, TABLE, Goal
+from deskhand.agent.goals import Goal
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, listing, name_of
 from deskhand.agent.planner import plan
 from deskhand.errors import DeskhandError
+from deskhand.world.relations import SIDEWAYS, TABLE
 
-RELATIONS = ("on", "in", *BESIDE)
+RELATIONS = ("on", "in", *SIDEWAYS)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _one(goal: Goal, by_id: dict[str, Seen]) -> list[Problem]:
     other = by_id[target]
     if goal.relation == "in":
         return _into(item, other)
-    if goal.relation in BESIDE:
+    if goal.relation in SIDEWAYS:
         return []
     rolls = other.get("shape") == "sphere" or kind(other) in {"ball", "pen", "marker"}
     if not other.get("is_container") and rolls and goal.position is None:  # the places of a plan of blocks were found by form, whatever a block is called
@@ -90,7 +91,7 @@ def _into(item: Seen, other: Seen) -> list[Problem]:
 
 
 def _circles(goals: Sequence[Goal]) -> list[Problem]:
-    below = {goal.object_id: goal.target_id for goal in goals if goal.relation not in BESIDE}
+    below = {goal.object_id: goal.target_id for goal in goals if goal.relation not in SIDEWAYS}
     for start in below:
         name, seen = start, {start}
         while (name := below.get(name, TABLE)) != TABLE:

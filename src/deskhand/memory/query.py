@@ -10,8 +10,9 @@ from deskhand.agent.language.lexicon import color_of, kind_of_label
 from deskhand.errors import DeskhandError
 from deskhand.memory.reader import MemoryReader, scene_of
 from deskhand.memory.records import PRESENT, Moment, State
-from deskhand.tools.spatial import RELATIONS, TABLE, relation_holds
+from deskhand.tools.spatial import relation_holds
 from deskhand.types import SceneObject
+from deskhand.world.relations import RELATIONS, TABLE
 
 WhenKind = Literal["now", "before", "first", "last", "ever", "at", "before_event", "after_event"]
 WHEN: tuple[str, ...] = ("now", "before", "first", "last", "ever")

@@ -16,9 +16,9 @@ from deskhand.skills.put import Target, put_down
 from deskhand.skills.reach import lean_axis
 from deskhand.skills.spots import Spot, spots_at, spots_for_pose
 from deskhand.types import Scene, SceneObject, SkillResult
+from deskhand.world.level import level
+from deskhand.world.relations import DIRECTIONS, LEAST_OFFSET
 
-SIDES = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0)}
-"""Directions (x, y) in world, as seen from the robot, which looks along +x."""
 ALONG = (0.0, 0.012, 0.024)  # [m] farther off, where the very place is taken or out of reach
 ACROSS = (0.0, 0.012, -0.012, 0.024, -0.024)  # [m] to the side of it
 GRID = 0.03  # [m] between places aside
@@ -36,15 +36,15 @@ def place_beside(ctx: SkillContext, target_id: str, side: str = "near", gap: flo
     ``unknown_object``, ``invalid_input``, ``no_free_space``, ``place_failed`` and those of motion and safety.
     """
     held, scene = ready(ctx, f"place it {side.replace('_', ' ')} {target_id}")
-    if side not in (*SIDES, "near") or not 0.0 <= gap <= 0.2:
-        raise DeskhandError("invalid_input", f"side must be one of {', '.join((*SIDES, 'near'))} and gap 0 to 0.2 m, got {side!r} and {gap}.")
+    if side not in (*DIRECTIONS, "near") or not 0.0 <= gap <= 0.2:
+        raise DeskhandError("invalid_input", f"side must be one of {', '.join((*DIRECTIONS, 'near'))} and gap 0 to 0.2 m, got {side!r} and {gap}.")
     target = scene.get(target_id)
     if target.id == held.object.id:
         raise DeskhandError("invalid_input", f"{target_id} is what the hand holds.")
-    square = held.object.shape == target.shape == "box" and abs(target.pose[2, 2]) > 0.99
-    yaw = float(np.arctan2(target.pose[1, 0], target.pose[0, 0])) if square else None
+    lies = level(target.pose, target.size)
+    yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight else None
     with ctx.timed("planning"):
-        found = _beside(ctx, held, scene, target, [side] if side in SIDES else list(SIDES), gap, yaw)
+        found = _beside(ctx, held, scene, target, [side] if side in DIRECTIONS else list(DIRECTIONS), gap, yaw)
     if found is None:
         raise DeskhandError(
             "no_free_space", f"there is no free place within reach {side.replace('_', ' ')} {target_id}.", hint="Choose another side, or make room first."
@@ -55,7 +55,7 @@ def place_beside(ctx: SkillContext, target_id: str, side: str = "near", gap: flo
     off = np.append(np.asarray(result.data["position"])[:2] - target.position[:2], 0.0)
     along, across = float(off @ way), float(abs(off @ [-way[1], way[0], 0.0]))
     data = {**result.data, "side": chosen, "gap": round(along - reach_along(target, way) - _half_held(held, way, yaw), 4), "yaw": yaw}
-    if along < 0.01 or across > 2 * along:
+    if along < LEAST_OFFSET or across > along:
         raise SkillError("place_failed", f"{held.object.id} does not stand {chosen.replace('_', ' ')} {target_id}.", data)
     return SkillResult("", f"{held.object.id} stands {chosen.replace('_', ' ')} {target_id}, {1000 * data['gap']:.0f} mm off it", data)
 
@@ -64,15 +64,15 @@ def place_beside(ctx: SkillContext, target_id: str, side: str = "near", gap: flo
 def put_aside(ctx: SkillContext, keep_clear: Sequence[tuple[float, float]] = ()) -> SkillResult:
     """Put the held object down on the table where there is room within reach, away from places (x, y) [m] to ``keep_clear``. As place_at."""
     held, scene = ready(ctx, "put it aside")
-    level = float(scene.table.pose[2, 3])
+    height = float(scene.table.pose[2, 3])
     with ctx.timed("planning"):
         for place in free_places(ctx.belief.everything(), held, ctx.robot.arm.world_T_base[:2, 3], ctx.robot.arm.work_radius, keep_clear)[:TRIED]:
-            spots = spots_at(ctx.belief.everything(), place, level, held, ctx.robot.arm.gripper, axis=lean_axis(ctx))
+            spots = spots_at(ctx.belief.everything(), place, height, held, ctx.robot.arm.gripper, axis=lean_axis(ctx))
             if _reached(ctx, spots):
                 break
         else:
             raise DeskhandError("no_free_space", f"there is no free place on the desk within reach for {held.object.id}.")
-    return put_down(ctx, held, scene, Target(place, None, level, (), f"({place[0]:.3f}, {place[1]:.3f})"))
+    return put_down(ctx, held, scene, Target(place, None, height, (), f"({place[0]:.3f}, {place[1]:.3f})"))
 
 
 def free_places(scene: Scene, held: Held, base: Array, reach: tuple[float, float], keep_clear: Sequence[tuple[float, float]] = ()) -> list[Array]:
@@ -99,7 +99,7 @@ def free_places(scene: Scene, held: Held, base: Array, reach: tuple[float, float
 
 def _beside(ctx: SkillContext, held: Held, scene: Scene, target: SceneObject, sides: Sequence[str], gap: float, yaw: float | None) -> tuple[str, Array] | None:
     """The first side and place that is free and within reach, the very place first."""
-    everything, gripper, level = ctx.belief.everything(), ctx.robot.arm.gripper, float(scene.table.pose[2, 3])
+    everything, gripper, height = ctx.belief.everything(), ctx.robot.arm.gripper, float(scene.table.pose[2, 3])
     half = np.asarray(scene.table.size) / 2
     for along in ALONG:
         for across in ACROSS:
@@ -110,9 +110,9 @@ def _beside(ctx: SkillContext, held: Held, scene: Scene, target: SceneObject, si
                 if (np.abs(place - scene.table.pose[:2, 3]) > half).any():
                     continue
                 if yaw is None:
-                    spots = spots_at(everything, place, level, held, gripper, axis=lean_axis(ctx))
+                    spots = spots_at(everything, place, height, held, gripper, axis=lean_axis(ctx))
                 else:
-                    spots = spots_for_pose(everything, place, yaw, level, held, gripper)
+                    spots = spots_for_pose(everything, place, yaw, height, held, gripper)
                 if _reached(ctx, spots):
                     return side, place
     return None
@@ -132,7 +132,7 @@ def _reached(ctx: SkillContext, spots: Sequence[Spot]) -> bool:
 
 
 def _way(side: str) -> Array:
-    return np.array([*SIDES[side], 0.0])
+    return np.array([*DIRECTIONS[side], 0.0])
 
 
 def _half_held(held: Held, way: Array, yaw: float | None) -> float:

@@ -21,11 +21,13 @@ from deskhand.skills.reach import lean_axis
 from deskhand.skills.second_look import disturbed
 from deskhand.skills.spots import Spot, spots_at, spots_for_pose
 from deskhand.types import Scene, SceneObject, SkillResult, moved
+from deskhand.world.level import level, turn_between
 
 log = logging.getLogger(__name__)
 
 CLOSE_ENOUGH = 0.03  # [m] between where a thing was put and where it is seen, where no exact place was asked for
 EXACT = 0.010  # [m] the same where one was
+TURNED = 0.2  # [rad] that its heading may differ from the one that was asked for
 CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
 PROVABLE = ("box", "cylinder")  # shapes whose surface a picture proves or denies; a small cube may look like a cylinder
 ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carries it
@@ -33,7 +35,9 @@ ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carri
 
 @dataclass(frozen=True)
 class Target:
-    """A place. Where the object's centre shall come to stand: (x, y), turn of its x axis or None for any, height [m] of what carries it, and that."""
+    """A place. Where the object's centre shall come to stand: (x, y), heading [rad] of its longer side or None for any, height [m] of what carries it,
+    and that.
+    """
 
     place: Array
     yaw: float | None
@@ -51,8 +55,9 @@ class Target:
 def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on: Sequence[str] = ()) -> SkillResult:
     """Put the held object down with its centre at (x, y) [m, world], on the table or on the things ``on`` (ids).
 
-    With ``yaw`` [rad] its x axis is turned so about the vertical (or as its symmetry allows), and the place is exact: to 10 mm, or ``place_failed``.
-    ``data``: ``object_id``, ``seen``, ``seen_as``, ``position``, ``off_by`` [m], ``corrected``, ``disturbed``, ``times``. Codes as of place_in.
+    With ``yaw`` [rad] its longer side comes to lie so (or as its symmetry allows), and the place is exact: to 10 mm and 0.2 rad, or ``place_failed``.
+    ``data``: ``object_id``, ``seen``, ``seen_as``, ``position``, ``off_by`` [m], ``turned_by`` [rad] of what has a longer side, ``corrected``,
+    ``disturbed``, ``times``. Codes as of place_in.
     """
     held, scene = ready(ctx, f"place it at ({x:.3f}, {y:.3f})")
     place = np.array([x, y], dtype=float)
@@ -60,9 +65,9 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
         raise DeskhandError("invalid_input", f"({x}, {y}) is not on the table, whose middle is at {np.round(scene.table.pose[:2, 3], 2).tolist()} m.")
     carriers = [scene.get(name) for name in on]
     _check_carriers(carriers)
-    level = max([item.top for item in carriers], default=float(scene.table.pose[2, 3]))
+    height = max([item.top for item in carriers], default=float(scene.table.pose[2, 3]))
     where = f"({x:.3f}, {y:.3f})" + (f" on {' and '.join(on)}" if on else "")
-    return put_down(ctx, held, scene, Target(place, yaw, level, tuple(on), where))
+    return put_down(ctx, held, scene, Target(place, yaw, height, tuple(on), where))
 
 
 @skill
@@ -71,8 +76,8 @@ def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
     held, scene = ready(ctx, f"place it on {target_id}")
     target = scene.get(target_id)
     _check_carriers([target])
-    sides = held.object.shape == target.shape == "box"
-    yaw = float(np.arctan2(target.pose[1, 0], target.pose[0, 0])) if sides and abs(target.pose[2, 2]) > 0.99 else None
+    lies = level(target.pose, target.size)
+    yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight else None
     return put_down(ctx, held, scene, Target(target.position[:2].copy(), yaw, target.top, (target_id,), f"the top of {target_id}"))
 
 
@@ -101,6 +106,8 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
         return _again(ctx, found, target, data)
     if off > (EXACT if target.exact else CLOSE_ENOUGH):
         raise SkillError("place_failed", f"{name} was put on {target.name} but lies {1000 * off:.0f} mm beside the place.", data)
+    if abs(turned := float(data.get("turned_by", 0.0))) > TURNED:
+        raise SkillError("place_failed", f"{name} lies on {target.name}, but turned by {turned:.2f} rad from {target.yaw:.2f}.", data)
     if target.on and not _stands_on(after, before, found, target):
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
@@ -161,6 +168,9 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
             found = None  # nothing of it is seen: no proof
     if found is not None:
         data["off_by"] = round(float(np.linalg.norm(found.position[:2] - target.place)), 4)
+        lies = level(found.pose, found.size)
+        if target.yaw is not None and lies.oblong:
+            data["turned_by"] = round(turn_between(lies.yaw, target.yaw), 4)
     data["disturbed"] = disturbed(before, after, (name,))
     return after, found, data
 

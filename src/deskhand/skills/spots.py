@@ -13,6 +13,7 @@ from deskhand.grasping.surface import box_points, complete_surface
 from deskhand.skills.belief import Held
 from deskhand.skills.heights import CELL, HeightMap
 from deskhand.types import Scene, SceneObject
+from deskhand.world.level import level
 
 YAWS = np.deg2rad(np.arange(0, 360, 30))
 GRID = 0.014  # [m] between the places that are tried in a container
@@ -22,7 +23,6 @@ STACKED = 0.02  # [m] of height that a place on the floor of a container is wort
 FAR = 0.03  # [m] that a thing may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
 UPRIGHT = 1e-3  # sine of a lean that counts as none
-SQUARE = 0.2  # share that the sides of a square may seem to differ by
 LYING = 0.7  # cosine between the axis of something round and the vertical below which it lies
 OVER_RIM = 0.02  # [m] of room below the hand on its way
 
@@ -130,8 +130,9 @@ def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: 
     ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
     thing, hand = _held_points(held), _hand_points(held, gripper)
     now = held.grasp.pose[:3, :3] @ held.tcp_T_object[:3, :3]
-    long = int(held.object.size[1] > (1 + SQUARE) * held.object.size[0])
-    heading = float(np.arctan2(now[1, long], now[0, long]))
+    as_held = np.eye(4)
+    as_held[:3, :3] = now
+    heading = level(as_held, held.object.size).yaw
     spots = []
     for turn in symmetric_turns(held.object):
         rotation = rotation_about([0, 0, 1], yaw + turn - heading) @ held.grasp.pose[:3, :3]
@@ -151,7 +152,7 @@ def symmetric_turns(item: SceneObject) -> list[float]:
     """Turns [rad] about the vertical after which the object looks the same: of a square four, of a rectangle two, of what is round many."""
     if item.shape in ("cylinder", "sphere") and abs(item.pose[2, 2]) > LYING:
         return [float(angle) for angle in YAWS]
-    square = item.shape == "box" and abs(float(item.size[0] - item.size[1])) < SQUARE * float(max(item.size[:2]))
+    square = item.shape == "box" and not level(item.pose, item.size).oblong
     return [0.0, np.pi / 2, np.pi, -np.pi / 2] if square else [0.0, np.pi]
 
 

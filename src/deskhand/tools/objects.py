@@ -13,6 +13,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
+from deskhand.world.level import level
 
 ObjectId = Annotated[str, Field(min_length=1, max_length=64, description="id of an object as detect_objects gave it, for example block_1")]
 Meters = Annotated[float, Field(description="[m]")]
@@ -26,9 +27,9 @@ class ObjectData(TypedDict):
     label: Annotated[str, Field(description="kind, for example block, cup, bin; object when unknown")]
     color: str
     shape: Annotated[str, Field(description="box, cylinder, sphere or other")]
-    size: Annotated[list[float], Field(description="extents along its own axes [m]")]
+    size: Annotated[list[float], Field(description="as it lies [m]: along its yaw, across it, height")]
     position: Annotated[list[float], Field(description="centre [x, y, z] in world [m]")]
-    yaw: Annotated[float, Field(description="turn of its x axis about world z [rad]")]
+    yaw: Annotated[float, Field(description="heading of its longer side about world z [rad]; opposite headings are the same, as place_at takes it")]
     is_container: Annotated[bool, Field(description="open at the top, things can be put in")]
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
@@ -39,14 +40,15 @@ class ObjectData(TypedDict):
 
 def object_data(item: SceneObject) -> ObjectData:
     """``item`` for a result."""
+    lies = level(item.pose, item.size)
     return ObjectData(
         id=item.id,
         label=item.label,
         color=item.color,
         shape=item.shape,
-        size=rounded(item.size),
+        size=rounded(lies.size),
         position=rounded(item.position),
-        yaw=round(yaw_of(item), 4),
+        yaw=round(lies.yaw, 4),
         is_container=bool(item.is_container),
         support=item.support,
         relation=item.relation,
@@ -66,11 +68,6 @@ def objects_data(scene: Scene, hidden: Sequence[SceneObject] = ()) -> list[Objec
 def _room(scene: Scene, container: SceneObject) -> dict[str, float]:
     room = room_in(scene, container)
     return {"free_volume": round(room.volume, 7), "free_share": round(room.share, 3)}
-
-
-def yaw_of(item: SceneObject) -> float:
-    """Turn of the object's x axis about world z [rad]."""
-    return math.atan2(float(item.pose[1, 0]), float(item.pose[0, 0]))
 
 
 def rounded(values: Any, digits: int = 4) -> list[float]:

@@ -1,33 +1,19 @@
-"""What spatial words mean, said once for all tools.
-
-Directions are as seen from the robot, which looks from its base along +x over the desk:
-
-- ``left_of``: towards +y; ``right_of``: towards -y
-- ``behind``: farther from the robot, towards +x; ``in_front_of``: nearer to the robot, towards -x
-
-A direction holds when the centres are at least 10 mm apart along it and not more than twice as far apart across it.
-``near``: the gap between the two, seen from above, is less than 50 mm. ``on`` and ``in`` are about what carries what:
+"""Spatial words on what a look showed, with the reason. What they mean: world/relations.py. ``on`` and ``in`` are about what carries what:
 ``in`` a container also holds for things that lie on other things in it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
 
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.skills.second_look import BELOW_RIM
 from deskhand.types import Scene, SceneObject
+from deskhand.world import relations as words
+from deskhand.world.relations import NEAR_GAP, TABLE, Body
 
-Relation = Literal["on", "in", "left_of", "right_of", "in_front_of", "behind", "near"]
-RELATIONS: tuple[str, ...] = get_args(Relation)
-DIRECTIONS: dict[str, tuple[float, float]] = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0)}
-TABLE = "table"
-
-LEAST_OFFSET = 0.01  # [m]
-NEAR_GAP = 0.05  # [m]
 CONTACT = 0.012  # [m] heights of a thing's bottom and its support's top may differ as much, as seen by the camera
 
 
@@ -45,16 +31,19 @@ def relation_holds(scene: Scene, item: SceneObject, relation: str, target: Scene
     if relation == "near":
         gap = footprint_gap(item, target)
         return gap < NEAR_GAP, f"the gap between {item.id} and {name} is {gap * 1000:.0f} mm (near: less than {NEAR_GAP * 1000:.0f} mm)."
-    along, across = offset(item, target, relation)
-    holds = along >= LEAST_OFFSET and abs(across) <= 2 * along
-    return holds, f"the centre of {item.id} is {along * 1000:.0f} mm {relation} that of {name}, and {abs(across) * 1000:.0f} mm to the side."
+    along, across = words.offset(Body.of(item), Body.of(target), relation)
+    return words.sideways(
+        Body.of(item), Body.of(target), relation
+    ), f"the centre of {item.id} is {along * 1000:.0f} mm {relation} that of {name}, and {abs(across) * 1000:.0f} mm to the side."
 
 
-def offset(item: SceneObject, target: SceneObject, direction: str) -> tuple[float, float]:
-    """How far [m] the centre of ``item`` is from that of ``target`` along a direction, and across it."""
-    x, y = DIRECTIONS[direction]
-    dx, dy = item.position[:2] - target.position[:2]
-    return float(dx * x + dy * y), float(dy * x - dx * y)
+def beside_holds(scene: Scene, item: SceneObject, relation: str, target: SceneObject) -> tuple[bool, str]:
+    """Whether ``item`` stands beside the target as something put there would, and why: in that direction, carried by the same, not far off."""
+    holds, reason = relation_holds(scene, item, relation, target)
+    if not holds or words.stands_beside(Body.of(item), Body.of(target), relation):
+        return holds, reason
+    gap = f"the gap is {footprint_gap(item, target) * 1000:.0f} mm (beside: less than {words.BESIDE_GAP * 1000:.0f} mm)"
+    return False, f"{reason[:-1]}, but it does not stand beside it: {gap}, and {where(item)}."
 
 
 def where(item: SceneObject) -> str:
@@ -72,17 +61,8 @@ def footprint(item: SceneObject) -> Array:
 
 
 def footprint_gap(a: SceneObject, b: SceneObject) -> float:
-    """Distance [m] of two boxes seen from above, 0 when they overlap; by separating axes, so at most the true distance."""
-    first, second = footprint(a), footprint(b)
-    axes = [pose[:2, column] for pose in (a.pose, b.pose) for column in range(3)] + [b.position[:2] - a.position[:2]]
-    gap = 0.0
-    for axis in axes:
-        length = float(np.linalg.norm(axis))
-        if length < 1e-6:
-            continue
-        p, q = first @ axis / length, second @ axis / length
-        gap = max(gap, float(q.min() - p.max()), float(p.min() - q.max()))
-    return gap
+    """Distance [m] of two objects seen from above, 0 when they overlap."""
+    return words.gap(Body.of(a), Body.of(b))
 
 
 def inside(item: SceneObject, container: SceneObject) -> bool:

@@ -25,8 +25,8 @@ def licensed(case: Mapping[str, Any]) -> bool:
     """Whether the user's words alone let all calls of a case through; ``says``, ``then`` (a word or a list), ``holding``, ``call`` or ``calls``, ``labels``."""
     desk = Desk()
     things = [{**item, "label": case.get("labels", {}).get(item["id"], item["label"])} for item in THINGS]
-    desk.heard("detect_objects", {}, ToolResult("", "", {"objects": things}))
-    desk.held = str(case.get("holding", ""))
+    desk.world.apply("detect_objects", {}, True, {"objects": things})
+    desk.world.held = str(case.get("holding", ""))
     licence = Licence(str(case["says"]))
     then = case.get("then", ())
     for words in (then,) if isinstance(then, str) else then:
@@ -36,4 +36,5 @@ def licensed(case: Mapping[str, Any]) -> bool:
         if licence.missing(name, arguments or {}, desk):
             return False
         desk.heard(name, arguments or {}, ToolResult("", "", {}))
+        desk.world.apply(name, arguments or {}, True, {})
     return True

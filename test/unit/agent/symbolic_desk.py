@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from deskhand.agent.goals import BESIDE, is_beside
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.world.relations import SIDEWAYS, Body, stands_beside
 
 SIZES = {
     "block": (0.03, 0.03, 0.03), "ball": (0.035, 0.035, 0.035), "cup": (0.04, 0.04, 0.05), "can": (0.038, 0.038, 0.07), "pen": (0.13, 0.01, 0.01),
@@ -71,6 +71,9 @@ CARDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 class SymbolicDesk:
     """``faults`` maps a tool (or "tool:object") to results to give instead of doing it, first come first served; ``before`` is called before every tool."""
+
+    def _beside(self, item: Any, condition: Any) -> bool:
+        return stands_beside(Body.seen(item), Body.seen(self.objects[condition["target_id"]]), condition["relation"])
 
     def __init__(
         self, *things: dict[str, Any], faults: Mapping[str, list[ToolResult]] | None = None, before: Callable[[SymbolicDesk, str], None] | None = None
@@ -139,7 +142,7 @@ class SymbolicDesk:
         unmet = []
         for condition in conditions:
             item = self.objects.get(condition["object_id"])
-            if item is not None and condition["relation"] in BESIDE and is_beside(item, self.objects[condition["target_id"]], condition["relation"]):
+            if item is not None and condition["relation"] in SIDEWAYS and self._beside(item, condition):
                 continue
             if item is None or item["support"] != condition["target_id"] or item["relation"] != condition["relation"]:
                 unmet.append({**condition, "reason": f"it is {item['relation']} {item['support']}" if item else "not seen"})

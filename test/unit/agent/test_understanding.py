@@ -5,13 +5,17 @@ import math
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.goals import is_beside
 from deskhand.agent.language.resolve import beside
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import TaskOutcome
 from deskhand.tasks.desk_cleaning import DeskCleaning, settings
 from deskhand.tasks.wording import Rule, phrase
+from deskhand.world.relations import Body, stands_beside
+
+
+def _beside(item, other, relation):
+    return stands_beside(Body.seen(item), Body.seen(other), relation)
 
 
 def office() -> SymbolicDesk:
@@ -326,13 +330,13 @@ SIDES = [
 @pytest.mark.parametrize(("text", "side"), SIDES)
 def test_things_are_put_beside_others_and_the_check_sees_it(text: str, side: str) -> None:
     desk = office()
-    already = is_beside(desk.objects["block_1"], desk.objects["cup_1"], side)
+    already = _beside(desk.objects["block_1"], desk.objects["cup_1"], side)
     outcome = run(desk, text)
     assert outcome.success, outcome.summary
     assert already or ("place_beside", {"target_id": "cup_1", "side": side}) in desk.calls
-    assert is_beside(desk.objects["block_1"], desk.objects["cup_1"], side)
+    assert _beside(desk.objects["block_1"], desk.objects["cup_1"], side)
     opposite = {"left_of": "right_of", "right_of": "left_of", "in_front_of": "behind", "behind": "in_front_of"}.get(side, "")
-    assert not opposite or not is_beside(desk.objects["block_1"], desk.objects["cup_1"], opposite)
+    assert not opposite or not _beside(desk.objects["block_1"], desk.objects["cup_1"], opposite)
 
 
 ACTS = [
@@ -441,12 +445,12 @@ def test_it_is_what_the_gripper_holds(text: str, where: str) -> None:
 
 @pytest.mark.parametrize(("relation", "place"), [("left_of", (0.0, 0.1)), ("right_of", (0.0, -0.1)), ("behind", (0.1, 0.0)), ("in_front_of", (-0.1, 0.0))])
 def test_sideways_words_are_as_seen_from_the_robot(relation: str, place: tuple[float, float]) -> None:
-    other, item = {"position": [0.2, 0.0, 0.02]}, {"position": [0.2 + place[0], place[1], 0.02]}
+    other, item = ({"position": [0.2 + x, y, 0.02], "size": [0.03, 0.03, 0.03]} for x, y in ((0.0, 0.0), place))
     assert beside(relation, item, other) and not beside(relation, other, item)
 
 
 def test_what_is_more_to_the_side_than_behind_is_not_behind_already():
     eraser = {"relation": "on", "support": "table", "size": [0.045, 0.022, 0.014], "position": [0.123, 0.003, 0.007]}
     can = {"relation": "on", "support": "table", "size": [0.038, 0.038, 0.066], "position": [0.052, 0.125, 0.033]}
-    assert not is_beside(eraser, can, "behind")
-    assert is_beside(eraser, can, "right_of")
+    assert not _beside(eraser, can, "behind")
+    assert _beside(eraser, can, "right_of")

@@ -7,7 +7,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
 from desk_things import desk, thing
 
-from deskhand.tools.spatial import DIRECTIONS, footprint_gap, inside, relation_holds
+from deskhand.tools.spatial import footprint_gap, inside, relation_holds
+from deskhand.world.relations import DIRECTIONS
 
 CUBE = (0.04, 0.04, 0.04)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Ref
-from deskhand.tools.spatial import DIRECTIONS
+from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, sideways
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -91,7 +91,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         return [item for item in objects if item["id"] == ref.id], ""
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     if ref.where is not None:
-        fitting = [item for item in fitting if _where_holds(ref.where, item, objects)]
+        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
+        fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if str(item.get("shape")) in ref.shapes]
     if not ref.colors:
@@ -140,6 +141,13 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     return any(beside(relation, item, other) for other in others.values())
 
 
+def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several things that none is near, "the one next to it" is the one that stands beside it most closely."""
+    others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
+    gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
+    return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
+
+
 def container_of(item: Seen, objects: Sequence[Seen]) -> str:
     """Id of the container in which it lies, itself or, not above the rim, by what it lies on; empty for none."""
     by_id = {other["id"]: other for other in objects}
@@ -161,14 +169,8 @@ def inside(item: Seen, objects: Sequence[Seen]) -> bool:
 
 
 def beside(relation: str, item: Seen, other: Seen) -> bool:
-    """Sideways relations as :mod:`deskhand.tools.spatial` has them, by the centres; ``near`` is within 12 cm."""
-    away = [float(item["position"][axis]) - float(other["position"][axis]) for axis in (0, 1)]
-    if relation == "near":
-        return math.hypot(*away) < 0.12
-    if relation not in DIRECTIONS:
-        return False
-    along = sum(step * part for step, part in zip(away, DIRECTIONS[relation], strict=True))
-    return along > 0 and along >= max(map(abs, away))
+    """Sideways relations (world/relations.py); False for any other word."""
+    return relation in SIDEWAYS and sideways(Body.seen(item), Body.seen(other), relation)
 
 
 def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
@@ -179,15 +181,8 @@ def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
 
 
 def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
-    """Whether its centre is between those of two others, and at most a quarter of their distance off the line."""
-    if len(ends) != 2:
-        return False
-    (ax, ay), (bx, by), (x, y) = (other["position"][:2] for other in (*ends, item))
-    length = math.hypot(bx - ax, by - ay)
-    if length < 1e-6:
-        return False
-    along, across = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length, ((y - ay) * (bx - ax) - (x - ax) * (by - ay)) / length
-    return bool(0.15 * length < along < 0.85 * length and abs(across) < length / 4)
+    """Whether it is between two others (world/relations.py)."""
+    return between(Body.seen(item), [Body.seen(end) for end in ends])
 
 
 def measure(item: Seen, what: str) -> float:

@@ -9,10 +9,10 @@ from deskhand.agent.base import ToolCall
 from deskhand.agent.language.building import parse_building
 from deskhand.agent.models.form import corrected
 from deskhand.agent.models.situation import Situation
+from deskhand.world.relations import SIDEWAYS
 
 TRIES = 2
 """How often the plan's own way is tried with one thing before the model is asked what to do."""
-BESIDE = frozenset(("left_of", "right_of", "in_front_of", "behind", "near"))
 MOTIONS = frozenset(("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside"))
 
 
@@ -77,7 +77,7 @@ def _put(now: Situation) -> ToolCall | None:
     step = now.steps.get(name)
     if step is not None:
         return ToolCall("place_at", {key: step[key] for key in ("x", "y", "yaw", "on") if key in step})
-    if relation in BESIDE:
+    if relation in SIDEWAYS:
         return ToolCall("place_beside", {"target_id": target, "side": relation})
     if target == "table":
         return ToolCall("put_aside", {})

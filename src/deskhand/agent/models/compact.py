@@ -14,7 +14,8 @@ from deskhand.agent.models.carrying import MOTIONS, next_call
 from deskhand.agent.models.config import ModelProfile
 from deskhand.agent.models.faults import ModelFault
 from deskhand.agent.models.form import asks_for_an_answer, form
-from deskhand.agent.models.situation import LOOKS, Act, Situation, by_relevance, read
+from deskhand.agent.models.situation import Act, Situation, by_relevance, read
+from deskhand.world.acts import LOOKS
 
 RULES = """You control a robot arm by one tool call. Rules:
 - Do what the task says, and nothing else.
@@ -146,7 +147,7 @@ def _choices(tool: str, key: str, now: Situation) -> list[str]:
     if tool != "pick":
         meant = inner if key == "container_id" or tool == "place_on" else [name for name in now.objects if name != now.holding]
         return [name for name in meant if _worth(now, f"{tool}({name})")]
-    kept = set() if now.said or now.complaint else now.placed
+    kept = set() if now.said or now.complaint else now.world.put
     return [name for name in inner if name not in kept and not now.done(name) and _worth(now, f"pick({name})")]
 
 

@@ -45,7 +45,7 @@ def corrected(now: Situation) -> ToolCall | None:
     if any(len(each) > 1 for each in values.values()) or not any(now.wanted.get(name) or name in now.draft for name in now.faults):
         return None
     goals = {name: goal for name, goal in now.draft.items() if name not in now.faults}
-    return ToolCall("submit_plan", _subgoals(goals | {name: now.wanted[name] for name in values if name in now.wanted}))
+    return ToolCall("submit_plan", _subgoals(goals | {name: now.wanted[name] for name in values if name in now.wanted}, keep=not now.draft))
 
 
 def unfold(call: ToolCall, now: Situation) -> ToolCall:
@@ -58,11 +58,12 @@ def unfold(call: ToolCall, now: Situation) -> ToolCall:
         relation, _, target = str(value).rpartition(" ")
         if target != STAYS and key in named:
             goals[named[key]] = (relation or "in", target)
-    return ToolCall(call.name, _subgoals(goals), call.id)
+    return ToolCall(call.name, _subgoals(goals, keep=bool(now.faults) and not now.draft), call.id)
 
 
-def _subgoals(goals: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
-    return {"subgoals": [{"object_id": name, "relation": relation, "target_id": target} for name, (relation, target) in goals.items()]}
+def _subgoals(goals: Mapping[str, tuple[str, str]], keep: bool) -> dict[str, Any]:
+    subgoals = [{"object_id": name, "relation": relation, "target_id": target} for name, (relation, target) in goals.items()]
+    return {"subgoals": subgoals, **({"keep": True} if keep else {})}
 
 
 def _key(now: Situation, name: str) -> str:

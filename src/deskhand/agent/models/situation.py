@@ -10,10 +10,8 @@ from typing import Any
 
 from deskhand.agent.base import Message, ToolCall
 from deskhand.agent.user import SAID
-
-LOOKS = ("detect_objects", "look", "describe_scene")
-PUT = {"place_in": ("in", "container_id"), "place_on": ("on", "target_id"), "place_at": ("on", ""), "place_beside": ("on", ""), "put_aside": ("on", "")}
-"""Tools that put the held thing down: relation, and the argument that names where (empty: the table)."""
+from deskhand.world.acts import PUTS
+from deskhand.world.model import WorldModel
 
 REFUSED = frozenset(("permission_denied", "impossible"))
 
@@ -40,9 +38,8 @@ class Situation:
 
     Attributes:
         said: what the user said after the instruction. ``hint``: what the loop said, if nothing has been done since.
-        objects: id -> the object as last seen, or as a verified act left it; the held one among them.
+        world: what is where, by the results that the messages tell.
         goals: (object, relation, target) of accepted plans.
-        placed: what was put down, verified, and not picked again.
         failed: calls, and tools, that failed since they last went well -> how often.
         refused: calls that nobody will allow, however often they are made.
         complaint: why the newest plan or end was refused; empty when none was since.
@@ -50,17 +47,14 @@ class Situation:
         draft: the plan that was refused. ``faults``: things that the refusal is about, ``wanted``: what it says they should be,
             ``refused_goals``: (thing, goal) that it rules out, an empty goal for all.
         corrected: the call that the newest refusal asks for instead of the one that was made.
-        put: where the hand has put things, verified. ``given_up``: how often a held thing could not be put where it should.
+        doubted: things that a refusal says are not where they were put. ``given_up``: how often a held thing could not be put where it should.
     """
 
     instruction: str = ""
     said: list[str] = field(default_factory=list)
     hint: str = ""
-    objects: dict[str, dict[str, Any]] = field(default_factory=dict)
-    looked: bool = False
-    holding: str = ""
+    world: WorldModel = field(default_factory=WorldModel)
     goals: dict[str, tuple[str, str]] = field(default_factory=dict)
-    placed: set[str] = field(default_factory=set)
     acts: list[Act] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     refused: set[str] = field(default_factory=set)
@@ -73,16 +67,32 @@ class Situation:
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     refused_goals: set[tuple[str, str]] = field(default_factory=set)
     corrected: ToolCall | None = None
-    put: dict[str, tuple[str, str]] = field(default_factory=dict)
+    doubted: set[str] = field(default_factory=set)
     given_up: Counter[str] = field(default_factory=Counter)
     images: tuple[bytes, ...] = ()
+
+    @property
+    def objects(self) -> dict[str, Mapping[str, Any]]:
+        """Id -> the object as last seen, or as a verified act left it; the held one among them."""
+        return {str(item["id"]): item for item in self.world.visible()}
+
+    @property
+    def looked(self) -> bool:
+        """Whether anybody has looked."""
+        return self.world.looked
+
+    @property
+    def holding(self) -> str:
+        """Id of what the hand holds, or empty."""
+        return self.world.held
 
     def done(self, name: str) -> bool:
         """Whether a thing is where the plan wants it, as it was put there or as last seen; a place in a structure only as it was put there."""
         item, goal = self.objects.get(name), self.goals.get(name)
         if goal is None:
             return False
-        if self.put.get(name) == goal:
+        put = self.world.put.get(name)
+        if put is not None and name not in self.doubted and (put.relation, put.target) == goal:
             return True
         return name not in self.steps and item is not None and (item.get("relation"), item.get("support")) == goal
 
@@ -134,7 +144,7 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
         _refused(now, call, data) if not act.ok else _forgiven(now)
     if act.ok:
         _went_well(now, call, data)
-    elif call.name in PUT and call.name != "put_aside":
+    elif call.name in PUTS and call.name != "put_aside":
         now.given_up[now.holding] += 1
 
 
@@ -150,8 +160,7 @@ def _refused(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
     for item in _items(data.get("unmet") or ()):
         name, goal = str(item["object_id"]), (str(item.get("relation")), str(item.get("target_id")))
         now.wanted[name] = goal
-        now.put.pop(name, None)
-        now.placed.discard(name)
+        now.doubted.add(name)
         now.faults.add(name)
     ruled_out = {str(name) for name in data.get("not_covered") or ()} | {str(item["object_id"]) for item in _items(data.get("problems") or ())}
     for name, goal in now.draft.items():
@@ -161,44 +170,22 @@ def _refused(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
 
 
 def _went_well(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
-    name = call.name
-    if name in LOOKS and isinstance(data.get("objects"), list):
-        held = now.objects.get(now.holding)
-        now.looked, now.objects = True, {str(item["id"]): dict(item) for item in _items(data["objects"])}
-        if held is not None:
-            now.objects.setdefault(now.holding, {**held, "relation": "held", "support": "gripper"})
-    elif name == "get_robot_state":
-        now.holding = str(data.get("holding") or "")
-    elif name == "submit_plan":
+    now.world.apply(call.name, call.arguments, True, data)
+    if call.name == "submit_plan":
         goals = [*_items(data.get("order") or ()), *_items(call.arguments.get("subgoals") or ())]
-        now.goals |= {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
+        kept = now.goals if call.arguments.get("keep") else {}
+        now.goals = kept | {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
         now.planned, now.news = True, False
-    elif name == "plan_structure":
+    elif call.name == "plan_structure":
         now.steps = {str(step["object_id"]): dict(step) for step in _items(data.get("steps") or ())}
         now.planned = False
-    elif name == "pick":
-        now.holding = str(call.arguments.get("object_id", ""))
-        now.placed.discard(now.holding)
-        now.put.pop(now.holding, None)
-        now.objects.setdefault(now.holding, {"id": now.holding}).update(relation="held", support="gripper")
-    elif name in PUT and now.holding:
-        relation, key = PUT[name]
-        now.objects.setdefault(now.holding, {"id": now.holding}).update(relation=relation, support=str(call.arguments.get(key, "table")) if key else "table")
-        now.put[now.holding] = _where(now, call)
-        now.placed.add(now.holding)
-        now.holding = ""
-    elif name == "open_gripper":
-        now.holding = ""
-
-
-def _where(now: Situation, call: ToolCall) -> tuple[str, str]:
-    """Relation and target of an act that put the held thing down."""
-    relation, key = PUT[call.name]
-    if call.name == "place_beside":
-        return str(call.arguments.get("side", "near")), str(call.arguments.get("target_id", ""))
-    if call.name == "place_at":
-        return "on", str((call.arguments.get("on") or ["table"])[0])
-    return relation, str(call.arguments.get(key, "table")) if key else "table"
+    elif call.name == "pick":
+        asked, name = str(call.arguments.get("object_id", "")), now.world.held
+        now.doubted.discard(name)
+        if name != asked and asked not in now.world.objects and asked in now.goals:
+            now.goals.setdefault(name, now.goals.pop(asked))
+    elif call.name in PUTS:
+        now.doubted -= set(now.world.put)
 
 
 def _items(values: Any) -> Iterator[Mapping[str, Any]]:

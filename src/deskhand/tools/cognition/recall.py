@@ -15,7 +15,7 @@ from deskhand.memory.records import Event
 from deskhand.memory.telling import answer, event_text, listing, state_text
 from deskhand.memory.words import kinds_of, parse
 from deskhand.tools.objects import ObjectId, rounded
-from deskhand.tools.spatial import TABLE, Relation
+from deskhand.world.relations import TABLE, Relation
 
 
 class Recollection(TypedDict):

@@ -118,6 +118,7 @@ POLICIES: dict[str, Policy] = {
     "clock_jumped": Policy(
         2, (Advice("detect_objects", "look again: the motion was stopped when the robot's clock jumped"),), "report that something sets the robot's clock"
     ),
+    "not_called": Policy(2, (LOOK,), "report what went wrong before it"),
     "recording_failed": Policy(1, (OPERATOR,), "report that nothing can be recorded, and why"),
     "device_busy": _FAULT,
     "device_unavailable": Policy(2, (Advice("", "wait a few seconds: a device that was plugged in again is taken again"),), "report which device is gone"),

@@ -17,9 +17,10 @@ from deskhand.skills import put as putting
 from deskhand.tools.acting import outcome, remember_placed
 from deskhand.tools.execution.advice import OBJECT, POLICIES
 from deskhand.tools.looking import look, skill_context
-from deskhand.tools.objects import ObjectId, rounded, yaw_of
-from deskhand.tools.spatial import TABLE
+from deskhand.tools.objects import ObjectId, rounded
 from deskhand.types import SceneObject, SkillResult
+from deskhand.world.level import level
+from deskhand.world.relations import TABLE
 
 SURE = 0.75  # likeness from which a thing is taken for the same, when no other comes near
 APART = 0.15  # by which the second must be less alike
@@ -228,8 +229,9 @@ def _put_back(ctx: ToolContext, item: SceneObject) -> SkillResult:
     if item.relation == "in":
         return placing.place_in(skill, item.support)
     on = () if item.support in ("", TABLE) else (item.support,)
-    upright = item.shape == "box" and abs(float(item.pose[2, 2])) > 0.99
-    return putting.place_at(skill, float(item.position[0]), float(item.position[1]), yaw_of(item) if upright else None, on)
+    lies = level(item.pose, item.size)
+    exact = lies.straight and (item.shape == "box" or lies.oblong)
+    return putting.place_at(skill, float(item.position[0]), float(item.position[1]), lies.yaw if exact else None, on)
 
 
 def _undone(ctx: ToolContext, what: str, item: SceneObject, back: SkillResult) -> Undone:

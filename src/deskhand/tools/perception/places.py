@@ -19,8 +19,9 @@ from deskhand.geometry import Array, inverse, transform_points
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import rounded
 from deskhand.tools.perception.words import named_by
-from deskhand.tools.spatial import DIRECTIONS, LEAST_OFFSET, NEAR_GAP, footprint
+from deskhand.tools.spatial import footprint
 from deskhand.types import Scene, SceneObject
+from deskhand.world.relations import DIRECTIONS, LEAST_OFFSET, NEAR_GAP
 
 CELL = 0.005  # [m]
 SHARP = 3.0  # concentration of directions (von Mises)
@@ -208,7 +209,7 @@ def likelihood(scene: Scene, reference: PlaceReference, grid: Grid) -> Array:
     length = np.maximum(np.linalg.norm(offset, axis=-1), 1e-6)
     angle = np.exp(SHARP * (along / length - 1))
     far = np.exp(-0.5 * ((gap - AWAY) / SPREAD) ** 2) * (gap < 0.5) + 0.02
-    return np.asarray(angle * far * ((along >= LEAST_OFFSET) & (length * np.sqrt(np.maximum(0, 1 - (along / length) ** 2)) <= 2 * along)))
+    return np.asarray(angle * far * ((along >= LEAST_OFFSET) & (length * np.sqrt(np.maximum(0, 1 - (along / length) ** 2)) <= along)))
 
 
 def _between(a: Array, b: Array, field: Array) -> Array:

@@ -21,8 +21,9 @@ from deskhand.perception.detectors.base import Detection
 from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read
 from deskhand.tools.looking import look
 from deskhand.tools.objects import object_data, rounded
-from deskhand.tools.spatial import RELATIONS, relation_holds
+from deskhand.tools.spatial import relation_holds
 from deskhand.types import Frame, Scene, SceneObject
+from deskhand.world.relations import RELATIONS
 
 WHERE = {words: name for words, name in lex.BESIDE.items() if name in RELATIONS} | dict.fromkeys(lex.IN, "in") | dict.fromkeys(lex.ON, "on")
 COVERED = 0.5  # share of a detector's box that a thing's box must cover, or the other way round, to be the same

@@ -12,8 +12,9 @@ from deskhand.errors import DeskhandError
 from deskhand.skills.belief import Belief
 from deskhand.tools.objects import objects_data
 from deskhand.tools.reasoning.referring import fitting, read_phrase
-from deskhand.tools.spatial import DIRECTIONS, relation_holds
+from deskhand.tools.spatial import relation_holds
 from deskhand.types import Scene
+from deskhand.world.relations import DIRECTIONS
 
 _ID = r"[a-z]+(?:_[a-z]+)*_\d+"
 _HOW = r"in front of|inside|in|into|on top of|on|onto|(?:to the )?left of|(?:to the )?right of|behind|near|next to"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from deskhand.errors import DeskhandError
 from deskhand.tools.reasoning.rules import Rule
-from deskhand.tools.reasoning.symbolic import PLACES, Goal, State, Step, act_atoms, plan
+from deskhand.tools.reasoning.symbolic import Goal, State, Step, act_atoms, plan
 from deskhand.tools.reasoning.temporal import atoms_of, first_break, shown
+from deskhand.world.acts import PUTS
 
 MOST_STEPS = 80
 _ACT = re.compile(r"(pick|place_in|place_on|place|touch)\(([a-z0-9_]+)(?:,([a-z0-9_]+))?\)|(move_home|detect_objects|open_gripper|close_gripper)")
@@ -106,7 +107,7 @@ class Task:
             yield moved, f"moved {steps[later]} before step {at + 1}", 1
         if problem.needs or problem.free:
             yield from self._planned(steps, at, problem.needs, (problem.free,) if problem.free else ())
-        if steps[at].tool in PLACES and "holds nothing" in problem.text:
+        if steps[at].tool in PUTS and "holds nothing" in problem.text:
             for name in self._homeless(steps):
                 yield [*steps[:at], Step("pick", {"object_id": name}), *steps[at:]], f"inserted pick({name}) before step {at + 1}", 1
         yield [*steps[:at], *steps[at + 1 :]], f"left out {steps[at]}", 3
@@ -159,7 +160,7 @@ def _units(steps: Sequence[Step]) -> list[list[int]]:
             units[-1].append(index)
         else:
             units.append([index])
-        open_unit = (open_unit or step.tool == "pick") and step.tool not in PLACES and step.tool != "open_gripper"
+        open_unit = (open_unit or step.tool == "pick") and step.tool not in PUTS and step.tool != "open_gripper"
     return units
 
 
@@ -176,5 +177,5 @@ def _wanted(rule: Rule) -> list[list[Step]]:
         elif act == "pick":
             blocks.append([Step("pick", {"object_id": thing}), Step("put_aside")])
         elif act in ("place_in", "place_on") and target:
-            blocks.append([Step("pick", {"object_id": thing}), Step(act, {PLACES[act][1]: target})])
+            blocks.append([Step("pick", {"object_id": thing}), Step(act, {PUTS[act][1]: target})])
     return blocks

@@ -12,8 +12,9 @@ from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.reasoning.containers import content_evidence
 from deskhand.tools.reasoning.standing import at_position
-from deskhand.tools.spatial import TABLE, Relation, relation_holds
+from deskhand.tools.spatial import beside_holds, relation_holds
 from deskhand.types import Scene
+from deskhand.world.relations import SIDEWAYS, TABLE, Relation
 
 
 class Condition(TypedDict):
@@ -25,6 +26,7 @@ class Condition(TypedDict):
     position: NotRequired[
         Annotated[list[float], Field(min_length=2, max_length=2, description="[x, y] where its centre shall be, to 10 mm, as in building [m]")]
     ]
+    beside: NotRequired[Annotated[bool, Field(description="with a direction: it shall also stand next to it, not just anywhere on that side")]]
 
 
 class Judged(TypedDict):
@@ -79,7 +81,7 @@ def check_goal(
     met: list[Judged] = []
     unmet: list[Judged] = []
     for condition in conditions:
-        holds, reason = _judge(ctx, scene, condition["object_id"], condition["relation"], condition["target_id"])
+        holds, reason = _judge(ctx, scene, condition)
         if holds and "position" in condition:
             holds, reason = at_position(ctx, scene, condition["object_id"], condition["position"])
         (met if holds else unmet).append(
@@ -88,7 +90,8 @@ def check_goal(
     return GoalCheck(satisfied=not unmet, unmet=unmet, met=met, note=note)
 
 
-def _judge(ctx: ToolContext, scene: Scene, object_id: str, relation: str, target_id: str) -> tuple[bool, str]:
+def _judge(ctx: ToolContext, scene: Scene, condition: Condition) -> tuple[bool, str]:
+    object_id, relation, target_id = condition["object_id"], condition["relation"], condition["target_id"]
     held = ctx.belief.held
     if held and held.object.id == object_id:
         return False, f"{object_id} is in the gripper."
@@ -99,6 +102,8 @@ def _judge(ctx: ToolContext, scene: Scene, object_id: str, relation: str, target
     placed = ctx.placed.get(object_id)
     item = known.get(object_id) or (known.get(placed.seen_as) if placed else None)
     if item is not None:
+        if target is not None and relation in SIDEWAYS and condition.get("beside"):
+            return beside_holds(scene, item, relation, target)
         return relation_holds(scene, item, relation, target)
     if placed is None:
         return False, f"{object_id} is not seen, and the robot has not put it anywhere; seen: {', '.join(known) or 'nothing'}."

@@ -12,7 +12,7 @@ from typing_extensions import NotRequired, TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.looking import last_look
-from deskhand.tools.objects import ObjectId, yaw_of
+from deskhand.tools.objects import ObjectId
 from deskhand.tools.reasoning.optimal import assigned, best_tower, ordered, packed
 from deskhand.tools.reasoning.symbolic import ROLLS
 from deskhand.tools.spatial import carriers
@@ -241,7 +241,7 @@ def pack_container(
     lying = [_footprint(item) for item in items]
     floor = (float(box.size[0]) - 2 * box.wall, float(box.size[1]) - 2 * box.wall)
     found, optimal = packed(lying, floor, gap)
-    turn = yaw_of(box)
+    turn = math.atan2(float(box.pose[1, 0]), float(box.pose[0, 0]))
     c, s = math.cos(turn), math.sin(turn)
     result = []
     for one in found:

@@ -18,8 +18,8 @@ from deskhand.tools.poses import hand_poses
 from deskhand.tools.reasoning.correction import Task
 from deskhand.tools.reasoning.symbolic import Goal, StepData, plan, state_of, steps_of
 from deskhand.tools.reasoning.verification import Rules, Steps, read_rules, start_of
-from deskhand.tools.spatial import TABLE
 from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, SceneObject
+from deskhand.world.relations import TABLE
 
 LIFT = 0.08  # [m]
 ABOVE = 0.06  # [m] that a held thing comes over its place

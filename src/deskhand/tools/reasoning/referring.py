@@ -13,8 +13,9 @@ from deskhand.agent.language.intents import Ref
 from deskhand.agent.language.phrases import match, parse_ref
 from deskhand.agent.language.resolve import Seen, listing, measure, name_of, resolve
 from deskhand.errors import DeskhandError
-from deskhand.tools.spatial import DIRECTIONS, NEAR_GAP, relation_holds
+from deskhand.tools.spatial import relation_holds
 from deskhand.types import Scene
+from deskhand.world.relations import DIRECTIONS, NEAR_GAP
 
 MOST_WORDS = 40
 ALIKE = {"volume": 0.25, "height": 0.08, "length": 0.08}

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from deskhand.errors import DeskhandError
 from deskhand.tools.reasoning.symbolic import Goal, State, Step
-from deskhand.tools.spatial import TABLE
+from deskhand.world.relations import TABLE
 
 WEIGHTS = (1.0, 5.0)
 """Of the estimate: as it is, then so that the search goes for the goal."""

@@ -11,21 +11,14 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.skills.belief import Belief
-from deskhand.tools.spatial import TABLE
 from deskhand.types import SceneObject
+from deskhand.world.acts import PUTS
+from deskhand.world.relations import TABLE
 
 MOST_THINGS = 40
 ROLLS = frozenset(("ball", "pen", "marker"))
 """Labels of what nothing stays on; so does whatever is a sphere."""
-PLACES: dict[str, tuple[str, str]] = {
-    "place_in": ("in", "container_id"),
-    "place_on": ("on", "target_id"),
-    "place_at": ("on", ""),
-    "place_beside": ("on", ""),
-    "put_aside": ("on", ""),
-}
-"""Tools that put down what is held: the relation, and the argument that names the target (none: the table, or what ``on`` lists)."""
-MOVES = frozenset(("pick", *PLACES, "push", "separate", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))
+MOVES = frozenset(("pick", *PUTS, "push", "separate", "wipe", "handover", "move_home", "open_gripper", "close_gripper"))
 
 
 class StepData(TypedDict):
@@ -124,7 +117,7 @@ class State:
         """Why ``step`` cannot be done now (empty: it can), what would have to be so first, and what has to lie free for it."""
         if step.tool == "pick":
             return self._pick_obstacle(str(step.arguments.get("object_id", "")))
-        if step.tool in PLACES or step.tool == "handover":
+        if step.tool in PUTS or step.tool == "handover":
             return self._place_obstacle(step)
         if step.tool in ("push", "separate"):
             name = str(step.arguments.get("object_id", ""))
@@ -170,8 +163,8 @@ class State:
         if step.tool == "pick":
             name = str(step.arguments.get("object_id", ""))
             return replace(moved, where={other: place for other, place in self.where.items() if other != name}, held=name)
-        if step.tool in PLACES and self.held:
-            relation = PLACES[step.tool][0]
+        if step.tool in PUTS and self.held:
+            relation = PUTS[step.tool][0]
             return replace(moved, where={**self.where, self.held: (relation, targets_of(step)[0])}, held="")
         if step.tool == "open_gripper" and self.held:
             return replace(moved, where={**self.where, self.held: ("on", TABLE)}, held="")
@@ -180,19 +173,19 @@ class State:
 
 def targets_of(step: Step) -> list[str]:
     """What a placing step puts things on or into."""
-    if step.tool not in PLACES:
+    if step.tool not in PUTS:
         return []
-    key = PLACES[step.tool][1]
+    key = PUTS[step.tool][1]
     return [str(step.arguments.get(key, ""))] if key else [str(name) for name in step.arguments.get("on") or (TABLE,)]
 
 
 def act_atoms(step: Step, held: str) -> set[str]:
     """What is said of a step: the tool, and the tool with each and with all things that it is about, what is held among them."""
-    about = [str(step.arguments["object_id"])] if "object_id" in step.arguments else [held] if held and step.tool in PLACES else []
+    about = [str(step.arguments["object_id"])] if "object_id" in step.arguments else [held] if held and step.tool in PUTS else []
     about += [target for target in targets_of(step) if target]
     atoms = {step.tool, f"{step.tool}({','.join(about)})", *(f"{step.tool}({name})" for name in about)}
     atoms |= {f"touch({name})" for name in about if step.tool in MOVES}
-    return atoms | ({"place", *(f"place({name})" for name in about[:1])} if step.tool in PLACES else set())
+    return atoms | ({"place", *(f"place({name})" for name in about[:1])} if step.tool in PUTS else set())
 
 
 def state_of(belief: Belief) -> State:

@@ -1,0 +1,1 @@
+"""What is where: how bodies lie, and what spatial words mean."""

@@ -1,0 +1,34 @@
+"""What the tools that handle objects do to the world: said once, read by whoever follows or foresees their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deskhand.world.relations import TABLE
+
+PUTS: dict[str, tuple[str, str]] = {
+    "place_in": ("in", "container_id"),
+    "place_on": ("on", "target_id"),
+    "place_at": ("on", ""),
+    "place_beside": ("on", ""),
+    "put_aside": ("on", ""),
+}
+"""Tools that put down what is held: the relation, and the argument that names the target (none: the table, or the first of what ``on`` lists)."""
+LETS_GO = frozenset(("open_gripper", "handover"))
+"""Tools after which the hand is empty, wherever the object has gone."""
+LOOKS = frozenset(("detect_objects", "look", "describe_scene"))
+"""Tools whose ``objects`` are all that is seen."""
+
+
+def support_after(tool: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    """(relation, id) of what carries the held object after a call of a tool of :data:`PUTS`."""
+    relation, key = PUTS[tool]
+    return relation, str(arguments.get(key, TABLE) if key else (arguments.get("on") or [TABLE])[0])
+
+
+def goal_met(tool: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    """(relation, id) of the goal that such a call fulfils: as :func:`support_after`, but beside its target what was put beside it."""
+    if tool == "place_beside":
+        return str(arguments.get("side", "near")), str(arguments.get("target_id", ""))
+    return support_after(tool, arguments)
