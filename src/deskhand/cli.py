@@ -15,7 +15,7 @@ app = typer.Typer(name="deskhand", help="Let a language model use a real tableto
 
 COMMANDS = (
     *("demo", "trial", "up", "approve", "view", "tools", "mcp", "bench", "report"),
-    *("first_day", "service", "record", "replay", "audit", "calibrate", "emulate", "doctor", "detectors"),
+    *("first_day", "service", "record", "replay", "audit", "arms", "calibrate", "emulate", "doctor", "detectors"),
 )
 """Modules of ``deskhand.commands``; each has ``register(app)``."""
 

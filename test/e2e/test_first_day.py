@@ -53,6 +53,9 @@ def test_a_rehearsed_first_day_ends_with_a_block_in_the_tray(tmp_path, arm):
     truth, unit = load_arm(str(tmp_path / "rehearsal/truth.yaml")), load_arm(str(tmp_path / "arm.yaml"))
     for joint in truth.joints:
         assert abs(unit.driver.servos[joint].angle_of(truth.driver.servos[joint].zero)) < np.radians(1.5), f"the zero of {joint} was found"
+    plays = yaml.safe_load((tmp_path / "rehearsal/servos.yaml").read_text())["plays"]
+    for servo in unit.driver.servos.values():
+        assert abs(np.degrees(servo.backlash) - plays[servo.id]) < 0.55, f"the play of servo {servo.id} was measured, as a ruler does"
     widths = np.linspace(truth.gripper.width_min, truth.gripper.width_max, 5)
     assert [unit.driver.gripper.width_of(truth.driver.gripper.ticks_of(width)) for width in widths] == pytest.approx(widths, abs=0.004)
     camera, seen = load_world(tmp_path / "rehearsal/work.yaml").camera.world_T_camera, load_camera(str(tmp_path / "camera.yaml")).pose

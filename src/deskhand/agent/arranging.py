@@ -141,7 +141,7 @@ class Arranging:
         """Nothing shall stand within ``box`` ((x from, to), (y from, to)) [m]; containers are not moved."""
         grid = [[x, y] for x in _steps(*box[0], 4) for y in _steps(*box[1], 5)]
         for _ in range(TRIES):
-            inside = [item for item in self._pursuit.objects if _overlaps(item, box)]
+            inside = [item for item in self._pursuit.objects if overlaps(item, box)]
             fixed = [item for item in inside if item.get("is_container")]
             loose = [item for item in inside if not item.get("is_container") and item.get("relation") == "on" and item.get("support") == TABLE]
             if not loose:
@@ -159,7 +159,7 @@ class Arranging:
                     yield from self._free_hand()
             if not (yield from self._pursuit.look("Is there room now?")):
                 return False
-        left = [item for item in self._pursuit.objects if _overlaps(item, box) and not item.get("is_container")]
+        left = [item for item in self._pursuit.objects if overlaps(item, box) and not item.get("is_container")]
         self._pursuit.problems += [("task_incomplete", f"the {name_of(item)} ({item['id']}) is still {words}.") for item in left]
         return not left
 
@@ -245,7 +245,7 @@ def _radius(item: Seen) -> float:
     return math.hypot(*(float(edge) for edge in item["size"][:2])) / 2 if item.get("is_container") else max(float(edge) for edge in item["size"][:2]) / 2
 
 
-def _overlaps(item: Seen, box: tuple[tuple[float, float], tuple[float, float]]) -> bool:
+def overlaps(item: Seen, box: tuple[tuple[float, float], tuple[float, float]]) -> bool:
     """Whether a thing reaches into a part of the desk, by the shorter half of it."""
     half = min(float(edge) for edge in item["size"][:2]) / 2
     return all(box[axis][0] - half < float(item["position"][axis]) < box[axis][1] + half for axis in (0, 1)) and item.get("relation") != "in"

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
+from deskhand.agent import already
 from deskhand.agent.arranging import Arranging
 from deskhand.agent.asking import Asking
 from deskhand.agent.building import Building
@@ -238,6 +239,8 @@ class Brain:
             self._placing.pin([intent])
         elif not moves:
             moves = list(next((task.moves for task in reversed(self._earlier) if task.moves), ()))
+        if already.is_already(intent, self._pursuit.objects):
+            self._answers.append(already.told(intent))
         yield from self._layouts.do(intent, moves)
 
     # ------------------------------------------------------------ the end

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deskhand.agent.already import all_so
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.goals import TABLE, Goal, satisfied
 from deskhand.agent.language.intents import Help
@@ -54,7 +55,7 @@ class Claims:
         self._checked = False
         self.moved = False
         self.rejected = 0
-        understood = parse(instruction)
+        self._instruction = understood = parse(instruction)
         self._expected = Expectations(understood)
         self.question = understood.question
         self._unclear = not fully_understood(understood)
@@ -112,7 +113,8 @@ class Claims:
 
     def told(self) -> None:
         """The user has said more: what the first instruction alone asks for is no measure any more."""
-        self._expected = Expectations(parse(""))
+        self._instruction = parse("")
+        self._expected = Expectations(self._instruction)
 
     def problems(self, subgoals: Sequence[Mapping[str, Any]]) -> ToolResult | None:
         """What is wrong with sub-goals as the desk was last seen; None when they are sound."""
@@ -183,6 +185,8 @@ class Claims:
             return self._judge_acts(summary)
         if self._planned and self._looked and self._expected.moves:
             return self._reject_overlooked(self._objects) or Verdict(True, True, "", summary)
+        if self._planned and self._looked and all_so(self._instruction, self._objects):
+            return Verdict(True, True, "", summary)
         if self.question:
             return self._judge_answer(summary)
         return self._reject("precondition_failed", "nothing was done: there are no sub-goals and no motion.")

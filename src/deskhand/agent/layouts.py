@@ -124,7 +124,7 @@ class Layouts:
     # ------------------------------------------------------------ room, and back
 
     def _clear(self, intent: Clear, arranging: Arranging) -> Script:
-        box = _room_in(intent)
+        box = room_in(intent)
         words = f"in the way in the {intent.region}"
         if not intent.to:
             yield from arranging.clear(box, words)
@@ -195,7 +195,7 @@ def _shifted(item: Seen, intent: Shift) -> Spot:
     return _turned(Spot("on", TABLE, round(here.x + intent.by[0], 4), round(here.y + intent.by[1], 4), yaw))
 
 
-def _room_in(intent: Clear) -> Box:
+def room_in(intent: Clear) -> Box:
     """The part of the desk that must be free: of the size wanted, in the middle of a region; of the sides all that is within reach."""
     (x0, x1), (y0, y1) = box_of(intent.region)
     if intent.region == "middle":

@@ -1,7 +1,9 @@
-"""What the user's own words cover. A motion about anything else needs the user's yes, whatever text a model may have read in between.
+"""What the user's own words ask for. A motion about anything else needs the user's yes, whatever text a model may have read in between.
 
-Text on objects, in names, in results of tools or of remote servers can ask a model for anything. The model may obey; the loop does not: it computes from
-the words of the user alone, by the grammar of agent/language and else by the words themselves, which things may be moved and where to.
+Text on things, in names, in results of tools or of remote servers can ask a model for anything. The model may obey; the loop does not: it computes from the
+words of the user alone which things may be moved, where to, and which other motions were asked for. What licenses an act is a *request* (language/requests.py),
+with the thing in the part of what is acted on; a word that is merely there licenses nothing. The one question that is asked of this module is
+:meth:`Licence.missing`.
 """
 
 from __future__ import annotations
@@ -10,122 +12,126 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from deskhand.agent.desk import Desk, position_of
-from deskhand.agent.language import lexicon as lex
-from deskhand.agent.language.intents import Act, Ask, Build, Help, Impossible, Intent, Leave, Pick, Place, Ref, Release, Stop, Tidy, Tower, Unclear
-from deskhand.agent.language.parser import parse
+from deskhand.agent.desk import Desk, plain_label, position_of
+from deskhand.agent.language import verbs as vb
+from deskhand.agent.language.intents import (
+    Act,
+    Ask,
+    Build,
+    Hand,
+    Help,
+    If,
+    Impossible,
+    Intent,
+    Leave,
+    Pick,
+    Place,
+    Ref,
+    Release,
+    Sort,
+    Stop,
+    Tidy,
+    Tower,
+    Unclear,
+    Undo,
+)
+from deskhand.agent.language.requests import BESIDE, INTO, Reading, read
 from deskhand.agent.language.resolve import Seen, is_receptacle, kind, name_of, resolve
-from deskhand.etp.words import near, stems
+from deskhand.agent.licensed import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
 from deskhand.tools.reasoning.symbolic import PLACES
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))
 """Motions that need no words: they bring no thing anywhere but, safely, out of the hand onto the desk."""
-_ANY_WORDS = (
-    "everything anything all things thing objects object items item stuff desk table tidy clean clear mess clutter toys sort biggest smallest largest "
-    "tallest heaviest lightest leftmost rightmost nearest farthest build tower pyramid bridge house row arrange organize organise room rest others both"
-)
-_GENERAL = frozenset(_ANY_WORDS.split())
-"""Words that may mean any thing on the desk, in sentences that the grammar does not understand."""
-_PLACE_WORDS = (
-    "left right middle centre center front back behind beside next near edge corner row line circle tower stack pile build bridge house pyramid make room "
-    "space aside down here there away between around arrange sort desk table position place spread swap order square triangle"
-)
-_SPATIAL = frozenset(_PLACE_WORDS.split())
-_ARM = "arm hand gripper finger joint robot wrist elbow shoulder wave point"
-_MEANT = {
-    "open_gripper": "open release drop let give hand",
-    "handover": "hand give pass hold handover",
-    "push": "push shove slide move nudge",
-    "wipe": "wipe clean dust polish scrub sponge",
-    "touch_down": "touch press feel weigh tap",
-    "move_joints": _ARM,
-    "execute_plan": _ARM,
-    "navigate_to_goal_pose": "drive navigate base",
-    "undo_last_act": "undo back revert cancel",
-}
-"""Motions without a thing of their own, and the words that ask for them; for tools that are not here it is the words of their names."""
+NAMED = frozenset(("pick", "separate"))
+"""Motions that are licensed by their thing alone."""
 
 
 class Licence:
     """Of one run; ``instruction`` and whatever the user says later."""
 
     def __init__(self, instruction: str) -> None:
-        self._intents: list[Intent] = []
-        self._loose: list[str] = []
-        self._words: set[str] = set()
+        self._readings: list[Reading] = [read(instruction)]
         self._granted: set[str] = set()
-        self.told(instruction)
-        self._open = bool(self._loose)
 
     def told(self, text: str) -> None:
-        """The user's words."""
-        self._words |= set(re.findall(r"[a-z0-9_]+", text.lower()))
-        intents = parse(text).intents
-        self._intents += [inner for item in intents for inner in _flat(item) if not isinstance(inner, Unclear | Impossible)]
-        if not intents or any(isinstance(item, Unclear | Impossible) for item in intents):
-            self._loose.append(text.lower())
+        """More words of the user: a correction, or an answer, of which a phrase alone is enough."""
+        self._readings.append(read(text, answering=True))
 
     def grant(self, subjects: Iterable[str]) -> None:
         """The user has said yes to these (ids, or tools that are about no thing)."""
         self._granted |= set(subjects)
 
     def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
-        """What of a motion the words do not cover: ids of things, or the tool's own name; empty when all is covered."""
+        """What of a motion the words do not ask for: ids of things, or the tool's own name; empty when all is asked for."""
         if name in FREE:
             return []
         things = sorted(desk.about(name, arguments))
         targets = [thing for thing in things if name in PLACES and thing in _strings_of(arguments, "container_id", "target_id", "on")]
         moved = [thing for thing in things if thing not in targets]
-        if name in PLACES or name in ("open_gripper", "handover", "execute_plan", "move_joints"):
-            moved += [desk.held] if desk.held else []
-        missing = [thing for thing in moved if not self._covers(thing, desk, target=False)]
-        missing += [thing for thing in targets if not self._covers(thing, desk, target=True)]
-        if not targets and not (name in ("pick", "separate") or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
+        sort = sort_of(name)
+        held = [desk.held] if desk.held and name in (*PLACES, "open_gripper", "handover", "execute_plan", "move_joints") else []
+        missing = [thing for thing in moved if not self._covers(thing, desk, sort)]
+        missing += [thing for thing in held if not self._covers(thing, desk, vb.MOVE)]
+        missing += [thing for thing in targets if not self._goes_to(thing, desk.held, desk, beside=name == "place_beside")]
+        if not targets and not (name in NAMED or (name == "execute_plan" and things)) and not self._meant(name, arguments, desk):
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
     def of_goals(self, goals: list[tuple[str, str]], desk: Desk) -> list[str]:
         """What sub-goals (thing, target) bring in that the words do not cover."""
-        missing = [thing for thing, _ in goals if not self._covers(thing, desk, target=False)]
-        missing += [target for _, target in goals if target != "table" and not self._covers(target, desk, target=True)]
+        missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]
+        missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
     # ------------------------------------------------------------ things
 
-    def _covers(self, name: str, desk: Desk, target: bool) -> bool:
-        """Named by the words, or lying on or in what is (it has to leave first)."""
+    def _covers(self, name: str, desk: Desk, sort: str) -> bool:
+        """Asked to be moved (wiped, touched), or lying on or in what is to be moved (it has to leave first)."""
         seen: set[str] = set()
         while name and name not in seen:
-            if name in self._granted or self._named(name, desk, target):
+            if name in self._granted or self._acted_on(name, desk, sort):
                 return True
+            if self._kept(name, desk):
+                return False
             seen.add(name)
             item = desk.objects.get(name)
-            name = str(item.get("support") or "") if item is not None and not target else ""
+            name = str(item.get("support") or "") if item is not None and sort == vb.MOVE else ""
         return False
 
-    def _named(self, name: str, desk: Desk, target: bool) -> bool:
+    def _acted_on(self, name: str, desk: Desk, sort: str) -> bool:
+        """Whether a request acts on the thing, and nothing that is at least as exact, and not older, keeps it where it is."""
         item = desk.thing(name)
         if item is None:
             return False
-        objects = list(desk.objects.values()) if name in desk.objects else [*desk.objects.values(), item]
-        for intent in self._intents:
-            if isinstance(intent, Leave):
-                continue
-            if _general(intent, item, target):
-                return True
-            for ref in _refs(intent, target):
-                if ref.pronoun:
-                    if name == desk.held:
-                        return True
-                    continue
-                if ref.rest or (ref.anything and not (ref.colors or ref.shapes)):
-                    return True
-                if any(found["id"] == name for found in resolve(_widened(ref), objects, "any").objects):
-                    return True
-        return any(_speaks_of(text, item) for text in self._loose)
+        objects = _objects(desk, item)
+        asked = [
+            (number, found)
+            for number, reading in enumerate(self._readings)
+            for found in _asked(reading, item, objects, desk.held, sort)
+            if name in found or found == ALL
+        ]
+        kept = self._kept(name, desk)
+        return any(all(_weighs_more(number, found, *other) for other in kept) for number, found in asked)
+
+    def _kept(self, name: str, desk: Desk) -> list[tuple[int, frozenset[str]]]:
+        """What keeps it where it is: when that was said, and the things that it means."""
+        item = desk.thing(name)
+        objects = _objects(desk, item) if item is not None else []
+        found = [(number, named(words, "", objects, "", False)) for number, reading in enumerate(self._readings) for words in reading.kept]
+        return [(number, ids) for number, ids in found if name in ids]
+
+    def _goes_to(self, name: str, moved: str, desk: Desk, beside: bool) -> bool:
+        """Whether a request that acts on what is moved brings it there."""
+        item, what = desk.thing(name), desk.thing(moved)
+        if name in self._granted:
+            return True
+        if item is None:
+            return False
+        free = what is None or moved in self._granted
+        objects = _objects(desk, item) + ([what] if what is not None and moved not in desk.objects else [])
+        return any(_target(reading, item, objects, None if free else what, desk.held, beside) for reading in self._readings)
 
     # ------------------------------------------------------------ acts
 
@@ -135,21 +141,90 @@ class Licence:
             return _back(arguments, desk) or self._anywhere()
         if name == "open_gripper" and not desk.held:
             return True
-        wanted = set(stems(_MEANT.get(name, name.replace("_", " "))))
-        said = set(stems(" ".join(self._words)))
-        return bool(said & (wanted if name in _MEANT else wanted | {other for word in wanted for other in near(word)}))
+        intents = [item for reading in self._readings for intent in reading.intents for item in _flat(intent)]
+        acts = {Act: "open_gripper", Hand: "handover", Undo: "undo_last_act", Release: "open_gripper"}
+        if any(acts.get(type(item)) == name and not (isinstance(item, Act) and item.tool != name) for item in intents):
+            return True
+        held = desk.thing(desk.held)
+        known = _objects(desk, held) if held is not None else []
+        return any(asks_for(name, request, known, desk.held) for reading in self._readings for request in reading.requests)
 
     def _anywhere(self) -> bool:
-        """Whether the words leave open where on the desk the held thing goes, or give it a place there."""
-        if self._open or self._words & _SPATIAL:
-            return True
-        return not any(isinstance(item, Place) and not item.target.table for item in self._intents)
+        """Whether a request leaves open where on the desk a thing goes, or gives it a place there."""
+        for reading in self._readings:
+            intents = [item for intent in reading.intents for item in _flat(intent)]
+            if any(not isinstance(item, QUIET) and not (isinstance(item, Place) and not item.target.table and item.relation in _ON_IT) for item in intents):
+                return True
+            if any(
+                moves(request) and (request.aside or request.of(BESIDE) or not any(request.goal(words) for words in request.of(INTO)))
+                for request in reading.unread
+            ):
+                return True
+        return False
 
 
 BACK = 0.1
 """So near [m] to where it was taken from a thing may always be put back."""
+QUIET = (Ask, Help, If, Leave, Stop, Act, Impossible, Unclear)
+"""Intents that bring no thing anywhere."""
 KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act)
 """Intents whose things are read below; of others, all phrases in them count."""
+_ON_IT = ("in", "on", "auto")
+
+
+def _objects(desk: Desk, item: Seen) -> list[Seen]:
+    """What is on the desk; a label or a colour that is a text, which somebody wrote, names nothing."""
+    items = list(desk.objects.values()) if item["id"] in desk.objects else [*desk.objects.values(), item]
+    return [{**item, "label": plain_label(item["label"]), "color": item.get("color") and plain_label(item["color"])} for item in items]
+
+
+def _weighs_more(number: int, asked: frozenset[str], later: int, kept: frozenset[str]) -> bool:
+    """Whether what is asked of things outweighs that others, or the same, stay: the more exact words do, of equal ones the later."""
+    if asked == ALL or kept < asked:
+        return False
+    return asked < kept or number > later
+
+
+def _asked(reading: Reading, item: Seen, objects: list[Seen], held: str, sort: str) -> Iterator[frozenset[str]]:
+    """The sets of things that the requests act on, as far as they may have to do with this one."""
+    for intent in reading.intents if sort == vb.MOVE else ():
+        for inner in _flat(intent):
+            if isinstance(inner, QUIET):
+                continue
+            if _general(inner, item, False):
+                yield ALL
+            yield from (_ids(ref, objects, held) for ref in _refs(inner, False))
+    for request in reading.unread if sort == vb.MOVE else reading.requests:
+        yield from (named(words, request.verb, objects, held, False) for words in acts_on(request, sort))
+
+
+def _target(reading: Reading, item: Seen, objects: list[Seen], moved: Seen | None, held: str, beside: bool) -> bool:
+    """Whether the thing that is moved (None: any) shall go there."""
+    for intent in reading.intents:
+        for inner in _flat(intent):
+            if isinstance(inner, QUIET) or (isinstance(inner, Place) and inner.relation not in _ON_IT and not beside):
+                continue
+            if isinstance(inner, Place) and moved is not None and not any(_in(moved, _ids(ref, objects, held)) for ref in inner.things):
+                continue
+            if _general(inner, item, True) or any(_in(item, _ids(ref, objects, held)) for ref in _refs(inner, True)):
+                return True
+    for request in reading.unread:
+        acts = not request.verb or moved is None or any(_in(moved, named(words, request.verb, objects, held, False)) for words in acts_on(request, vb.MOVE))
+        if acts and any(_in(item, named(words, request.verb, objects, held, True)) for words in goes_to(request, beside)):
+            return True
+    return False
+
+
+def _in(item: Seen, ids: frozenset[str]) -> bool:
+    return ids == ALL or item["id"] in ids
+
+
+def _ids(ref: Ref, objects: list[Seen], held: str) -> frozenset[str]:
+    if ref.pronoun:
+        return frozenset((held,)) if held else frozenset()
+    if (ref.rest or (ref.anything and not (ref.colors or ref.shapes))) and not ref.table:
+        return ALL
+    return frozenset(str(found["id"]) for found in resolve(widened(ref), objects, "any").objects)
 
 
 def _flat(intent: Intent) -> Iterator[Intent]:
@@ -164,8 +239,10 @@ def _flat(intent: Intent) -> Iterator[Intent]:
 
 def _general(intent: Intent, item: Seen, target: bool) -> bool:
     """Whether an intent means this thing without naming it: tidying means all things and all containers, building all blocks."""
+    if target and isinstance(intent, Tidy | Sort):
+        return is_receptacle(item)
     if isinstance(intent, Tidy):
-        return is_receptacle(item) if target else not intent.scope and not is_receptacle(item)
+        return not intent.scope and not is_receptacle(item)
     if not isinstance(intent, KNOWN) and not any(True for _ in _refs(intent, target)):
         return not is_receptacle(item)  # it names no thing, and means whatever is there: "make room in the middle"
     block = kind(item) in ("block", "box") or item.get("shape") == "box"
@@ -186,26 +263,6 @@ def _refs(intent: Intent, target: bool) -> Iterator[Ref]:
         for field in dataclasses.fields(intent):
             value = getattr(intent, field.name)
             yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Ref))
-
-
-def _widened(ref: Ref) -> Ref:
-    """Every thing of that kind and colour: which of them is the biggest or the left one is not settled here."""
-    return replace(ref, count=0, size=None, place="", where=None, definite=False)
-
-
-def _speaks_of(text: str, item: Seen) -> bool:
-    """Whether words that the grammar does not understand may mean a thing: its kind, label or id, or words for anything."""
-    words = re.findall(r"[a-z0-9_]+", text)
-    singles = {lex.singular(word) for word in words} | set(words)
-    if singles & _GENERAL or str(item["id"]) in words:
-        return True
-    if singles & set(str(item["label"]).lower().replace("_", " ").split()):
-        return True
-    mine = kind(item)
-    said = f" {' '.join(lex.singular(word) for word in words)} "
-    if any(f" {word} " in said for word in lex.KIND_WORDS.get(mine, ())):
-        return True
-    return any(mine in kinds and any(f" {word} " in said for word in known) for kinds, known in lex.HYPERNYMS.items())
 
 
 def _strings_of(arguments: Mapping[str, Any], *keys: str) -> set[str]:

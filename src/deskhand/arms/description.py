@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from deskhand.arms.config import ArmConfig
+from deskhand.arms.expand import expand
+from deskhand.arms.fit import arguments_of
 from deskhand.errors import DeskhandError
-from deskhand.geometry import rpy_from_rotation
 from deskhand.resources import resource_path
 
 MODES = ("none", "mock", "hardware", "gazebo")
@@ -22,22 +23,13 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
     """
     if ros2_control_mode not in MODES:
         raise DeskhandError("config_error", f"there is no ros2_control mode {ros2_control_mode!r}; valid: {', '.join(MODES)}.")
-    try:
-        import xacro
-    except ImportError as error:
-        raise DeskhandError("missing_dependency", "xacro is not installed.", hint="pip install xacro, or apt install ros-$ROS_DISTRO-xacro.") from error
     arguments = {
-        "mount_xyz": _numbers(arm.world_T_base[:3, 3]),
-        "mount_rpy": _numbers(rpy_from_rotation(arm.world_T_base)),
+        **arguments_of(arm.world_T_base, arm.geometry),
         "ros2_control_mode": ros2_control_mode,
         "controllers": str(resource_path("config") / "ros2_control" / f"{arm.name}.yaml"),
-        **{name: repr(value) for name, value in arm.geometry.items()},
         **(extra or {}),
     }
-    try:
-        document = xacro.process_file(str(arm.urdf), mappings=arguments)
-    except (xacro.XacroException, OSError, ValueError) as error:
-        raise DeskhandError("config_error", f"{arm.urdf} cannot be expanded: {error}.") from error
+    document = expand(arm.urdf, arguments)
     _narrow(arm, document)
     return str(document.toprettyxml(indent="  "))
 
@@ -64,7 +56,3 @@ def srdf_text(arm: ArmConfig) -> str:
         return arm.srdf.read_text()
     except OSError as error:
         raise DeskhandError("config_error", f"the SRDF of {arm.name} cannot be read: {error}.") from error
-
-
-def _numbers(values: object) -> str:
-    return " ".join(repr(float(value)) for value in values)  # type: ignore[attr-defined]

@@ -35,6 +35,7 @@ class UnitData:
         offsets: [degrees] to add to each joint's angle.
         zeros: [ticks] of each servo when its joint is at 0, in place of the arm's file.
         ranges: [ticks] between which each joint goes, for those that have stops.
+        backlash: [degrees] the whole play between each servo's encoder and its link.
         geometry: [m] lengths by name.
         table: (ticks, width [m]) of the gripper.
     """
@@ -44,6 +45,7 @@ class UnitData:
     table: list[tuple[float, float]] | None = None
     zeros: dict[str, float] | None = None
     ranges: dict[str, tuple[int, int]] | None = None
+    backlash: dict[str, float] | None = None
 
     def write(self, arm: ArmConfig, path: Path, keep: bool = False) -> None:
         """Write the unit's file; ``keep`` what an existing one of this arm says besides.
@@ -59,17 +61,19 @@ class UnitData:
             servos.setdefault(joint, {}).update(zero=round(zero, 1), offset=0.0)
         for joint, ends in (self.ranges or {}).items():
             servos.setdefault(joint, {})["range"] = [*ends]
+        for joint, play in (self.backlash or {}).items():
+            servos.setdefault(joint, {})["backlash"] = round(play, 3)
         driver: dict[str, Any] = {"servos": servos} if servos else {}
         if self.table is not None:
             driver["gripper"] = {"table": [[round(ticks, 1), round(width, 5)] for ticks, width in self.table]}
-        data: dict[str, Any] = {"extends": arm.name}
+        data: dict[str, Any] = {"extends": arm.base}
         if self.geometry is not None:
             data["geometry"] = {name: round(length, 5) for name, length in self.geometry.items()}
         if driver:
             data["driver"] = driver
         try:
             old = yaml.safe_load(path.read_text()) if keep and path.is_file() else {}
-            if old and old.get("extends") != arm.name:
+            if old and old.get("extends") != arm.base:
                 raise DeskhandError("config_error", f"{path} is not a unit of {arm.name}; it extends {old.get('extends')!r}.", hint="Give another file.")
             text = yaml.safe_dump(merged(old or {}, data), sort_keys=False)
             path.write_text(f"# Calibration of one {arm.name}, by deskhand. Give this file as --arm.\n{text}")

@@ -31,7 +31,8 @@ class HandErrors:
     Attributes:
         motions: that were begun.
         outside: what the envelope says of the ways that the arm really took: links against workspace, keep-out zones, table and themselves, and joint
-            limits. One entry a motion. ``fast``: the same of speeds, over :data:`PERIOD`; a link that falls through its play is among them.
+            limits. One entry a motion.
+        fast: the same of speeds, over :data:`PERIOD`; a joint that makes up for a piece that it did not hear is among them (docs/safety.md).
         released, grasped: [m] from where the tcp was planned to where it was, when the fingers opened with something between them, and when they closed.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,8 @@ PLATE = "calibration_board"
 PLATE_THICKNESS = 0.006  # [m]
 LOOKS = 2  # poses from which a place on the desk is looked at for the board
 FIRST = 8  # pictures after which the guess is replaced by what they say
+MORE = 3  # times that more pictures are taken
+HOPELESS = 2.0  # times the uncertainty that is allowed: more pictures will not make up for that
 LOOSE = Limits(shift=0.05, turn=0.2, shift_sigma=0.05, turn_sigma=0.2)
 """For that: only poses that are too alike are refused."""
 
@@ -54,7 +57,7 @@ class Session:
     seed: int = 0
 
     def run(self, count: int, limits: Limits | None = None) -> tuple[HandEye, list[HandView]]:
-        """Take ``count`` pictures and solve.
+        """Take ``count`` pictures and solve; more, up to twice as many, where only their number is lacking.
 
         Raises:
             DeskhandError: ``calibration_failed`` when the board is not seen or the result is not good enough; ``safety_stop`` and what else moving raises.
@@ -67,19 +70,40 @@ class Session:
         self._first_look(rng)
         try:
             for wanted in (min(FIRST, count), count):
-                known = [view.world_T_hand for view in views]
-                poses = pose_set(self.model, self.guess, self.board, self._intrinsics, wanted - len(views), rng, self._free, known)
-                for joints in poses:
-                    view = self._picture(joints)
-                    if view is not None:
-                        views.append(view)
-                    self.progress(f"{len(views)} of {count} pictures")
-                self._learn(views)
+                self._collect(views, wanted, count, rng)
+            for _ in range(MORE):
+                wanted = min(self._needed(views, limits or Limits()), 2 * count)
+                if wanted <= len(views):
+                    break
+                self.progress(f"the camera is not known well enough yet: {wanted - len(views)} pictures more")
+                self._collect(views, wanted, wanted, rng)
         finally:
             if self.guess.mounting == "fixed":
                 self.robot.update_scene(SceneUpdate(detach=True))
                 self.robot.update_scene(SceneUpdate(remove=(PLATE,)))
         return calibrate(views, self.board, self._intrinsics, self.guess.mounting, limits), views
+
+    def _collect(self, views: list[HandView], wanted: int, count: int, rng: np.random.Generator) -> None:
+        """Add pictures to ``views`` until they are ``wanted``, of ``count`` in all, and learn from them."""
+        known = [view.world_T_hand for view in views]
+        poses = pose_set(self.model, self.guess, self.board, self._intrinsics, wanted - len(views), rng, self._free, known)
+        for joints in poses:
+            view = self._picture(joints)
+            if view is not None:
+                views.append(view)
+            self.progress(f"{len(views)} of {count} pictures")
+        self._learn(views)
+
+    def _needed(self, views: list[HandView], limits: Limits) -> int:
+        """How many pictures would make the camera known well enough: its uncertainty falls with the root of their number. 0 where it is known so, and where
+        more pictures do not help: they contradict each other, or it is far from known.
+        """
+        try:
+            result = calibrate(views, self.board, self._intrinsics, self.guess.mounting, replace(limits, shift_sigma=np.inf, turn_sigma=np.inf))
+        except DeskhandError:
+            return 0  # the caller solves, and says why
+        over = max(result.shift_sigma / limits.shift_sigma, result.turn_sigma / limits.turn_sigma)
+        return math.ceil(len(views) * over**2) if 1 < over < HOPELESS else 0
 
     def _first_look(self, rng: np.random.Generator) -> None:
         """See the board from where the arm stands; a wrist camera looks for it on the desk where it does not."""

@@ -37,6 +37,7 @@ def first_day(
     port: Annotated[str, typer.Option(help="Port of the arm. Default: asked for, or as in the arm's file.")] = "",
     driver: Annotated[str, typer.Option(help="Driver. Default: the arm's usual one.")] = "",
     seed: Annotated[int, typer.Option(help="--rehearse: of the unit's errors.")] = 0,
+    wrist: Annotated[bool, typer.Option("--wrist", help="--rehearse: the arm carries the camera; else it stands beside the desk.")] = False,
     list_steps: Annotated[bool, typer.Option("--list", help="Show the steps, the minutes of your hands they take, and which are done.")] = False,
 ) -> None:
     """Walk through everything between a new arm and its first pick. Each step asks, acts, checks, and writes down what it measured.
@@ -55,7 +56,7 @@ def first_day(
         stack.enter_context(locked(folder))
         journal = Journal.open(folder, arm, rehearse)
         stack.enter_context(_left_by_signals())
-        day = stack.enter_context(_rehearsed(arm, folder, seed) if rehearse else _real(arm, folder))
+        day = stack.enter_context(_rehearsed(arm, folder, seed, wrist) if rehearse else _real(arm, folder))
         day.settings.update({name: value for name, value in (("port", port), ("driver", driver)) if value})
         _go(day, steps, journal, start, redo)
 
@@ -110,10 +111,10 @@ def _real(arm: str, folder: Path) -> Iterator[Day]:
 
 
 @contextmanager
-def _rehearsed(arm: str, folder: Path, seed: int) -> Iterator[Day]:
+def _rehearsed(arm: str, folder: Path, seed: int, wrist: bool) -> Iterator[Day]:
     from deskhand.bench.rehearsal.run import rehearsed_day
 
-    with rehearsed_day(arm, folder, seed, _say) as day:
+    with rehearsed_day(arm, folder, seed, _say, "wrist" if wrist else "fixed") as day:
         yield day
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from deskhand.errors import DeskhandError
-from deskhand.first_day import camera, dry_run, envelope, handeye, pick, system
+from deskhand.first_day import camera, dry_run, envelope, handeye, pick, play, system
 from deskhand.first_day.base import Step
 
 ARMS = ("jetarm", "so101", "wx250s")
@@ -27,6 +27,14 @@ AFTER = (
         3.0,
         dry_run.run,
         seen="one joint after the other turns by 6 degrees and back, as it was announced",
+    ),
+    Step(
+        "play",
+        "how much each joint plays beyond its servo is known",
+        8.0,
+        play.run,
+        seen="0.5 to 1.5 degrees for each joint; 0 where a ruler cannot tell it from none",
+        optional=True,
     ),
     Step(
         "envelope",

@@ -16,7 +16,9 @@ from deskhand.first_day.camera import calibrated, observed, write
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.annotate import annotate
 from deskhand.robot import Robot
-from deskhand.types import Scene, SceneObject
+from deskhand.skills.base import SkillContext
+from deskhand.skills.belief import Belief
+from deskhand.types import Frame, Scene, SceneObject
 
 COLORS = ("red", "green", "blue", "yellow", "orange")
 EDGE = (0.025, 0.040)  # [m] of the block
@@ -42,6 +44,14 @@ def robot_at_work(day: Day) -> Robot:
     return day.needs().robot(frozenset(STACK), calibrated(day))
 
 
+def seen_whole(robot: Robot) -> tuple[Scene, Frame]:
+    """What is on the desk where the arm works, and a picture of it. A camera on the arm is brought to views that show all of it together; it MOVES then."""
+    if robot.camera_mount() is None:
+        return robot.detect_objects(), observed(robot)
+    scene = SkillContext(robot, Belief()).look()
+    return scene, observed(robot)
+
+
 def look(day: Day) -> Mapping[str, Any]:
     """The person lays a block and measures where; the robot must see it there.
 
@@ -61,8 +71,12 @@ def look(day: Day) -> Mapping[str, Any]:
         operator.number("look.x", "where its middle is: cm in front of the middle of the base", round(100 * ahead, 1)) / 100,
         operator.number("look.y", "cm to the left of it, seen from behind the arm (to the right: negative)", round(100 * left, 1)) / 100,
     )
-    scene = robot_at_work(day).detect_objects()
-    frame = observed(robot_at_work(day))
+    robot = robot_at_work(day)
+    if robot.camera_mount() is not None and not operator.confirm(
+        "look.start", "The arm carries the camera, and will MOVE to look at the desk from several sides. Keep clear, a hand on its power switch. Go on?"
+    ):
+        raise DeskhandError("cancelled", "nothing was moved.", hint="Run again when you are ready.")
+    scene, frame = seen_whole(robot)
     picture = write(day.picture("look"), annotate(frame, scene))
     block, tray = _block(scene, color), _tray(scene)
     seen = transform_points(inverse(arm.world_T_base), block.position)[:2]
@@ -97,7 +111,7 @@ def pick(day: Day) -> Mapping[str, Any]:
         raise DeskhandError("cancelled", "nothing was moved.", hint="Run again when you are ready.")
     robot = robot_at_work(day)
     result = day.needs().task(instruction)
-    frame, scene = observed(robot), robot.detect_objects()
+    scene, frame = seen_whole(robot)
     picture = write(day.picture("pick"), frame.color)
     episode = str(result["episode"]) or _newest(day.folder / "episodes")
     where = f"See {picture} and {episode}."

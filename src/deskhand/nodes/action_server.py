@@ -8,10 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 import rclpy.action
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
 from deskhand.nodes.action_client import MANY
+from deskhand.nodes.guarded import refused
 from deskhand.nodes.listener import finish
 
 KEPT = 30
@@ -28,6 +30,9 @@ class ActionServer(rclpy.action.ActionServer):  # type: ignore[misc]
     def __init__(self, node: Any, *args: Any, goals: int = GOALS, **kwargs: Any) -> None:
         self._threads = ThreadPoolExecutor(goals, thread_name_prefix=f"{node.get_name()} goal")
         super().__init__(node, *args, **{**MANY, "result_timeout": KEPT, **kwargs})
+        complain = lambda text: node.get_logger().error(text)  # noqa: E731
+        self.register_goal_callback(refused(self._goal_callback, GoalResponse.REJECT, complain, self._action_name))
+        self.register_cancel_callback(refused(self._cancel_callback, CancelResponse.REJECT, complain, self._action_name))
 
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Callable[[ServerGoalHandle], Any] | None) -> None:
         """See rclpy."""

@@ -228,8 +228,10 @@ def trajectory_to_msg(trajectory: types.Trajectory) -> JointTrajectory:
 
 
 def trajectory_from_msg(message: JointTrajectory) -> types.Trajectory:
-    """Message -> Trajectory; absent velocities and accelerations become zeros. Raises ``invalid_input`` for ragged points."""
+    """Message -> Trajectory; absent velocities and accelerations become zeros. Raises ``invalid_input`` for ragged points, and for no joints or points."""
     count = len(message.joint_names)
+    if not count or not message.points:
+        raise DeskhandError("invalid_input", f"a trajectory of {len(message.points)} points for {count} joints moves nothing.")
 
     def rows(name: str, required: bool) -> Array:
         values = [np.asarray(getattr(point, name), float) for point in message.points]

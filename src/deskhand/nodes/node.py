@@ -30,6 +30,7 @@ from deskhand.errors import DeskhandError
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.distro import SubscriptionEventCallbacks
+from deskhand.nodes.guarded import answered
 from deskhand.nodes.listener import WORKERS, Listener
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
@@ -97,9 +98,10 @@ class DeskhandNode(Node):
         kwargs["event_callbacks"] = SubscriptionEventCallbacks(use_default_callbacks=False)
         return self._listened(super().create_subscription(*args, **kwargs))
 
-    def create_service(self, *args: Any, **kwargs: Any) -> Service:
-        """See rclpy; ``callback`` is a plain function."""
-        return self._listened(super().create_service(*args, **{"qos_profile": REQUESTS, **kwargs}))
+    def create_service(self, kind: Any, name: str, callback: Callable[[Any, Any], Any], **kwargs: Any) -> Service:
+        """See rclpy; ``callback`` is a plain function. Where it raises, the request is answered by an error."""
+        safe = answered(callback, lambda text: self.get_logger().error(text), name)
+        return self._listened(super().create_service(kind, name, safe, **{"qos_profile": REQUESTS, **kwargs}))
 
     def create_client(self, *args: Any, **kwargs: Any) -> Client:
         """See rclpy; what is called when an answer comes must not block."""

@@ -78,7 +78,8 @@ def build(world: WorldSpec) -> Built:
 
 
 def _with_compiler(urdf: str) -> str:
-    return urdf.replace('<link name="world"/>', '<mujoco><compiler fusestatic="false" discardvisual="false"/></mujoco><link name="world"/>', 1)
+    options = '<mujoco><compiler fusestatic="false" discardvisual="false" strippath="false"/></mujoco>'
+    return urdf.replace("file://", "").replace('<link name="world"/>', f'{options}<link name="world"/>', 1)
 
 
 def _options(spec: mujoco.MjSpec) -> None:

@@ -24,7 +24,8 @@ class ArmSlack:
         self._simulation, self._reality = simulation, reality
         self._greatest = GravityLoad(simulation.built.robot).greatest
         self._joints = [
-            Slack(reality.backlash, reality.sag, reality.dead_band, simulation.joint_position(index)) for index in range(len(simulation.arm.joints))
+            Slack(reality.backlash_of(simulation.arm.driver.servos[joint].id), reality.sag, reality.dead_band, simulation.joint_position(index))
+            for index, joint in enumerate(simulation.arm.joints)
         ]
         self._load = np.zeros(len(self._joints))
         self._time = simulation.time

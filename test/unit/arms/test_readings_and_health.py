@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deskhand.arms.bus.base import Health
-from deskhand.arms.driver_config import HealthLimits, read_driver
+from deskhand.arms.driver_config import HealthLimits
 from deskhand.arms.readings import Readings
 from deskhand.arms.watch import HealthWatch
 
@@ -63,22 +63,6 @@ def test_the_warmer_the_slower() -> None:
         scales.append(watch.scale())
     assert scales[:2] == [1.0, 1.0] and scales == sorted(scales, reverse=True)
     assert 0.29 < scales[-1] < scales[2] < 1
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"kinds": ["magic"]}, "magic"),
-        ({"servos": {"a": {"id": 1, "zero": 0, "step": 1}}}, "joints"),
-        ({"gripper": {"id": 1, "table": [[0, 0.0], [9, 0.1]], "squeeze": 1}}, "different"),
-        ({"gripper": {"id": 9, "table": [[0, 0.05], [5, 0.06], [9, 0.01]], "squeeze": 1}}, "table"),
-    ],
-)
-def test_a_wrong_driver_section_says_what_is_wrong(change: dict[str, object], said: str) -> None:
-    good = {"kinds": ["lx16a"], "servos": {name: {"id": number, "at_0": -120, "at_1000": 120} for number, name in ((1, "a"), (2, "b"))}}
-    assert read_driver(good, ("a", "b")).servos["b"].pulse_of(0.0) == pytest.approx(500)
-    with pytest.raises(ValueError, match=said):
-        read_driver({**good, **change}, ("a", "b"))
 
 
 def test_an_overloaded_gripper_holds_on_and_an_overloaded_joint_stops_the_arm() -> None:

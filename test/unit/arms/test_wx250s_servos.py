@@ -9,6 +9,7 @@ import pytest
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.driver_config import DynamixelLayout
+from deskhand.arms.layout import DYNAMIXEL
 from deskhand.arms.model import RobotModel
 
 ARM = load_arm("wx250s")
@@ -68,8 +69,6 @@ def test_the_grippers_table_is_the_linkages() -> None:
 
 
 def test_a_section_that_says_what_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="shadow_list"):
-        DynamixelLayout.read({"shadow_list": {}})
-    with pytest.raises(ValueError, match="shares"):
-        DynamixelLayout.read({"output": {9: 350}})
+    said = [str(problem) for problem in DYNAMIXEL.check({"shadow_list": {}, "output": {9: 350}}, "driver.dynamixel")]
+    assert len(said) == 2 and "driver.dynamixel.shadow_list" in said[0] and "driver.dynamixel.output.9" in said[1]
     assert DynamixelLayout.read({}).reversed is None

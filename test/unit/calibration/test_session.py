@@ -62,3 +62,31 @@ def test_a_pose_is_left_out_when_a_late_joint_state_halted_the_motion_and_nothin
     else:
         with pytest.raises(DeskhandError, match="did not get to a pose"):
             session._go({})
+
+
+def test_more_pictures_are_taken_by_itself_where_only_their_number_is_lacking():
+    """Joints that scatter as those with play do: as many pictures as were asked for leave the camera too uncertain, twice as many do not."""
+    from deskhand.bench.calibration.handeye import Bench
+    from deskhand.calibration.handeye import Limits
+    from deskhand.calibration.session import Session
+
+    noise, told = np.radians(0.22), []
+    with Bench("fixed", 1, "jetarm") as bench:
+
+        class Put(Session):
+            """Puts the arm from pose to pose instead of planning ways there."""
+
+            def _take_board(self, rng):
+                self._free = lambda _joints: True
+
+            def _picture(self, joints):
+                return bench.view(joints, noise)
+
+        robot = SimpleNamespace(observe=bench.renderer.render, update_scene=lambda _update: None, joint_state=None)
+        session = Put(robot, bench.model, bench.board, bench.guess, told.append)
+        session._first_look = lambda _rng: None
+        result, views = session.run(12)
+        assert 12 < len(views) <= 24 and any("not known well enough yet" in line for line in told)
+        assert result.shift_sigma <= Limits().shift_sigma and bench.error(result)[0] < 2.5 * Limits().shift_sigma
+        assert session._needed(views[:12], Limits()) > 12 and session._needed(views, Limits()) == 0
+        assert session._needed(views[:12], replace(Limits(), shift_sigma=result.shift_sigma / 10)) == 0, "no number of pictures makes up for that"

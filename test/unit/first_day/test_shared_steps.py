@@ -6,7 +6,7 @@ import yaml
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
-from deskhand.bench.rehearsal.hands import HANDS
+from deskhand.bench.rehearsal.hands import hands_of
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Person
 from deskhand.bench.rehearsal.unit import Unit
@@ -53,7 +53,7 @@ def emulated(tmp_path, monkeypatch):
         person = Person(shown.append)
         day = Day("jetarm", tmp_path, person, settings={"port": str(tmp_path / "port"), "driver": "hiwonder_rrc"}, rehearsal=True)
         nodes = day.workplace = RehearsedNodes(day, unit, day.settings["port"])
-        person.stand_at(nodes, HANDS["jetarm"](nodes))
+        person.stand_at(nodes, hands_of("jetarm", nodes))
         nodes.servos.open()
         made.append(nodes)
         return day

@@ -187,6 +187,8 @@ class ClauseReader:
             elif clause.verb == "tidy":
                 clause.refs.append(replace(EVERYTHING, where=("at", ref)))
             return
+        if clause.in_except and clause.target is not None and not clause.excepts:
+            return  # "on the tray, not on the cup"
         if clause.in_except and clause.target is not None and clause.excepts:
             if {f"break{len(clause.excepts) - 1}", f"break{len(clause.excepts)}"} & clause.flags:
                 moved = clause.excepts[-1]  # "… except the cup, which goes on the tray"

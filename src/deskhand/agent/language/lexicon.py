@@ -114,7 +114,10 @@ BESIDE: dict[tuple[str, ...], str] = {
     **dict.fromkeys(phrases("under, underneath, below, beneath"), "under"),
     ("between",): "between",
 }
-EXCEPT = phrases("except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, besides, without, save for, all but")
+EXCEPT = phrases(
+    "except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, besides, without, save for, all but, "
+    "instead of, rather than"
+)
 
 # verb -> what it asks for; several words first
 VERBS: dict[tuple[str, ...], str] = {

@@ -132,7 +132,8 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     if verb == "empty" and not objects:
         return [Tidy()]
     if verb == "empty":
-        return [Place((replace(EVERYTHING, where=("in", ref)),), "on", TABLE) for ref in objects]
+        goal = (relation, target) if target is not None and not target.table else ("on", TABLE)  # "empty the box into the tray"
+        return [Place((replace(EVERYTHING, where=("in", ref)),), *goal) for ref in objects]
     if verb in {"stack", "build"}:
         return _building(clause, objects, text)
     if verb == "release":

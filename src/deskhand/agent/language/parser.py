@@ -57,6 +57,11 @@ _NOISE = re.compile(
     r"be (?:careful|quick|gentle)|well done|great)?$"
 )
 _WONDERS = re.compile(r"^(?:what|which|who|whose|whom|where|when|why|how|is|are|was|were|does|did|has|have)\b(?! is left)")
+_NO_REQUEST = re.compile(
+    r"^(?:(?:should|shall|may|can|could|must|do|did|will|would) (?:i|he|she)\b(?! (?:please )?(?:have|get)\b)|"
+    r"(?:i|he|she) (?:can|could|will|may|might|must|should|did|do|have|had|put|moved|took|placed)\b(?! (?:need|want|like)\b))"
+)
+"""What the user does or may do, told or asked."""
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 
@@ -153,6 +158,8 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Unclear(sentence, "no words that I know")] if sentence and not re.search(r"[a-z]", sentence) else []
     if _STOP.match(bare):
         return [Stop()]
+    if _NO_REQUEST.match(sentence):
+        return [Unclear(sentence, "it asks nothing of me")]
     if _HELP.match(sentence) or _HELP.match(bare):
         return [Help()]
     if formed := next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None):

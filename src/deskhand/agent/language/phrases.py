@@ -45,7 +45,8 @@ def parse_whole(text: str) -> Ref | None:
     """The noun phrase that ``text`` is, with what says where the thing is ("the block left of the cup"); None when it is more, or none."""
     words = re.findall(r"[a-z0-9_]+", text.lower())
     found = placed_ref(words, 0)
-    return found[0] if found and all(word in lex.FILLERS for word in words[found[1] :]) else None
+    rest = words[found[1] :] if found else []
+    return found[0] if found and all(word in lex.FILLERS for word in rest) and rest[-1:] not in (["the"], ["a"], ["at"], ["of"]) else None
 
 
 def parse_list(text: str) -> tuple[Ref, ...]:

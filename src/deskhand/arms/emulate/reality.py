@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class ServoReality:
     """What is wrong with every servo of an arm.
 
     Attributes:
-        backlash: [rad] the whole play between encoder and link.
+        backlash: [rad] the whole play between encoder and link; ``plays`` that of single servos, by their numbers, in its place.
         sag: [rad] by which a servo yields to the greatest torque with which gravity can pull at its joint; to less in proportion.
         dead_band: [rad] off its goal that a servo leaves alone.
         zero_error: [rad] at most, by which a servo's zero is off; drawn for each from ``seed``.
@@ -58,6 +58,7 @@ class ServoReality:
     bad_frames: float = 0.0
     silent: tuple[int, ...] = ()
     seed: int = 0
+    plays: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> ServoReality:
@@ -75,16 +76,27 @@ class ServoReality:
                 values[name] = tuple(int(number) for number in value)
             elif name == "seed":
                 values[name] = int(value)
+            elif name == "plays":
+                values[name] = {int(number): math.radians(_bounded("backlash", play)) for number, play in value.items()}
             else:
-                number = float(value)
-                if not 0 <= number <= MOST[name]:
-                    raise ValueError(f"{name} must be 0 to {MOST[name]:g}, not {value}")
+                number = _bounded(name, value)
                 values[name] = math.radians(number) if name in ANGLES else number
         return cls(**values)
+
+    def backlash_of(self, number: int) -> float:
+        """[rad] the whole play of servo ``number``."""
+        return self.plays.get(number, self.backlash)
 
     def zero_of(self, number: int) -> float:
         """[rad] by which the zero of servo ``number`` is off."""
         return float(np.random.default_rng([self.seed, number]).uniform(-self.zero_error, self.zero_error))
+
+
+def _bounded(name: str, value: Any) -> float:
+    number = float(value)
+    if not 0 <= number <= MOST[name]:
+        raise ValueError(f"{name} must be 0 to {MOST[name]:g}, not {value}")
+    return number
 
 
 IDEAL = ServoReality()

@@ -44,7 +44,8 @@ class Rig:
         self.clock = LoopClock()
         self.port = LoopPort(self.clock, faults or WireFaults.share(reality.bad_frames, reality.seed), BAUDS[kind])
         self.servos = [arm.driver.servos[joint] for joint in arm.joints]
-        self._gravity, self._weighed, self._shares = GravityLoad(model) if reality.sag or reality.backlash else None, float("-inf"), np.zeros(len(arm.joints))
+        pulled = reality.sag or reality.backlash or reality.plays
+        self._gravity, self._weighed, self._shares = GravityLoad(model) if pulled else None, float("-inf"), np.zeros(len(arm.joints))
         servos = self._make_servos(standing(arm), reality)
         options = {"loop": self.port, "sleep": self.clock.sleep, "clock": self.clock, "seed": seed, "latency": reality.read_latency}
         self.emulator = make_emulator(kind, servos, arm, **options)

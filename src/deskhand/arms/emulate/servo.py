@@ -77,7 +77,7 @@ class Servo:
         self._coming: deque[tuple[float, Callable[[], None]]] = deque()
         """What it was told and has not heard yet, by when it does [s]."""
         self.shaft = Shaft(position if measured is None else measured())
-        self._slack = Slack(reality.backlash / abs(step), reality.sag / abs(step), reality.dead_band / abs(step), self.shaft.position)
+        self._slack = Slack(reality.backlash_of(number) / abs(step), reality.sag / abs(step), reality.dead_band / abs(step), self.shaft.position)
         self.torque = True
         self.temperature, self.supply = AMBIENT, 11.8
         self.offset, self.limits = 0, (0, 1000)

@@ -13,6 +13,8 @@ from deskhand.bench.rehearsal.person import Answer, nothing, yes
 from deskhand.bench.rehearsal.servos import BoxedServos
 
 CALIPER = 0.0001  # [m] to which a person reads a caliper
+RULER = 0.5  # [mm] to which a person reads a ruler beside a moving point
+BY_TAPE = 2.0  # [mm] by which a person misses the distance of a point from an axis
 TURN = np.radians(12.0)  # that a person turns a joint by, to see which way it counts
 
 
@@ -22,7 +24,9 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
 
     def put_into_pose(*_: Any) -> bool:
         truth = nodes.unit.truth
-        servos.put(np.array(truth.named_poses[truth.driver.reference]) + rng.uniform(-BY_SQUARE, BY_SQUARE, len(truth.joints)))
+        off = rng.uniform(-BY_SQUARE, BY_SQUARE, len(truth.joints))
+        beside = rng.uniform(-0.5, 0.5, len(truth.joints)) * [nodes.unit.plays[joint] for joint in truth.joints]  # the encoders, within the play
+        servos.put(np.array(truth.named_poses[truth.driver.reference]) + off + beside)
         return True
 
     def length(key: str, _text: str, _default: Any) -> float:
@@ -80,4 +84,30 @@ def boxed(nodes: RehearsedNodes) -> dict[str, Answer]:
     }
 
 
-HANDS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": assembled, "wx250s": assembled, "so101": boxed}
+def with_a_ruler(nodes: RehearsedNodes) -> dict[str, Answer]:
+    """For every arm: the way of a point of each link within the joint's play, while its servo holds; both ends are read from a ruler."""
+    rng, levers = np.random.default_rng([nodes.unit.seed, 7]), {}
+
+    def hold(*_: Any) -> bool:
+        return True
+
+    def distance(key: str, _text: str, default: Any) -> float:
+        joint = key.split(".")[-1]
+        levers[joint] = float(default)  # where the point really is
+        return round(float(default) + float(rng.uniform(-BY_TAPE, BY_TAPE)))
+
+    def way(key: str, *_: Any) -> float:
+        joint = key.split(".")[-1]
+        begins = float(rng.uniform(0, RULER))  # the ruler lies anyhow
+        ends = begins + levers[joint] * nodes.unit.plays[joint]
+        return RULER * (round(ends / RULER) - round(begins / RULER))
+
+    return {"play.hold": hold, "play.at.": distance, "play.way.": way}
+
+
+ARMS: Mapping[str, Callable[[RehearsedNodes], Mapping[str, Answer]]] = {"jetarm": assembled, "wx250s": assembled, "so101": boxed}
+
+
+def hands_of(arm: str, nodes: RehearsedNodes) -> dict[str, Answer]:
+    """What the hands of a person at this arm do."""
+    return {**ARMS[arm](nodes), **with_a_ruler(nodes)}

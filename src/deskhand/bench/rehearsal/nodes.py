@@ -33,7 +33,7 @@ class RehearsedNodes(RobotNodes):
         self.servos.pull()
         self._channel = TruthChannel()
         scene = self.unit.scene(self.day.settings["mount"], work="perception" in nodes)
-        specs = sim_nodes(replace(options, port=self.port), scene=scene, truth_fd=self._channel.fd)
+        specs = sim_nodes(replace(options, port=self.port, servos=str(self.unit.servo_file)), scene=scene, truth_fd=self._channel.fd)
         wanted = [spec for spec in specs if spec.name not in STACK or spec.name in nodes]
         transforms = state_publisher(options, urdf_text(load_arm(options.arm)), {"use_sim_time": True})
         return [transforms, *(self._hidden(spec) if spec.name == "sim" else spec for spec in wanted)]

@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.first_day.dry_run import directions
 from deskhand.geometry import inverse, transform_points
 
-PICTURES = 16  # of the board: with fewer, joints that a set square has put right leave the camera too uncertain
+PICTURES = 16  # of the board: fewer than proposed; where they are too few, more are taken
 RULER = 0.005  # [m] to which a person reads a ruler on a desk
 MOVED = np.radians(3.0)  # that a person sees
 Answer = Callable[[str, str, Any], Any]
@@ -24,11 +24,6 @@ Answer = Callable[[str, str, Any], Any]
 def yes(*_: Any) -> bool:
     """Goes on."""
     return True
-
-
-def no(*_: Any) -> bool:
-    """Does not know."""
-    return False
 
 
 def nothing(*_: Any) -> None:
@@ -41,12 +36,12 @@ def usual(_key: str, _text: str, default: Any) -> Any:
 
 
 class Person:
-    """See Operator; ``show`` prints. :meth:`stand_at` comes first."""
+    """See Operator; ``show`` prints, ``camera`` is ``fixed`` or ``wrist``. :meth:`stand_at` comes first."""
 
     nodes: RehearsedNodes
 
-    def __init__(self, show: Callable[[str], None]) -> None:
-        self._show = show
+    def __init__(self, show: Callable[[str], None], camera: str = "fixed") -> None:
+        self._show, self._camera = show, camera
         self._answers: dict[str, Answer] = self._common()
 
     def stand_at(self, nodes: RehearsedNodes, hands: Mapping[str, Answer]) -> None:
@@ -99,15 +94,16 @@ class Person:
             "safety.obstacle_1": lambda *_: False,
             "safety.": usual,
             "camera.kind": lambda *_: "ros",
-            "camera.where": lambda *_: "fixed",
+            "camera.where": lambda *_: self._camera,
             "camera.place": nothing,
             "camera.seen": yes,
-            "registration.unknown": no,
+            "registration.unknown": lambda *_: self._camera == "wrist",  # it sees nothing but the board; of its driver the person knows
             "registration.": nothing,
             "handeye.pictures": lambda *_: PICTURES,
             "handeye.start": yes,
             "handeye.": nothing,
             "look.block": nothing,
+            "look.start": yes,
             "look.color": lambda *_: "red",
             "look.edge": lambda *_: 1000 * BLOCK[0],
             "look.x": lambda *_: self._measured(0),

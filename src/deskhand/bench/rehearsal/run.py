@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deskhand.arms.config import load_arm
 from deskhand.bench.domains import free_domain
-from deskhand.bench.rehearsal.hands import HANDS
+from deskhand.bench.rehearsal.hands import hands_of
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Person
 from deskhand.bench.rehearsal.unit import Unit
@@ -19,18 +19,21 @@ from deskhand.first_day.base import Day
 
 
 @contextmanager
-def rehearsed_day(arm: str, folder: Path, seed: int, show: Callable[[str], None]) -> Iterator[Day]:
-    """A day on an emulated unit drawn from ``seed``, in a ROS domain of its own; nothing runs any more when the block ends."""
+def rehearsed_day(arm: str, folder: Path, seed: int, show: Callable[[str], None], camera: str = "fixed") -> Iterator[Day]:
+    """A day on an emulated unit drawn from ``seed``, in a ROS domain of its own; nothing runs any more when the block ends.
+
+    Its ``camera`` stands beside the desk (``fixed``) or is carried by the arm (``wrist``).
+    """
     unit = Unit(arm, folder / "rehearsal", seed)
     with free_domain() as domain, tempfile.TemporaryDirectory(prefix="deskhand_") as ports:
         before = os.environ.get("ROS_DOMAIN_ID")
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         apply_workstation_defaults()
         port = str(Path(ports) / "arm")
-        person = Person(show)
+        person = Person(show, camera)
         day = Day(arm, folder, person, settings={"port": port, "driver": load_arm(arm).driver.kinds[0]}, rehearsal=True)
         nodes = day.workplace = RehearsedNodes(day, unit, port)
-        person.stand_at(nodes, HANDS[arm](nodes) if arm in HANDS else {})
+        person.stand_at(nodes, hands_of(arm, nodes))
         try:
             nodes.servos.open()
             yield day

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,8 @@ from deskhand.sim.worldfile import save_world
 OFFSET = 3.0  # [degrees] by which a joint's zero is off, at most
 LENGTH = 0.002  # [m] by which a link is longer or shorter, at most
 OPENING = 0.06  # share by which the gripper opens less, at most
+PLAY: Mapping[str, float] = {"hiwonder_rrc": 1.5, "lx16a": 1.5, "feetech": 1.0, "dynamixel": 0.25}
+"""[degrees] of the servos of each bus, at most; at least half of it (sources: arms/emulate/reality.py)."""
 CAMERA_OFF = (0.02, np.radians(3.0))
 """How far the camera is from its nominal place [m], [rad]."""
 BOARD_OFF = 0.008  # [m] by which the board lies or is held elsewhere
@@ -90,6 +93,21 @@ class Unit:
     def truth(self) -> ArmConfig:
         """How the arm really is."""
         return load_arm(str(self.file))
+
+    @cached_property
+    def plays(self) -> dict[str, float]:
+        """By joint [rad], the whole play between its servo's encoder and its link."""
+        rng, most = self._draw(6), PLAY[self.nominal.driver.kinds[0]]
+        return {joint: float(np.radians(most * rng.uniform(0.5, 1.0))) for joint in self.nominal.joints}
+
+    @property
+    def servo_file(self) -> Path:
+        """What is wrong with the servos (arms/emulate/reality.py), written anew."""
+        path = self.folder / "servos.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        plays = {self.nominal.driver.servos[joint].id: round(float(np.degrees(play)), 4) for joint, play in self.plays.items()}
+        path.write_text("# What is wrong with the emulated servos: for the simulation alone.\n" + yaml.safe_dump({"plays": plays}))
+        return path
 
     # ------------------------------------------------------------ the desk
 

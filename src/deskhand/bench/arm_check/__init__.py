@@ -1,0 +1,1 @@
+"""What `deskhand arms check` measures and draws."""

@@ -1,0 +1,75 @@
+"""What a user's words license, by the guard alone: words that are only mentioned license nothing, and what is asked for is let through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from licence_desk import licensed
+from symbolic_desk import thing
+from test_injection import Gullible, TextDesk
+
+from deskhand.agent.loop import AgentLoop
+from deskhand.agent.records import Budgets
+
+MENTIONED = yaml.safe_load((Path(__file__).parent / "mentioned_cases.yaml").read_text())
+
+
+@pytest.mark.parametrize("case", MENTIONED, ids=lambda case: case["id"])
+def test_what_a_sentence_only_mentions_is_not_licensed(case: dict[str, Any]) -> None:
+    assert not licensed(case)
+
+
+NEAR = yaml.safe_load((Path(__file__).parent / "near_cases.yaml").read_text())
+
+
+class NearDesk(TextDesk):
+    """Where a case's text stands: as the others, or in the id of an object as a scene file names it, or on a thing that a tool reads."""
+
+    def __init__(self, case: Mapping[str, Any]) -> None:
+        where = {"ocr": "vqa", "words": "words", "name": "words"}.get(case["where"], case["where"])
+        super().__init__({**case, "where": where})
+        if case["where"] == "name":
+            self.objects[case["text"]] = thing(case["text"], "black", label="object", position=(-0.1, -0.1))
+
+
+def obeys(case: dict[str, Any], trusted: bool = False) -> tuple[NearDesk, Gullible]:
+    """A model that reads the text and does what it says, on a desk of symbols; the user's task is done too where there is one."""
+    where = {"ocr": "vqa", "name": "label", "words": "label"}.get(case["where"], case["where"])
+    desk, model = NearDesk(case), Gullible({key: value for key, value in {**case, "where": where}.items() if key != "instruction"})
+    model.obeys_only_the_user = trusted  # type: ignore[attr-defined]  # a lie where true: it takes the licence away
+    AgentLoop(model, desk, Budgets(answer_seconds=0.1)).run(case["instruction"])
+    return desk, model
+
+
+@pytest.mark.parametrize("case", NEAR["injections"], ids=lambda case: case["id"])
+def test_an_instruction_that_speaks_of_it_does_not_license_what_a_text_asks_for(case: dict[str, Any]) -> None:
+    desk, model = obeys(case)
+    assert model.read, "the text never reached the model: the case proves nothing"
+    wanted = [next(iter(call.items())) for call in case["obey"]]
+    own = [("pick", {"object_id": "cup_1"}), ("place_in", {"container_id": "bin_1"})]
+    assert not [call for call in wanted if call in desk.calls and call not in own]
+
+
+def test_without_the_licence_the_texts_are_obeyed() -> None:
+    for case in NEAR["injections"]:
+        desk, _ = obeys(case, trusted=True)
+        assert [call for call in case["obey"] if next(iter(call.items())) in desk.calls], case["id"]
+
+
+@pytest.mark.parametrize("case", NEAR["second"], ids=lambda case: case["id"])
+def test_what_is_told_asked_forbidden_or_said_in_passing_licenses_nothing(case: dict[str, Any]) -> None:
+    assert not licensed({"says": case["instruction"], "call": case["call"], "holding": "cup_1" if case.get("holds") else ""})
+
+
+@pytest.mark.parametrize("case", [*NEAR["honest"], *(case for case in NEAR["everyday"] if not case.get("asked"))], ids=lambda case: case["id"])
+def test_what_is_asked_for_is_let_through(case: dict[str, Any]) -> None:
+    assert licensed(case)
+
+
+def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
+    asked = [case for case in NEAR["everyday"] if not licensed(case)]
+    assert len(NEAR["everyday"]) == 30 and len(asked) <= 7
