@@ -14,15 +14,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import yaml
+
 from deskhand.arms.bringup import arm_node, arm_nodes, spawner
 from deskhand.arms.driver_config import KINDS, SERVO_BUSES
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 Value = bool | int | float | str | list[str] | list[float]
 
 PARAMETERS = "config/nodes.yaml"
 """Every node's parameters, by node name."""
+
+EPISODES = "episodes"
+"""Where records go when nobody says otherwise, in the current folder."""
 
 STACK = ("perception", "grasping", "motion", "safety", "tool_server", "orchestrator", "recorder")
 """Node names of the robot stack, the same on every robot; each is ``deskhand.nodes.<name>_node``."""
@@ -107,7 +113,7 @@ class StackOptions:
     ``memory`` is a file that outlives the nodes; empty: a real robot has its own below the ROS home (``~/.ros``), a simulated one begins anew. ``view``:
     the operator page, on ``view_port`` of this machine alone. ``approval`` (``never``, ``motion``, ``always``): which calls wait for the operator;
     ``approval_others``: the same for callers other than the operator's own task. Empty: as config/safety.yaml says; ``never`` for others in simulation.
-    ``files`` are folders from which tools may read plans and pictures.
+    ``episodes`` is the folder for the records of tasks, one each; empty: :data:`EPISODES`. ``files`` are folders from which tools may read plans and pictures.
     """
 
     arm: str = "wx250s"
@@ -142,6 +148,20 @@ def _folders(options: StackOptions) -> dict[str, Value]:
     return {"folders": os.pathsep.join(str(folder.expanduser().resolve()) for folder in options.files)} if options.files else {}
 
 
+def _checked(files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """ROS parameter files, read once: ROS itself takes the last of two equal keys and says nothing.
+
+    Raises:
+        DeskhandError: ``config_error`` for one that cannot be read or is not YAML.
+    """
+    for file in files:
+        try:
+            read_yaml(file)
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise DeskhandError("config_error", f"the parameter file {file} cannot be read: {error}.") from error
+    return files
+
+
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
@@ -150,8 +170,8 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
         "perception": {"arm": options.arm, **memory, **camera, **exact},
         "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated), **_folders(options)},
         "motion": {"arm": options.arm, "planner": options.planner},
-        "orchestrator": {"arm": options.arm, "brain": options.brain},
-        "recorder": {"folder": options.episodes} if options.episodes else {},
+        "orchestrator": {"arm": options.arm, "brain": options.brain, "episodes": options.episodes or EPISODES},
+        "recorder": {"folder": options.episodes or EPISODES},
         "view": {"arm": options.arm, "port": options.view_port},
     }
     names = (*STACK, "view") if options.view else STACK
@@ -161,7 +181,7 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
             executable=f"{name}_node",
             namespace=options.namespace,
             parameters={"use_sim_time": simulated, **own.get(name, {"arm": options.arm})},
-            parameter_files=(resource_path(PARAMETERS), *options.parameter_files),
+            parameter_files=(resource_path(PARAMETERS), *_checked(options.parameter_files)),
             remappings=(*remappings, *options.remappings),
             nice=0 if name in HALTERS else GIVE_WAY,
         )

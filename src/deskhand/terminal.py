@@ -64,6 +64,8 @@ class Dialogue:
             elif line["type"] == "told" and not line["accepted"]:
                 self._show(f"not heard: {line['message']}")
             elif line["type"] == "result":
+                if line["episode"]:
+                    self._show(f"record: {line['episode']}")
                 self._show(f"{'done' if line['success'] else line['error_code']}: {line['summary'] or line['error_message']}")
                 self.close()
         if self._task is not None and self._task.ended():

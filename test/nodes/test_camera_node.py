@@ -100,11 +100,24 @@ def listen(client, kind, topic, quality=10):
     return got
 
 
+def test_camera_info_comes_with_every_exposure_though_nobody_wants_the_pictures_and_with_the_stamps_of_those_that_come(graph):
+    driver, camera, client = graph
+    infos = listen(client, CameraInfo, "camera/color/camera_info", 100)
+    camera.start()
+    until(lambda: len(infos) >= 8)
+    assert driver.made == 1, "one picture tells the intrinsics; others are made for nobody"
+    stamps = [conversions.time_from_msg(info.header.stamp) for info in infos]
+    assert np.all(np.diff(stamps) > 0.02) and all(conversions.camera_info_from_msg(info) == LENS for info in infos)
+    color = listen(client, Image, "camera/color/image_raw")
+    until(lambda: len(color) >= 3)
+    until(lambda: {str(image.header.stamp) for image in color} <= {str(info.header.stamp) for info in infos})
+
+
 def test_pictures_depth_and_lens_arrive_and_nothing_is_made_for_nobody(graph):
     driver, camera, client = graph
     camera.start()
-    until(lambda: camera.health.published >= 5)
-    assert driver.made == 0
+    until(lambda: camera.frames.published >= 5)
+    assert driver.made == 1
     color = listen(client, Image, "camera/color/image_raw")
     depth = listen(client, Image, "camera/aligned_depth_to_color/image_raw")
     info = listen(client, CameraInfo, "camera/color/camera_info")
@@ -126,19 +139,20 @@ def test_pictures_depth_and_lens_arrive_and_nothing_is_made_for_nobody(graph):
 
 def test_a_camera_that_vanishes_is_told_and_comes_back(graph):
     driver, camera, client = graph
-    told = listen(client, DiagnosticArray, "/diagnostics")
+    told = []
+    client.create_subscription(DiagnosticArray, "/diagnostics", lambda message: told.append(message) if message.status[0].name == "camera" else None, 10)
     driver.skip = 4
     camera.start()
-    until(lambda: camera.health.published >= 3)
+    until(lambda: camera.frames.published >= 3)
     driver.skip = 2
-    until(lambda: camera.health.dropped == 2)
+    until(lambda: camera.frames.dropped == 2)
     driver.gone = True
     until(lambda: driver.recoveries >= 2)
     until(lambda: any(message.status[0].level == b"\x02" and "unplugged" in message.status[0].message for message in told))
-    published = camera.health.published
+    published = camera.frames.published
     driver.gone = False
-    until(lambda: camera.health.published > published + 2)
-    assert camera.health.reconnects == 1 and camera.health.dropped == 2
+    until(lambda: camera.frames.published > published + 2)
+    assert camera.frames.reconnects == 1 and camera.frames.dropped == 2
     until(lambda: any(value.key == "reconnects" and value.value == "1" for value in told[-1].status[0].values))
 
 
@@ -149,5 +163,5 @@ def test_a_camera_that_is_not_there_yet_is_waited_for_but_a_bad_configuration_is
         camera.start()
     driver.connect = lambda: (_ for _ in ()).throw(DeskhandError("no_frame", "not plugged in", retry=True))
     camera.start()
-    assert "not plugged in" in camera.health.error
-    until(lambda: camera.health.published >= 1)
+    assert "not plugged in" in camera.frames.error
+    until(lambda: camera.frames.published >= 1)

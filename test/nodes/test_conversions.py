@@ -115,6 +115,19 @@ def test_bgr_is_turned_into_rgb():
     assert c.image_from_msg(message).tolist() == [[[3, 2, 1]]]
 
 
+def test_a_scene_in_another_frame_is_brought_into_world_with_its_points():
+    message = c.scene_to_msg(types.Scene((scene_object("a"),), types.Table(POSE, (0.9, 1.1)), 3.0, RNG.random((5, 3)).astype(np.float32)))
+    scene = c.scene_from_msg(message)
+    message.header.frame_id = "base_link"
+    moved = c.scene_from_msg(message, lambda header: POSE if header.frame_id == "base_link" else np.eye(4))
+    for item, before in zip(moved.objects, scene.objects, strict=True):
+        np.testing.assert_allclose(item.pose, POSE @ before.pose)
+        np.testing.assert_allclose(item.points, before.points @ POSE[:3, :3].T + POSE[:3, 3], atol=1e-6)
+    np.testing.assert_allclose(moved.table.pose, POSE @ scene.table.pose)
+    with pytest.raises(DeskhandError, match="base_link"):
+        c.scene_from_msg(message)
+
+
 def bad_pose(**values):
     message = PoseStamped(pose=Pose())
     message.pose.orientation.w = 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
 
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import GoalResponse
@@ -38,3 +38,11 @@ def test_an_empty_trajectory_is_invalid_input():
     with pytest.raises(DeskhandError, match="moves nothing") as caught:
         trajectory_from_msg(FollowJointTrajectory.Goal().trajectory)
     assert caught.value.code == "invalid_input"
+
+
+def test_a_response_is_sent_whatever_halves_of_characters_it_holds():
+    def echo(_, response):
+        response.message = "a \ud800 b"
+        return response
+
+    assert answered(echo, print, "the/service")(Trigger.Request(), Trigger.Response()).message == "a ? b"

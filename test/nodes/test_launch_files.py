@@ -12,6 +12,7 @@ pytest.importorskip("launch_ros", reason="launch and launch_ros come with a ROS 
 
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, SetEnvironmentVariable
+from launch.utilities import perform_substitutions
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters
 
@@ -69,6 +70,13 @@ def test_sim_starts_the_simulation_and_the_stack() -> None:
     context, actions = started("sim.launch.py", seed="7")
     assert node_names(context, actions) == ["sim", *STACK]
     assert all(isinstance(action, Node) for action in actions)
+
+
+def test_a_process_is_logged_by_its_nodes_name_also_where_it_gives_way() -> None:
+    context, actions = started("sim.launch.py", seed="7")
+    labels = [perform_substitutions(context, action.process_description.name) for action in actions]
+    assert labels == ["sim", *STACK]
+    assert any("nice" in perform_substitutions(context, action.process_description.prefix) for action in actions)
 
 
 def test_robot_starts_the_stack_with_drivers_that_are_asked_for() -> None:

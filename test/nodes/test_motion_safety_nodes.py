@@ -18,7 +18,7 @@ pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parent / "robot_stack"))
 
 from control_msgs.action import FollowJointTrajectory
-from motion_graph import Graph, goal, running_graph
+from motion_graph import ARM, MODEL, Graph, goal, running_graph
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_srvs.srv import SetBool
@@ -29,7 +29,9 @@ from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.nodes import conversions
 from deskhand.nodes.node import call_service, wait_future
 from deskhand.nodes.ros_arm import CONTROLLER
+from deskhand.perception.self_filter import joint_map
 from deskhand.types import MotionGoal, PlanOptions, SceneUpdate
+from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CheckState, PlanCartesian, PlanMotion, SolveIK, UpdateScene
 
 DOMAIN = 51
@@ -49,6 +51,38 @@ def home(graph: Graph) -> None:
     plan = graph.robot.plan_motion(MotionGoal(named="home"))
     if plan.length > 0.01:
         assert graph.robot.execute(plan.id).ok
+
+
+def test_the_safety_status_is_stamped_when_it_is_said_also_while_nothing_changes(graph: Graph) -> None:
+    said: list[float] = []
+    now: list[float] = []
+
+    def on_status(message: SafetyStatus) -> None:
+        said.append(conversions.time_from_msg(message.header.stamp))
+        now.append(graph.robot.now())
+
+    subscription = graph.node.create_subscription(SafetyStatus, "safety/status", on_status, 10)
+    graph.wait(lambda: len(said) > 20)
+    graph.node.destroy_subscription(subscription)
+    assert said == sorted(said) and said[-1] - said[0] > 0.2
+    assert max(abs(stamp - heard) for stamp, heard in zip(said, now, strict=True)) < 0.5
+
+
+def test_poses_in_any_frame_of_tf_are_those_in_world_and_an_unknown_frame_names_the_known_ones(graph: Graph) -> None:
+    home(graph)
+    client = graph.node.create_client(SolveIK, "motion/solve_ik", callback_group=graph.node.reentrant)
+    world_T_base = ARM.world_T_base
+    world_T_tcp = MODEL.forward(joint_map(graph.robot.joint_state()))[ARM.tcp] @ make_transform(translation=(-0.03, 0.0, 0.0))  # 3 cm back
+    in_base = np.linalg.inv(world_T_base) @ world_T_tcp
+    in_tcp = make_transform(translation=(-0.03, 0.0, 0.0))
+    for frame, pose in ((ARM.base_link, in_base), (ARM.tcp, in_tcp)):
+        answer = call_service(client, SolveIK.Request(pose=conversions.pose_stamped_to_msg(pose, frame_id=frame)))
+        assert not answer.error_code, answer.error_message
+        reached = MODEL.forward(dict(zip(ARM.joints, conversions.ik_solution_from_msg(answer.solutions[0]).joints, strict=True)))[ARM.tcp]
+        assert np.allclose(reached[:3, 3], world_T_tcp[:3, 3], atol=3e-3), frame
+    for frame, stamp, said in (("mars", 0.0, (ARM.base_link, "world", "mars")), (ARM.tcp, 0.5, ("tcp", "known from"))):
+        answer = call_service(client, SolveIK.Request(pose=conversions.pose_stamped_to_msg(in_tcp, stamp, frame)))
+        assert answer.error_code and all(word in answer.error_message for word in said), answer.error_message
 
 
 def test_a_plan_is_executed_once_and_ends_where_it_said(graph: Graph) -> None:

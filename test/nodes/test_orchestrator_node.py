@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -23,11 +25,13 @@ from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.base import Reply, ToolCall
 from deskhand.agent.models.scripted import ScriptedModel
+from deskhand.agent.records import TaskOutcome
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.etp.wire import result_to_text
-from deskhand.nodes.node import EVENTS, DeskhandNode, call_service, wait_future
+from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
+from deskhand.nodes.task_record import TaskRecords
 from deskhand.terminal import Dialogue
 from deskhand_interfaces.action import InvokeTool, RunTask
 from deskhand_interfaces.msg import ToolSummary
@@ -44,7 +48,7 @@ class SymbolicServer(DeskhandNode):
         super().__init__("tool_server")
         self.desk = SymbolicDesk()
         self.picking, self.go = threading.Event(), threading.Event()
-        self.stops = 0
+        self.stops, self.deaf = 0, False
         group = {"callback_group": self.reentrant}
         self.create_service(ListTools, "tools/list", self._list, **group)
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
@@ -87,7 +91,7 @@ class SymbolicServer(DeskhandNode):
         if goal.tool == "pick":
             self.picking.set()
             while not self.go.wait(0.01) and not cancelled:
-                cancelled = handle.is_cancel_requested
+                cancelled = handle.is_cancel_requested and not self.deaf
         result = ToolResult("cancelled", "pick was cancelled.") if cancelled else self.desk.invoke(goal.tool, json.loads(goal.arguments_json))
         if cancelled:
             handle.canceled()
@@ -336,6 +340,46 @@ def test_words_without_a_task_are_not_accepted_and_stop_is(graph):
     told = graph.tell("no, the other one")
     assert not told.accepted and "no task" in told.message
     assert graph.tell("stop").accepted and graph.tools.desk.stopped
+
+
+@pytest.mark.parametrize("gives_way", [True, False], ids=["the call ends", "the call never ends"])
+def test_the_death_of_a_node_ends_the_task_with_a_result_that_names_it(graph, gives_way):
+    beats = graph.client.create_publisher(String, "heartbeat", HEARTBEATS)
+    host = socket.gethostname()
+    with subprocess.Popen(["sleep", "60"]) as process:
+        graph.tools.go.clear()
+        graph.tools.deaf = not gives_way
+        handle = graph.send(RULES)
+        assert graph.tools.picking.wait(15)
+        try:
+            wait_until(lambda: (beats.publish(String(data=f"motion {process.pid} {host}")), graph.orchestrator._peers.heard("motion"))[1])
+            began = time.monotonic()
+            process.kill()
+            result = graph.result(handle)
+            assert time.monotonic() - began < 10.0
+        finally:
+            graph.tools.deaf = False
+            graph.tools.go.set()
+            process.kill()
+    assert (result.success, result.error_code) == (False, ERROR_NUMBERS["node_unavailable"])
+    assert result.error_message.startswith(f"Node motion is dead: its process {process.pid} has ended.")
+    refused = graph.run("count the cups") if gives_way else None
+    assert refused is None or "Node motion is dead" in refused.error_message
+    wait_until(lambda: (beats.publish(String(data=f"motion {os.getpid()} {host}")), not graph.orchestrator._peers.all_dead())[1])
+    wait_until(lambda: not graph.orchestrator._running)
+    graph.tools.renew()
+    assert graph.run(RULES).success, "a node that is back is as good as new"
+
+
+def test_each_task_has_a_record_of_its_own_where_no_trial_keeps_one(graph, tmp_path):
+    records = TaskRecords(graph.client, "", str(tmp_path), {"arm": "wx250s", "brain": "offline", "model": "offline"}, lambda: True)
+    folder = records.begin("Clean the desk, please!", "tools")
+    begun = json.loads((Path(folder) / "result.json").read_text())
+    assert Path(folder).name.endswith("_clean_the_desk_please") and (begun["instruction"], begun["success"]) == ("Clean the desk, please!", False)
+    records.end(folder, "Clean the desk, please!", "tools", TaskOutcome(True, "", "Done."), lambda: False)
+    wait_until(lambda: json.loads((Path(folder) / "result.json").read_text()).get("success"))
+    assert json.loads((Path(folder) / "agent.json").read_text())["summary"] == "Done."
+    assert records.begin("Clean the desk, please!", "tools") != folder
 
 
 def test_a_broken_profile_is_a_clear_error(graph):

@@ -15,7 +15,9 @@ pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit/perception"))
 sys.path.insert(0, str(Path(__file__).parent))
 import rclpy
+import yaml
 from looked_at import look, thing
+from mcap.reader import make_reader
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from test_perception_node import Robot
@@ -124,6 +126,15 @@ def test_both_recordings_are_whole_and_the_compressed_one_is_small(session):
         assert topics["/perception/scene"] == "deskhand_interfaces/msg/SceneObjects"
         sizes[name] = (folder / name).stat().st_size
     assert sizes["small.mcap"] < 0.5 * sizes["raw.mcap"]
+
+
+def test_topics_say_how_they_were_offered(session):
+    folder, _ = session
+    with (folder / "small.mcap").open("rb") as stream:
+        channels = {channel.topic: channel.metadata["offered_qos_profiles"] for channel in make_reader(stream).get_summary().channels.values()}
+    durable = {topic: [profile["durability"] for profile in yaml.safe_load(text)] for topic, text in channels.items()}
+    assert durable["/tf_static"] == [1] and durable["/perception/scene"] == [1]
+    assert set(durable["/joint_states"]) == {2} and set(durable["/camera/color/image_raw/compressed"]) == {2}
 
 
 @pytest.mark.parametrize("name", ["small.mcap", "raw.mcap"])

@@ -16,15 +16,18 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.environment import workstation_defaults
 from deskhand.episode.reader import read_episode
-from deskhand.geometry import make_transform
-from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_to_msg, transform_to_msg
+from deskhand.episode.record import begin_record
+from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_from_msg, scene_to_msg, transform_to_msg
 from deskhand.nodes.node import EVENTS
+from deskhand.recording.reader import Recording
 from deskhand.types import CameraIntrinsics, Scene, SceneObject, Table
 from deskhand.types import JointState as State
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
@@ -48,6 +51,7 @@ class Robot:
             "safety": self.node.create_publisher(SafetyStatus, "safety/status", 5),
             "info": self.node.create_publisher(CameraInfo, "camera/color/camera_info", 5),
             "tf": self.node.create_publisher(TFMessage, "/tf_static", latched),
+            "moving": self.node.create_publisher(TFMessage, "/tf", 100),
         }
         camera = make_transform(translation=[0.5, 0.0, 0.6])
         self.publishers["tf"].publish(TFMessage(transforms=[transform_to_msg("world", "camera_color_optical_frame", camera, 0.0)]))
@@ -73,6 +77,8 @@ class Robot:
         for tick in range(100):
             state = State(("waist",), np.array([0.01 * tick]), np.zeros(1), np.zeros(1), 5.0 + 0.02 * tick)
             self.publishers["joints"].publish(joint_state_to_msg(state))
+            turned = make_transform(rotation_rpy(0.0, 0.0, 0.01 * tick))
+            self.publishers["moving"].publish(TFMessage(transforms=[transform_to_msg("base_link", "shoulder_link", turned, state.stamp)]))
             time.sleep(0.005)
         item = SceneObject("cup_1", "cup", "red", "cylinder", np.array([0.04, 0.04, 0.05]), np.eye(4), np.zeros((4, 3), np.float32), 0.9)
         self.publishers["info"].publish(camera_info_to_msg(CameraIntrinsics(64, 48, 50.0, 50.0, 32.0, 24.0), 6.5))
@@ -95,10 +101,10 @@ def robot():
 
 
 @contextlib.contextmanager
-def recording(folder, room=resource.RLIM_INFINITY):
+def recording(folder, room=resource.RLIM_INFINITY, parameter="episode"):
     """The recorder's process, whose files may grow to ``room`` bytes."""
     environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
-    command = [sys.executable, "-m", "deskhand.nodes.recorder_node", "--ros-args", "-p", f"episode:={folder}"]
+    command = [sys.executable, "-m", "deskhand.nodes.recorder_node", "--ros-args", "-p", f"{parameter}:={folder}"]
     limited = ["prlimit", f"--fsize={room}", *command] if room != resource.RLIM_INFINITY else command
     process = subprocess.Popen(limited, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
@@ -138,6 +144,28 @@ def test_topics_are_recorded_and_sigint_ends_the_file_with_its_index(robot, reco
     assert episode.events[0]["tool"] == "pick" and episode.events[0]["sim_time"] == 6.6
     assert episode.events[1] == {"event": "unreadable", "text": "not JSON", "sim_time": episode.events[1]["sim_time"]}
     assert np.allclose(episode.camera().world_T_camera[:3, 3], [0.5, 0.0, 0.6])
+    moving = [message.transforms[0] for _, message in episode.on("/tf")]
+    assert 8 <= len(moving) <= 22 and {item.child_frame_id for item in moving} == {"shoulder_link"}
+    assert moving[-1].transform.rotation.z > moving[0].transform.rotation.z
+
+
+def test_every_topic_is_recorded_with_the_type_that_it_has_on_the_robot(robot, recorder):
+    folder, process = recorder
+    robot.wait_for_recorder()
+    robot.say()
+    wait_until(lambda: len(read_episode(folder).events) == 2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(5) == 0, process.stdout.read()
+    types = {record.topic: record.datatype for record in Recording(folder)}
+    said = dict(robot.node.get_topic_names_and_types())
+    for topic, datatype in types.items():
+        if not topic.endswith("/compressed"):
+            assert [datatype] == said[topic], topic
+    record = next(record for record in Recording(folder) if record.topic == "/perception/scene")
+    scene = scene_from_msg(deserialize_message(record.data, SceneObjects))  # as a subscriber of a replayed bag gets it
+    assert scene.objects[0].id == "cup_1" and np.allclose(scene.objects[0].size, [0.04, 0.04, 0.05]) and scene.table.size == (0.9, 1.1)
+    stop = [deserialize_message(record.data, SafetyStatus) for record in Recording(folder) if record.topic == "/safety/status"][-1]
+    assert (stop.stopped, stop.code, stop.reason) == (True, "watchdog", "x")
 
 
 def test_a_killed_recorder_leaves_a_readable_episode(robot, recorder):
@@ -168,3 +196,33 @@ def test_a_full_disk_is_said_and_the_recorder_lives_on(robot, tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.wait(5) == 0, process.stdout.read()
     assert len(read_episode(folder).looks()) > 20, "what was written before can be read"
+
+
+def test_each_task_has_a_recording_and_a_report_of_its_own(robot, tmp_path):
+    written = []
+    robot.node.create_subscription(String, "recorder/record", lambda message: written.append(message.data), EVENTS)
+    words = robot.node.create_publisher(String, "agent/events", EVENTS)
+    with recording(tmp_path / "others", parameter="folder") as (others, process):
+        for number in (1, 2):
+            folder = tmp_path / f"task_{number}"
+            folder.mkdir()
+            begin_record(folder, f"task {number}", "wx250s", "offline", "tools")
+            words.publish(String(data=json.dumps({"event": "task", "episode": str(folder)})))
+            wait_until((folder / "episode.mcap").is_file)
+            robot.wait_for_recorder()
+            robot.say()
+            wait_until(lambda folder=folder: len(read_episode(folder).events) == 2)
+            outcome = {"event": "outcome", "success": False, "code": "node_unavailable", "summary": "Node orchestrator is dead.", "episode": str(folder)}
+            words.publish(String(data=json.dumps(outcome)))
+            wait_until(lambda folder=folder: str(folder) in written)
+            episode = read_episode(folder)
+            assert episode.complete and (episode.result["instruction"], episode.result["error_code"]) == (f"task {number}", "node_unavailable")
+            assert episode.result["wall_s"] > 0.0 and "Node orchestrator is dead." in (folder / "report.html").read_text()
+        late = {"event": "end", "id": "a", "tool": "pick", "duration": 1.0}
+        robot.publishers["events"].publish(String(data=json.dumps(late)))
+        robot.say()  # a call of somebody else
+        wait_until(lambda: list(others.glob("*/episode.mcap")))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 0, process.stdout.read()
+    (other,) = others.glob("*")
+    assert read_episode(other).events[0]["event"] == "start", "what comes late from a task is no new episode"

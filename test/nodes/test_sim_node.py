@@ -31,10 +31,12 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from deskhand.arms.config import load_arm
+from deskhand.arms.description import urdf_text
 from deskhand.nodes import conversions
 from deskhand.nodes.node import call_service, wait_future
 from deskhand.sim.truth import TruthClient
@@ -196,6 +198,23 @@ def test_the_gripper_goes_to_the_position_of_its_finger_joint(bench: Bench) -> N
     assert result.position == pytest.approx(0.02, abs=0.001)
 
 
+def test_who_comes_late_has_the_description_of_the_arm_as_on_a_robot(bench: Bench) -> None:
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    subscription = bench.subscribe(String, "robot_description", latched)
+    text = bench.until(lambda: bench.newest.get("robot_description"), "description").data
+    bench.node.destroy_subscription(subscription)
+    assert text == urdf_text(ARM)
+
+
+def test_camera_info_comes_though_nobody_wants_the_pictures(bench: Bench) -> None:
+    infos: list[CameraInfo] = []
+    subscription = bench.node.create_subscription(CameraInfo, "camera/color/camera_info", infos.append, 10)
+    bench.until(lambda: len(infos) >= 5, "camera_info")
+    bench.node.destroy_subscription(subscription)
+    stamps = [conversions.time_from_msg(info.header.stamp) for info in infos]
+    assert np.all(np.diff(stamps) > 0.05) and infos[0].k[0] > 100 and infos[0].header.frame_id == "camera_color_optical_frame"
+
+
 def test_the_camera_sends_aligned_pictures_of_one_exposure_with_its_pose(bench: Bench) -> None:
     topics = {"camera/color/image_raw": Image, "camera/aligned_depth_to_color/image_raw": Image, "camera/color/camera_info": CameraInfo}
     subscriptions = [bench.subscribe(kind, topic) for topic, kind in topics.items()]
@@ -222,7 +241,7 @@ def test_nothing_on_the_graph_carries_the_truth(bench: Bench) -> None:
     """Every topic, service and parameter of the node is a standard one of a robot, and no name of an object is among them."""
     node = bench.node
     ours = {name for name, _ in node.get_publisher_names_and_types_by_node("sim", "/")}
-    allowed = {"/clock", "/joint_states", "/tf", "/tf_static", "/heartbeat", "/rosout", "/parameter_events"}
+    allowed = {"/clock", "/joint_states", "/tf", "/tf_static", "/robot_description", "/heartbeat", "/diagnostics", "/rosout", "/parameter_events"}
     allowed |= {"/camera/color/image_raw", "/camera/aligned_depth_to_color/image_raw", "/camera/color/camera_info"}
     actions = ("/arm_controller/follow_joint_trajectory/_action/", "/gripper_controller/gripper_cmd/_action/")
     assert {name for name in ours if not name.startswith(actions)} == allowed

@@ -17,6 +17,7 @@ from deskhand.arms.config import ArmConfig, merged
 from deskhand.arms.driver import ArmDriver
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Operator
+from deskhand.yaml_file import read_yaml
 
 READINGS = 20
 PAUSE = 0.05  # [s] between them
@@ -72,7 +73,7 @@ class UnitData:
         if driver:
             data["driver"] = driver
         try:
-            old = yaml.safe_load(path.read_text()) if keep and path.is_file() else {}
+            old = read_yaml(path) if keep and path.is_file() else {}
             if old and old.get("extends") != arm.base:
                 raise DeskhandError("config_error", f"{path} is not a unit of {arm.name}; it extends {old.get('extends')!r}.", hint="Give another file.")
             text = yaml.safe_dump(merged(old or {}, data), sort_keys=False)

@@ -16,6 +16,7 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import IDEAL, ServoReality, load_reality
+from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
 from deskhand.bench.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper
 from deskhand.bench.honesty import Honesty
@@ -23,12 +24,12 @@ from deskhand.bench.person import Person
 from deskhand.bench.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.cameras.base import Camera
 from deskhand.cameras.config import CameraMount
-from deskhand.episode import messages
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.self_filter import joint_map
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
@@ -43,17 +44,20 @@ JOINT_PERIOD = 0.1  # [s] of simulated time between recorded joint states
 
 
 class RecordedArm:
-    """An arm whose joint states also go into the episode, some of them."""
+    """An arm whose joint states, and where its links are by them, also go into the episode, some of them."""
 
-    def __init__(self, arm: Arm, writer: EpisodeWriter) -> None:
-        self._arm, self._writer, self._last = arm, writer, -1.0
+    def __init__(self, arm: Arm, writer: EpisodeWriter, links: LinkTransforms) -> None:
+        self._arm, self._writer, self._links, self._last = arm, writer, links, -1.0
 
     def joint_state(self) -> JointState:
         """See Arm."""
         state = self._arm.joint_state()
         if state.stamp - self._last >= JOINT_PERIOD:
+            if self._last < 0.0:
+                self._writer.transforms(self._links.fixed(), state.stamp, fixed=True)
             self._last = state.stamp
             self._writer.joints(state)
+            self._writer.transforms(self._links.moving(joint_map(state)), state.stamp)
         return state
 
     def follow(self, trajectory: Trajectory) -> Motion:
@@ -119,7 +123,7 @@ def local_robot(
     clock: Clock = SimClock(simulation) if driven is None else driven.time
     wait = simulation.step if driven is None else driven.time.wait
     hand = HandErrors(simulation)
-    arm = RecordedArm(WatchedArm(SimArm(simulation) if driven is None else driven, hand), writer)
+    arm = RecordedArm(WatchedArm(SimArm(simulation) if driven is None else driven, hand), writer, LinkTransforms(simulation.built.robot.urdf))
     gripper = WatchedGripper(SimGripper(simulation) if driven is None else driven.gripper, hand)
     camera = RecordedCamera(SimCamera(simulation, advance=wait), writer)
     seen_by = world.camera
@@ -193,7 +197,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
                 steps = {"instruction": said, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}
                 (folder / f"agent{f'_{number + 1}' if number else ''}.json").write_text(json.dumps(steps, indent=1, default=str))
         status = robot.safety_status()
-        writer.json(messages.SAFETY, {"stopped": status.stopped, "code": status.code, "reason": status.reason}, robot.now())
+        writer.safety(status, robot.now())
         if settle := settle_time(options):
             parts.wait(settle)
         attempt.end = simulation.truth()

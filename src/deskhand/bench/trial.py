@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -15,9 +14,7 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
 from deskhand.bench.hand_errors import HandErrors
 from deskhand.bench.person import Person
-from deskhand.episode.reader import read_episode
-from deskhand.episode.report import write_report
-from deskhand.episode.timeline import calls_from, time_shares
+from deskhand.episode.record import robots_word, write_record
 from deskhand.errors import DeskhandError
 from deskhand.memory.recorder import MEMORY_FILE
 from deskhand.perception.picture import save_picture
@@ -29,7 +26,6 @@ from deskhand.tasks import load_task
 from deskhand.tasks.base import Word
 from deskhand.tasks.freeform import final_objects
 
-RESULT = "result.json"
 MODES = ("tools", "code", "direct")
 SIMULATIONS = ("mujoco", "gazebo")
 
@@ -237,31 +233,30 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
 
 def _record(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, attempt: Attempt) -> dict[str, Any]:
     """Judge, and write ``result.json`` and ``report.html``."""
-    result = judge(options, world, instruction, attempt)
-    result["episode"] = str(folder)
-    try:
-        episode = read_episode(folder)
-        result["phases"] = time_shares(calls_from(episode.events), attempt.wall)
-    except DeskhandError:  # nothing was recorded: the robot did not come up
-        result["phases"] = time_shares((), attempt.wall)
-        (folder / RESULT).write_text(json.dumps(result, indent=1))
-        return result
-    (folder / RESULT).write_text(json.dumps(result, indent=1))
-    result["report"] = str(write_report(folder))
-    return result
+    return write_record(folder, judge(options, world, instruction, attempt))
 
 
 def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: Attempt) -> dict[str, Any]:
     """The result as JSON can say it; the scorer decides on success where there is one and it could see the end."""
     start, end = attempt.start, attempt.end
+    told = robots_word(
+        instruction=instruction,
+        arm=options.arm,
+        brain=options.brain,
+        mode=options.mode,
+        success=attempt.success,
+        code=attempt.code,
+        summary=attempt.summary,
+        message=attempt.message,
+        tool_calls=attempt.tool_calls,
+        errors=attempt.errors,
+        wall=attempt.wall,
+    )
     result: dict[str, Any] = {
+        **told,
         "task": "" if options.scene else options.task,
         "scene": str(options.scene) if options.scene else "",
         "seed": None if options.scene else options.seed,
-        "instruction": instruction,
-        "arm": options.arm,
-        "brain": options.brain,
-        "mode": options.mode,
         "local": options.local,
         "fault": options.fault,
         "driver": options.driver,
@@ -272,16 +267,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "skill_calls": attempt.skill_calls,
         "false_claims": list(attempt.false_claims),
         "false_done": False,
-        "success": attempt.success,
-        "agent_success": attempt.success,
-        "score": None,
-        "wall_s": round(attempt.wall, 3),
         "sim_s": round(end.time - start.time, 3) if start and end else None,
-        "tool_calls": attempt.tool_calls,
-        "errors": list(attempt.errors),
-        "error_code": attempt.code,
-        "error_message": attempt.message,
-        "summary": attempt.summary,
         "questions": list(attempt.questions),
         "group": "",
         "objects": [],

@@ -14,6 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, look_at, pose_from_xyz_quaternion, quaternion_from_matrix
 from deskhand.resources import resource_path
 from deskhand.types import CameraIntrinsics
+from deskhand.yaml_file import read_yaml
 
 _FIELDS = {"parent", "child", "xyz", "look_at", "quaternion", "intrinsics", "landmarks", "calibration"}
 _INTRINSICS = {"width", "height", "fx", "fy", "cx", "cy"}
@@ -60,7 +61,7 @@ def load_camera(name_or_file: str, arm: str = "") -> CameraMount:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
         raise DeskhandError("config_error", f"there is no camera {name_or_file!r} ({path}); known: {known}.")
     try:
-        return _mount(yaml.safe_load(path.read_text()))
+        return _mount(read_yaml(path))
     except (yaml.YAMLError, KeyError, TypeError, ValueError, DeskhandError) as error:
         raise DeskhandError("config_error", f"{path} is not a valid camera file: {error!r}.") from error
 

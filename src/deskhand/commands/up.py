@@ -19,8 +19,10 @@ from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
     from deskhand.bringup import NodeSpec, StackOptions
+    from deskhand.terminal import Dialogue
 
 READY_TIMEOUT = 90.0  # [s]
+AFTER_DEATH = 1.5  # [s] that the other nodes go on when one has ended
 COLORS = ("cyan", "magenta", "yellow", "green", "blue", "bright_cyan", "bright_magenta", "bright_yellow", "bright_green", "bright_blue")
 
 
@@ -77,9 +79,13 @@ def up(
 
     At a terminal, what you type is an instruction; while a task runs, it is the answer to its question, a correction, or "stop".
 
-    A node that ends is reported with its last lines, and everything is stopped. The exit code is 0 after Ctrl-C, 1 when a node ended.
+    Every task leaves a folder in ./episodes, as a demo does: recording, report.html, result.json, audit log.
+
+    A node that ends is reported with its last lines, and everything is stopped: the task that runs ends with a result that names the node.
+
+    The exit code is 0 after Ctrl-C, 1 when a node ended.
     """
-    from deskhand.bringup import StackOptions, robot_nodes
+    from deskhand.bringup import EPISODES, StackOptions, robot_nodes
 
     parameter_files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(
@@ -109,7 +115,7 @@ def up(
     else:
         nodes = _sim(options, task, seed, scene)
     hint = f"operator page: {page_url(options.view_port)}" if view else ""
-    run(nodes, log, hint, namespace)
+    run(nodes, log, hint, namespace, Path(EPISODES))
 
 
 def page_port(port: int) -> int:
@@ -153,8 +159,10 @@ def _gazebo(options: StackOptions, task: str, seed: int, scene: Path | None, log
     return gazebo_nodes(replace(options, arm=world.arm), write_gazebo(world, log / "gazebo", options.namespace), gui=gui)
 
 
-def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -> None:
+def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "", episodes: Path | None = None) -> None:
     """Supervise ``nodes`` until Ctrl-C or SIGTERM; ``hint`` is printed once all are ready. What is typed is an instruction, or told to the task that runs.
+
+    Reports in ``episodes`` that the nodes could not write any more are written in the end.
 
     Raises:
         DeskhandError: ``node_unavailable`` when a node ended, ``timeout`` when one is not ready in time.
@@ -162,6 +170,7 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
     from rich.console import Console
     from rich.text import Text
 
+    from deskhand.episode.record import complete_records
     from deskhand.supervisor import Supervisor
     from deskhand.terminal import Dialogue, typed_lines
 
@@ -175,7 +184,7 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
     lines = typed_lines()
     dialogue = Dialogue(lines, lambda text: show("you", text), namespace) if lines else None
     supervisor = Supervisor(nodes, log_folder=log, echo=show)
-    started = time.monotonic()
+    started, began = time.monotonic(), time.time()
     console.print(f"starting {', '.join(colors)}; logs in {log}", markup=False)
     with _until_interrupted():
         try:
@@ -189,6 +198,9 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
             while not (deaths := supervisor.wait_death(0.1 if dialogue else 0.5)):
                 if dialogue:
                     dialogue.poll()
+            for death in deaths:
+                show(death.name, f"{death.cause}; stopping all")
+            _after_death(dialogue)
             raise DeskhandError("node_unavailable", "\n".join(map(str, deaths)))
         finally:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -196,7 +208,18 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "") -
             if dialogue:
                 dialogue.close()
             supervisor.stop()
+            for folder in complete_records(episodes, began) if episodes is not None else ():
+                console.print(f"report written: {folder}", markup=False)
             console.print("stopped")
+
+
+def _after_death(dialogue: Dialogue | None) -> None:
+    """The other nodes go on for a moment: to stop the arm, to end the task with a result, to write the record."""
+    end = time.monotonic() + AFTER_DEATH
+    while (left := end - time.monotonic()) > 0:
+        if dialogue:
+            dialogue.poll()
+        time.sleep(min(left, 0.05))
 
 
 @contextmanager

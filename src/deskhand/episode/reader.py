@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.episode import messages
+from deskhand.episode.plain import message_to_json
 from deskhand.episode.writer import FILE
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, identity, make_transform, matrix_from_quaternion
@@ -53,8 +54,8 @@ class Episode:
         return [(stamp, message) for name, stamp, message in self.messages if name == topic]
 
     def json(self, topic: str) -> list[tuple[float, dict[str, Any]]]:
-        """(time [s], data) of a topic that carries JSON."""
-        return [(stamp, json.loads(message.data)) for stamp, message in self.on(topic)]
+        """(time [s], data) of a topic that carries JSON, or scenes or safety states, which are made the same plain data."""
+        return [(stamp, message_to_json(message)) for stamp, message in self.on(topic)]
 
     @property
     def events(self) -> list[dict[str, Any]]:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from deskhand.arms.frames import LinkTransform
 from deskhand.episode import messages
-from deskhand.geometry import Array, quaternion_from_matrix
+from deskhand.episode.plain import header, scene_to_ros, transform_to_ros
+from deskhand.geometry import Array
 from deskhand.recording.mcap_file import McapFile
 from deskhand.recording.pictures import to_jpeg
-from deskhand.types import CameraIntrinsics, Image, JointState, Scene, SceneObject
+from deskhand.recording.qos import USUAL
+from deskhand.types import CameraIntrinsics, Image, JointState, SafetyStatus, Scene
 
 FILE = "episode.mcap"
-
-
-def stamp_to_msg(seconds: float) -> dict[str, int]:
-    """builtin_interfaces/Time of a time [s]."""
-    nanoseconds = round(seconds * 1e9)
-    return {"sec": nanoseconds // 1_000_000_000, "nanosec": nanoseconds % 1_000_000_000}
 
 
 class EpisodeWriter:
@@ -61,7 +58,7 @@ class EpisodeWriter:
 
     def write(self, topic: str, datatype: str, message: Any, stamp: float) -> None:
         """One message of a type in messages.DEFINITIONS, as nested dictionaries or a ROS message; nothing once closed."""
-        self._file.write(topic, datatype, messages.DEFINITIONS[datatype], message, stamp)
+        self._file.write(topic, datatype, messages.DEFINITIONS[datatype], message, stamp, (messages.QOS.get(topic, USUAL),))
 
     def json(self, topic: str, data: Mapping[str, Any], stamp: float) -> None:
         """JSON in a std_msgs/String."""
@@ -81,17 +78,28 @@ class EpisodeWriter:
 
     def scene(self, scene: Scene) -> None:
         """What one look gave, without the points."""
-        self.json(messages.SCENE, scene_to_json(scene), scene.stamp)
+        self.write(messages.SCENE, messages.SCENE_OBJECTS, scene_to_ros(scene), scene.stamp)
+
+    def safety(self, status: SafetyStatus, stamp: float) -> None:
+        """Whether the robot is stopped, and why."""
+        message = {"header": header(stamp, ""), "stopped": status.stopped, "code": status.code, "reason": status.reason}
+        self.write(messages.SAFETY, messages.SAFETY_STATUS, message, stamp)
+
+    def transforms(self, links: Iterable[LinkTransform], stamp: float, fixed: bool = False) -> None:
+        """Where links are on their parents; ``fixed``: for good."""
+        items = [transform_to_ros(link.parent, link.child, link.pose, stamp) for link in links]
+        if items:
+            self.write(messages.TF_STATIC if fixed else messages.TF_MOVING, messages.TF, {"transforms": items}, stamp)
 
     def picture(self, image: Image, stamp: float, frame_id: str = "camera_color_optical_frame", topic: str = messages.ANNOTATED) -> None:
         """(H, W, 3) RGB, stored as JPEG."""
-        message = {"header": _header(stamp, frame_id), "format": "jpeg", "data": to_jpeg(image)}
+        message = {"header": header(stamp, frame_id), "format": "jpeg", "data": to_jpeg(image)}
         self.write(topic, messages.COMPRESSED_IMAGE, message, stamp)
 
     def joints(self, state: JointState) -> None:
         """Measured joints."""
         message = {
-            "header": _header(state.stamp, ""),
+            "header": header(state.stamp, ""),
             "name": list(state.names),
             "position": np.asarray(state.positions, float).tolist(),
             "velocity": np.asarray(state.velocities, float).tolist(),
@@ -102,17 +110,13 @@ class EpisodeWriter:
     def camera(self, intrinsics: CameraIntrinsics, world_T_camera: Array, stamp: float) -> None:
         """Where a fixed camera is and what it sees; once."""
         self.camera_info(intrinsics, stamp)
-        x, y, z, w = map(float, quaternion_from_matrix(world_T_camera[:3, :3]))
-        translation = dict(zip("xyz", map(float, world_T_camera[:3, 3]), strict=True))
-        transform = {"translation": translation, "rotation": {"x": x, "y": y, "z": z, "w": w}}
-        stamped = {"header": _header(stamp, "world"), "child_frame_id": intrinsics.frame_id, "transform": transform}
-        self.write(messages.TF_STATIC, messages.TF, {"transforms": [stamped]}, stamp)
+        self.transforms([LinkTransform("world", intrinsics.frame_id, world_T_camera)], stamp, fixed=True)
 
     def camera_info(self, intrinsics: CameraIntrinsics, stamp: float) -> None:
         """What the camera sees, as a sensor_msgs/CameraInfo."""
         k = intrinsics
         info = {
-            "header": _header(stamp, k.frame_id),
+            "header": header(stamp, k.frame_id),
             "height": k.height,
             "width": k.width,
             "distortion_model": "plumb_bob",
@@ -125,41 +129,6 @@ class EpisodeWriter:
             "roi": {"x_offset": 0, "y_offset": 0, "height": 0, "width": 0, "do_rectify": False},
         }
         self.write(messages.CAMERA, messages.CAMERA_INFO, info, stamp)
-
-
-def scene_to_json(scene: Scene) -> dict[str, Any]:
-    """The objects of a scene without their points."""
-    table = {**_pose_to_json(scene.table.pose), "size": [round(float(value), 4) for value in scene.table.size]}
-    return {"stamp": scene.stamp, "objects": [_object_to_json(item) for item in scene.objects], "table": table}
-
-
-def _pose_to_json(pose: Array) -> dict[str, list[float]]:
-    return {
-        "position": [round(float(value), 4) for value in pose[:3, 3]],
-        "orientation": [round(float(value), 4) for value in quaternion_from_matrix(pose[:3, :3])],
-    }
-
-
-def _object_to_json(item: SceneObject) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "label": item.label,
-        "label_source": item.label_source,
-        "color": item.color,
-        "shape": item.shape,
-        "size": [round(float(value), 4) for value in item.size],
-        **_pose_to_json(item.pose),
-        "confidence": round(float(item.confidence), 3),
-        "is_container": item.is_container,
-        "wall": round(float(item.wall), 4),
-        "support": item.support,
-        "relation": item.relation,
-        "box2d": [int(value) for value in item.box2d],
-    }
-
-
-def _header(stamp: float, frame_id: str) -> dict[str, Any]:
-    return {"stamp": stamp_to_msg(stamp), "frame_id": frame_id}
 
 
 def _plain(value: Any) -> Any:

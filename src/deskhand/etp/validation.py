@@ -125,6 +125,15 @@ def parse_arguments(text: str, tool: str = "") -> dict[str, Any]:
     return value
 
 
+def sendable(text: str) -> bool:
+    """Whether a text can be written as UTF-8: JSON may escape halves of characters that are none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def shown(value: Any, length: int = 60) -> str:
     """``value`` for a message, shortened."""
     text = repr(value) if not isinstance(value, str | int | float | bool | type(None) | list | dict) else _json(value)
@@ -135,7 +144,8 @@ def _json(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INTEGER:
         return "a huge integer"
     try:
-        return json.dumps(value, ensure_ascii=False, default=repr)
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+        return text if sendable(text) else json.dumps(value, default=repr)
     except (TypeError, ValueError, RecursionError):
         return f"a {type(value).__name__}"
 
@@ -152,6 +162,8 @@ def unreadable(value: Any) -> Problem | None:
         if count > MAX_VALUES:
             return Problem(_short(path), "a large value", "holds too many values", f"at most {MAX_VALUES} in all")
         if isinstance(item, str):
+            if not sendable(item):
+                return Problem(_short(path), "text with half of a character", "holds a lone surrogate, which is no character", "Unicode text")
             text += len(item)
             if text > MAX_TEXT:
                 return Problem(_short(path), f"{text} characters", "is too long", f"at most {MAX_TEXT} characters in all")
@@ -167,6 +179,8 @@ def unreadable(value: Any) -> Problem | None:
             wrong = next((key for key in item if not isinstance(key, str)), None)
             if wrong is not None:
                 return Problem(path, shown(wrong), f"the key {shown(wrong)} is not text", "text as keys")
+            if not all(map(sendable, item)):
+                return Problem(path, "a key with half of a character", "holds a lone surrogate, which is no character", "Unicode text as keys")
             long = next((key for key in item if len(key) > MAX_KEY), None)
             if long is not None:
                 return Problem(_join(path, long), f"{len(long)} characters", "the name of the field is too long", f"at most {MAX_KEY} characters")

@@ -8,13 +8,16 @@ from typing import Any
 
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.etp.validation import sendable
 
 _OWN = 504  # tool_failed: what a tool's own code is told as, where only codes of the server fit
 
 
 def result_to_text(result: ToolResult) -> str:
     """``{"ok", "code", "message", "data", "retry", "hint", "duration", "details"}``."""
-    return json.dumps({"ok": result.ok, **asdict(result)}, ensure_ascii=False, allow_nan=False)
+    body = {"ok": result.ok, **asdict(result)}
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+    return text if sendable(text) else json.dumps(body, allow_nan=False)
 
 
 def result_from_text(text: str) -> ToolResult:

@@ -18,6 +18,7 @@ from deskhand.resources import resource_path
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
 from deskhand.safety.settings import parse_safety
+from deskhand.yaml_file import read_yaml
 
 SIDES = {"front": (0, 1), "back": (0, -1), "left": (1, 1), "right": (1, -1)}
 """Axis of the base's frame and way along it, by what the question names."""
@@ -33,7 +34,7 @@ def run(day: Day) -> Mapping[str, Any]:
         DeskhandError: ``invalid_input`` for what cannot be, ``envelope_violated`` when the arm's resting pose is not free.
     """
     arm = load_arm(day.unit)
-    data: dict[str, Any] = yaml.safe_load(resource_path("config/safety.yaml").read_text())
+    data: dict[str, Any] = read_yaml(resource_path("config/safety.yaml"))
     day.operator.say(
         "    Measure from the middle of the arm's base, along the desk, seen from behind the arm. What is beyond is out of bounds for it: give the desk's\n"
         "    edge, or less where somebody sits. A wrist may stick out a little behind the base: give 25 cm to the back at least."

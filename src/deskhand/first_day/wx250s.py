@@ -26,6 +26,7 @@ from deskhand.first_day.dry_run import arm_driver
 from deskhand.first_day.workplace import port_of
 from deskhand.first_day.wx250s_servos import Change, changes, numbers, unevenness
 from deskhand.geometry import Array
+from deskhand.yaml_file import read_yaml
 
 U2D2 = (0x0403, 0x6014)
 LATENCY = 2  # [ms] of the adapter's own waiting, more of which makes every reading late
@@ -74,11 +75,11 @@ def keep(day: Day, changed: Mapping[str, Any]) -> None:
 
     file = day.arm_file
     try:
-        old = yaml.safe_load(file.read_text()) if file.is_file() else {"extends": day.arm}
+        old = read_yaml(file) if file.is_file() else {"extends": day.arm}
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"# One {day.arm}, by deskhand first-day. Give this file as --arm.\n" + yaml.safe_dump(laid(old, changed), sort_keys=False))
-    except OSError as error:
-        raise DeskhandError("config_error", f"{file} cannot be written: {error}.") from error
+    except (OSError, yaml.YAMLError) as error:
+        raise DeskhandError("config_error", f"{file} cannot be read and written: {error}.") from error
 
 
 # ------------------------------------------------------------ port

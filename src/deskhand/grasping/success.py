@@ -13,6 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.features import NAMES
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 CONFIG = "config/grasping.yaml"
 
@@ -38,7 +39,7 @@ def load_success_model(file: str | Path | None = None) -> SuccessModel:
     """
     path = Path(file) if file else resource_path(CONFIG)
     try:
-        data = yaml.safe_load(path.read_text())["success"]
+        data = read_yaml(path)["success"]
         weights = {name: float(value) for name, value in data["weights"].items()}
         bias = float(data["bias"])
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:

@@ -10,6 +10,7 @@ import yaml
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 FILES = ("kinematics", "joint_limits", "ompl_planning", "moveit_controllers", "moveit_cpp")
 
@@ -35,7 +36,7 @@ def moveit_parameters(model: RobotModel) -> dict[str, Any]:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(path.read_text())
+        data = read_yaml(path)
     except (OSError, yaml.YAMLError) as error:
         raise DeskhandError(
             "config_error", f"{path} cannot be read: {error}.", hint="Each arm that MoveIt plans for needs a folder in config/moveit."

@@ -31,8 +31,8 @@ class ActionServer(rclpy.action.ActionServer):  # type: ignore[misc]
         self._threads = ThreadPoolExecutor(goals, thread_name_prefix=f"{node.get_name()} goal")
         super().__init__(node, *args, **{**MANY, "result_timeout": KEPT, **kwargs})
         complain = lambda text: node.get_logger().error(text)  # noqa: E731
-        self.register_goal_callback(refused(self._goal_callback, GoalResponse.REJECT, complain, self._action_name))
-        self.register_cancel_callback(refused(self._cancel_callback, CancelResponse.REJECT, complain, self._action_name))
+        self.register_goal_callback(refused(self._goal_callback, GoalResponse.REJECT, complain, str(args[1])))
+        self.register_cancel_callback(refused(self._cancel_callback, CancelResponse.REJECT, complain, str(args[1])))
 
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Callable[[ServerGoalHandle], Any] | None) -> None:
         """See rclpy."""

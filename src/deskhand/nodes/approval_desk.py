@@ -18,6 +18,7 @@ from std_srvs.srv import Trigger
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import Approval, PendingApprovals, Request
 from deskhand.nodes.node import EVENTS, DeskhandNode
+from deskhand.nodes.task_audit import TaskAudit
 from deskhand_interfaces.msg import SafetyStatus
 
 Write = Callable[[str, dict[str, Any]], Any]
@@ -107,8 +108,9 @@ class ApprovalDesk:
         return response
 
 
-def listen_for_audit(node: DeskhandNode, write: Write) -> None:
+def listen_for_audit(node: DeskhandNode, audit: TaskAudit) -> None:
     """Instructions and their outcomes, stops and resets, pauses go into the audit log: whoever gave them, by whatever way."""
+    write = audit.write
     last: dict[str, Any] = {}
 
     def note(event: str, data: dict[str, Any]) -> None:
@@ -118,7 +120,12 @@ def listen_for_audit(node: DeskhandNode, write: Write) -> None:
 
     def on_words(message: String) -> None:
         data = json.loads(message.data)
-        write(str(data.pop("event")), data)
+        event = str(data.pop("event"))
+        if event == "task":
+            audit.begin(str(data.get("episode", "")))
+        write(event, data)
+        if event == "outcome":
+            audit.end(str(data.get("episode", "")))
 
     def on_safety(status: SafetyStatus) -> None:
         note("safety", {"stopped": status.stopped, "code": status.code, "reason": status.reason})

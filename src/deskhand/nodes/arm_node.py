@@ -10,8 +10,6 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
@@ -23,10 +21,10 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 
-DIAGNOSTICS_PERIOD = 1.0  # [s] wall clock
 SLOWED = 0.95  # of the speed: less is worth a warning
 
 
@@ -62,10 +60,8 @@ class ArmNode(DeskhandNode):
         bus = make_bus(arm.driver, parameters.driver, parameters.port, parameters.baud, self._time)
         self.driver = ArmDriver(RobotModel.load(arm), bus, self._time, on_round=self._publish)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=5))
         self._actions = ArmActions(self, self.driver, arm.gripper.lever)
         self.create_service(SetBool, "arm/torque", self._set_torque, callback_group=self.reentrant)
-        self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
         self._last_fault = ""
         self._closing = threading.Event()
         self._starter = threading.Thread(target=self._start, name="arm start", daemon=True)
@@ -101,7 +97,8 @@ class ArmNode(DeskhandNode):
             response.success, response.message = False, str(error)
         return response
 
-    def _diagnose(self) -> None:
+    def health(self) -> Health:
+        """See base."""
         status = self.driver.status()
         problem = status.fault if status.connected else "the arm is not connected"
         if problem != self._last_fault:
@@ -109,13 +106,9 @@ class ArmNode(DeskhandNode):
             if problem:
                 self.get_logger().error(problem)
         blind = f"{', '.join(status.open_loop)} answers nothing: its position is what it was told" if status.open_loop else ""
-        level = DiagnosticStatus.ERROR if problem else DiagnosticStatus.WARN if status.scale < SLOWED or blind else DiagnosticStatus.OK
+        level = "error" if problem else "warning" if status.scale < SLOWED or blind else "ok"
         slowed = f"slowed down: {status.scale:.0%} of the speed" if status.scale < SLOWED else ""
-        said = problem or "; ".join(filter(None, (blind, slowed))) or "ok"
-        values = [KeyValue(key=key, value=value) for key, value in _values(status).items()]
-        message = DiagnosticArray(status=[DiagnosticStatus(level=level, name="arm", message=said, hardware_id=self.driver.arm.name, values=values)])
-        message.header.stamp = conversions.time_to_msg(self.seconds())
-        self._diagnostics.publish(message)
+        return Health(level, problem or "; ".join(filter(None, (blind, slowed))), _values(status), self.driver.arm.name)
 
 
 def _values(status: DriverStatus) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Publishes a camera: colour, aligned depth and camera_info at the camera's rate; what became of its frames on ``/diagnostics``.
+"""Publishes a camera: camera_info with every exposure, colour and aligned depth while somebody listens; what became of its frames on ``/diagnostics``.
 
 Colour is rgb8, depth 16UC1 in millimetres where the camera counts so, else 32FC1 in metres (REP 118); the frame is the optical one: x right, y down,
 z forward (REP 103).
@@ -12,8 +12,6 @@ import time
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image
 from tf2_msgs.msg import TFMessage
@@ -24,13 +22,14 @@ from deskhand.cameras.drivers import make_driver
 from deskhand.cameras.rectify import Rectifier
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.frames import COLOR, DEPTH, INFO
+from deskhand.types import CameraIntrinsics
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
-DIAGNOSTICS_PERIOD = 1.0  # [s]
 SILENT = 2.0  # [s] without a picture: the camera is taken to be gone
 RETRY = 1.0  # [s] between attempts to get it back
 
@@ -60,18 +59,17 @@ class CameraNode(DeskhandNode):
         mount = load_camera(self.parameters.mount) if self.parameters.mount else None
         settings = replace(settings, frame_id=mount.child) if mount is not None else settings
         self._driver = driver or make_driver(self.parameters.driver, settings, self.parameters.file)
-        self.health = CameraHealth()
+        self.frames = CameraHealth()
         self._own = Rectifier(mount.intrinsics, mount.distortion) if mount is not None and mount.intrinsics is not None else None
+        self._intrinsics: CameraIntrinsics | None = None  # of the newest picture that was made
         self._color, self._depth = (self.create_publisher(Image, topic, PICTURES) for topic in (COLOR, DEPTH))
         self._info = self.create_publisher(CameraInfo, INFO, PICTURES)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))
         if mount is not None:
             self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
             self._static.publish(TFMessage(transforms=[conversions.transform_to_msg(mount.parent, mount.child, mount.pose, 0.0)]))
         self._stop = threading.Event()
         self._reader = threading.Thread(target=self._run, name="camera", daemon=True)
         self._told = (time.monotonic(), 0)
-        self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
 
     def start(self) -> None:
         """Open the camera and let it stream; one that is not there yet is waited for.
@@ -100,25 +98,26 @@ class CameraNode(DeskhandNode):
                 self._take(self._driver.read(SILENT))
             except DeskhandError as error:
                 if error.code == "cancelled":
-                    self.health.lost(str(error))
+                    self.frames.lost(str(error))
                     self.get_logger().info(str(error))
                     return
                 self._lost(error)
                 self._recover()
 
     def _take(self, taken: Exposure) -> None:
-        if self.health.takes(taken, time.time()):
+        if self.frames.takes(taken, time.time()):
             self._publish(taken)
 
     def _publish(self, taken: Exposure) -> None:
-        """To those who listen: a picture for nobody is not even aligned."""
-        color, depth = self._color.get_subscription_count(), self._depth.get_subscription_count()
-        if not color and not depth and not self._info.get_subscription_count():
+        """camera_info with every exposure; pictures to those who listen: one for nobody is not even aligned, but for the first, which tells the intrinsics."""
+        color, depth, stamp = self._color.get_subscription_count(), self._depth.get_subscription_count(), taken.stamp
+        if not color and not depth and self._intrinsics is not None:
+            self._info.publish(conversions.camera_info_to_msg(self._intrinsics, stamp))
             return
         image = taken.image()
         if self._own is not None:
             image = self._own.apply(image)
-        k, stamp = image.intrinsics, taken.stamp
+        self._intrinsics = k = image.intrinsics
         self._info.publish(conversions.camera_info_to_msg(k, stamp))
         if color:
             self._color.publish(conversions.image_to_msg(image.color, stamp, k.frame_id))
@@ -127,9 +126,9 @@ class CameraNode(DeskhandNode):
             self._depth.publish(conversions.image_to_msg(image.depth if in_millimetres else image.metres(), stamp, k.frame_id))
 
     def _lost(self, error: DeskhandError) -> None:
-        if not self.health.error:
+        if not self.frames.error:
             self.get_logger().error(f"the camera is silent: {error}")
-        self.health.lost(str(error))
+        self.frames.lost(str(error))
 
     def _recover(self) -> None:
         while not self._stop.wait(RETRY):
@@ -138,23 +137,20 @@ class CameraNode(DeskhandNode):
             except DeskhandError as error:
                 self._lost(error)
                 continue
-            self.health.back()
+            self.frames.back()
+            self._intrinsics = None  # it may be another one
             self.get_logger().info("the camera streams again")
             return
 
-    def _diagnose(self) -> None:
-        health, now = self.health, time.monotonic()
+    def health(self) -> Health:
+        """See base."""
+        health, now = self.frames, time.monotonic()
         before, published = self._told
         rate, self._told = (health.published - published) / (now - before), (now, health.published)
         slow = rate < 0.7 * self.parameters.rate and health.published > 0
-        level = DiagnosticStatus.ERROR if health.error else DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
-        status = DiagnosticStatus(level=level, name=f"{self.get_name()}: frames", hardware_id=self.parameters.serial or self.parameters.driver)
-        status.message = health.error or f"{rate:.1f} Hz of {self.parameters.rate}"
+        level = "error" if health.error else "warning" if slow else "ok"
         counts = {"rate": f"{rate:.2f}", "published": health.published, "dropped": health.dropped, "stale": health.stale, "reconnects": health.reconnects}
-        status.values = [KeyValue(key=name, value=str(value)) for name, value in counts.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        return Health(level, health.error or f"{rate:.1f} Hz of {self.parameters.rate}", counts, self.parameters.serial or self.parameters.driver)
 
 
 def main() -> int:

@@ -1,13 +1,14 @@
 """The one place where messages are made and read: ``x_to_msg`` and ``x_from_msg`` for the data of types.py.
 
-Every pose is in frame ``world``. Readers of requests check what they read and raise ``invalid_input``, so that a NaN or a
-quaternion of the wrong length ends here.
+Every pose that is written is in frame ``world``; readers take a ``Placed`` for those that come in others. Readers of requests check what they read and
+raise ``invalid_input``, so that a NaN or a quaternion of the wrong length ends here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from deskhand import types
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, pose_from_xyz_quaternion, quaternion_from_matrix
+from deskhand.geometry import Array, pose_from_xyz_quaternion, quaternion_from_matrix, transform_points
 from deskhand.motion.plans import summary
 from deskhand_interfaces import msg as dm
 from deskhand_interfaces.srv import PlanMotion, UpdateScene
@@ -30,6 +31,17 @@ WORLD = "world"
 _PRIMITIVES = {"box": SolidPrimitive.BOX, "sphere": SolidPrimitive.SPHERE, "cylinder": SolidPrimitive.CYLINDER}
 _KINDS = {number: kind for kind, number in _PRIMITIVES.items()}
 _DEFAULTS = types.PlanOptions()
+
+
+Placed = Callable[[Header], Array]
+"""world_T_frame (4, 4) of a message's header; nodes/frames.py asks tf."""
+
+
+def only_world(header: Header) -> Array:
+    """A Placed that knows ``world`` alone (empty stands for it). Raises ``invalid_input`` for any other frame."""
+    if header.frame_id not in ("", WORLD):
+        raise DeskhandError("invalid_input", f"poses must be in frame {WORLD!r}, got {header.frame_id!r}.", hint="Transform the pose before the call.")
+    return np.eye(4)
 
 
 # ---------------------------------------------------------------- time, geometry
@@ -77,12 +89,10 @@ def pose_stamped_to_msg(pose: Array, stamp: float = 0.0, frame_id: str = WORLD) 
     return PoseStamped(header=header(stamp, frame_id), pose=pose_to_msg(pose))
 
 
-def pose_stamped_from_msg(message: PoseStamped) -> Array:
-    """PoseStamped -> (4, 4) in ``world``. Raises ``invalid_input`` for any other frame (empty stands for world)."""
-    frame = message.header.frame_id
-    if frame not in ("", WORLD):
-        raise DeskhandError("invalid_input", f"poses must be in frame {WORLD!r}, got {frame!r}.", hint="Transform the pose before the call.")
-    return pose_from_msg(message.pose)
+def pose_stamped_from_msg(message: PoseStamped, placed: Placed = only_world) -> Array:
+    """PoseStamped -> (4, 4) in ``world``. Raises ``invalid_input`` for a bad pose, and what ``placed`` raises for its frame."""
+    pose = pose_from_msg(message.pose)
+    return np.asarray(placed(message.header) @ pose)
 
 
 def transform_to_msg(parent: str, child: str, pose: Array, stamp: float) -> TransformStamped:
@@ -304,12 +314,20 @@ def scene_to_msg(scene: types.Scene) -> dm.SceneObjects:
     )
 
 
-def scene_from_msg(message: dm.SceneObjects) -> types.Scene:
-    """Message -> Scene."""
+def scene_from_msg(message: dm.SceneObjects, placed: Placed = only_world) -> types.Scene:
+    """Message -> Scene; poses and points of all its parts are in the frame of the message's own header."""
     width, depth = map(float, message.table_size)
     table = types.Table(pose_from_msg(message.table_pose), (width, depth))
     objects = tuple(scene_object_from_msg(item) for item in message.objects)
-    return types.Scene(objects, table, time_from_msg(message.header.stamp), cloud_from_msg(message.cloud))
+    scene = types.Scene(objects, table, time_from_msg(message.header.stamp), cloud_from_msg(message.cloud))
+    return scene if message.header.frame_id in ("", WORLD) else _moved(scene, placed(message.header))
+
+
+def _moved(scene: types.Scene, world_T_frame: Array) -> types.Scene:
+    """The scene, said in another frame, in ``world``."""
+    objects = tuple(replace(o, pose=world_T_frame @ o.pose, points=transform_points(world_T_frame, o.points).astype(np.float32)) for o in scene.objects)
+    cloud = transform_points(world_T_frame, scene.cloud).astype(np.float32)
+    return replace(scene, objects=objects, table=replace(scene.table, pose=world_T_frame @ scene.table.pose), cloud=cloud)
 
 
 def grasp_to_msg(grasp: types.Grasp) -> dm.Grasp:
@@ -390,9 +408,9 @@ def motion_goal_to_msg(goal: types.MotionGoal, options: types.PlanOptions | None
     return PlanMotion.Request(joints=joints_to_msg(goal.joints), named=goal.named, poses=poses, options=plan_options_to_msg(options))
 
 
-def motion_goal_from_msg(message: PlanMotion.Request) -> types.MotionGoal:
+def motion_goal_from_msg(message: PlanMotion.Request, placed: Placed = only_world) -> types.MotionGoal:
     """Request of motion/plan_motion -> MotionGoal."""
-    return types.MotionGoal(joints_from_msg(message.joints), message.named, tuple(pose_stamped_from_msg(pose) for pose in message.poses))
+    return types.MotionGoal(joints_from_msg(message.joints), message.named, tuple(pose_stamped_from_msg(pose, placed) for pose in message.poses))
 
 
 def plan_to_msg(plan: types.Plan, response: Any) -> Any:
@@ -477,10 +495,8 @@ def collision_object_to_msg(item: types.CollisionObject) -> dm.CollisionObject:
     return message
 
 
-def collision_object_from_msg(message: dm.CollisionObject) -> types.CollisionObject:
-    """Message -> CollisionObject."""
-    if message.header.frame_id not in ("", WORLD):
-        raise DeskhandError("invalid_input", f"obstacle {message.id!r} must be in frame {WORLD!r}, got {message.header.frame_id!r}.")
+def collision_object_from_msg(message: dm.CollisionObject, placed: Placed = only_world) -> types.CollisionObject:
+    """Message -> CollisionObject. Raises ``invalid_input`` for what is none, and what ``placed`` raises for its frame."""
     if len(message.primitives) != len(message.primitive_poses) or len(message.meshes) != len(message.mesh_poses):
         raise DeskhandError("invalid_input", f"obstacle {message.id!r} must have one pose for each of its shapes.")
     shapes = []
@@ -497,7 +513,8 @@ def collision_object_from_msg(message: dm.CollisionObject) -> types.CollisionObj
     if message.points:
         points = np.array([[p.x, p.y, p.z] for p in message.points])
         shapes.append(types.Shape("points", (message.voxel_size,), vertices=points))
-    return types.CollisionObject(message.id, tuple(shapes), pose_from_msg(message.pose))
+    pose = pose_from_msg(message.pose)
+    return types.CollisionObject(message.id, tuple(shapes), np.asarray(placed(message.header) @ pose))
 
 
 def scene_update_to_msg(update: types.SceneUpdate) -> UpdateScene.Request:
@@ -513,9 +530,9 @@ def scene_update_to_msg(update: types.SceneUpdate) -> UpdateScene.Request:
     )
 
 
-def scene_update_from_msg(message: UpdateScene.Request) -> types.SceneUpdate:
+def scene_update_from_msg(message: UpdateScene.Request, placed: Placed = only_world) -> types.SceneUpdate:
     """Request of motion/update_scene -> SceneUpdate."""
-    objects = tuple(collision_object_from_msg(item) for item in message.objects)
+    objects = tuple(collision_object_from_msg(item, placed) for item in message.objects)
     return types.SceneUpdate(
         replace=objects if message.replace else None,
         add=() if message.replace else objects,

@@ -21,6 +21,8 @@ from deskhand.grasping.planar import start_of
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.remote import make_generator
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import CallCounter, Health
+from deskhand.nodes.frames import Frames
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.types import IkSolution
@@ -55,17 +57,25 @@ class GraspingNode(DeskhandNode):
         reach = reach_by_ik(self._solve, start_of(RobotModel.load(arm))) if self.parameters.check_reach else None
         self._generator = make_generator(arm, reach, self.parameters.predictor)
         self._one = threading.Lock()
+        self._frames = Frames(self)
+        self._calls = CallCounter()
         self._ik = self.create_client(SolveIK, "motion/solve_ik", callback_group=self.reentrant)
         self._found = self.create_publisher(PoseArray, "grasping/grasps", QoSProfile(depth=5))
         self.create_service(GenerateGrasps, "grasping/generate_grasps", self._generate, callback_group=self.reentrant)
 
+    def health(self) -> Health:
+        """See base."""
+        reach = self.parameters.check_reach and not self._ik.service_is_ready()
+        values = {"predictor": self.parameters.predictor or "built in", **self._calls.values()}
+        return Health("warning" if reach else "ok", f"nobody serves {self._ik.srv_name}" if reach else "", values)
+
     def _generate(self, request: GenerateGrasps.Request, response: GenerateGrasps.Response) -> GenerateGrasps.Response:
         try:
-            scene = conversions.scene_from_msg(request.scene)
+            scene = conversions.scene_from_msg(request.scene, self._frames)
             with self._one:
                 grasps = self._generator.generate(scene, request.object_id, int(request.max_grasps) or self.parameters.max_grasps)
             response.grasps = [conversions.grasp_to_msg(grasp) for grasp in grasps]
-            self._found.publish(PoseArray(header=request.scene.header, poses=[grasp.pose for grasp in response.grasps]))
+            self._found.publish(PoseArray(header=conversions.header(scene.stamp), poses=[grasp.pose for grasp in response.grasps]))
             self.get_logger().info(f"{len(grasps)} grasps of {request.object_id}, best score {grasps[0].score:.2f}")
         except DeskhandError as error:
             response.error_code, response.error_message = error.number, str(error)
@@ -73,6 +83,7 @@ class GraspingNode(DeskhandNode):
         except Exception as error:  # a bug must not leave the caller waiting
             response.error_code, response.error_message = DeskhandError("internal_error", "").number, f"{type(error).__name__}: {error}"
             self.get_logger().error(f"generate_grasps: {type(error).__name__}: {error}")
+        self._calls.answered(response.error_message)
         return response
 
     def _solve(self, pose: Array, seed: Array | None, check_collisions: bool) -> list[IkSolution]:

@@ -19,7 +19,7 @@ def answered(callback: Callable[[Any, Any], Any], complain: Complain, name: str)
     @functools.wraps(callback)
     def call(request: Any, response: Any) -> Any:
         try:
-            return callback(request, response)
+            return _sendable(callback(request, response))
         except Exception as error:
             text = _told(complain, name, error)
         response = type(response)()
@@ -44,6 +44,14 @@ def refused(callback: Callable[[Any], Any], refusal: Any, complain: Complain, na
             return refusal
 
     return call
+
+
+def _sendable(response: Any) -> Any:
+    """The response with texts that UTF-8 can carry: what somebody sent may hold halves of characters."""
+    for field, kind in response.get_fields_and_field_types().items():
+        if kind == "string":
+            setattr(response, field, getattr(response, field).encode("utf-8", "replace").decode())
+    return response
 
 
 def _told(complain: Complain, name: str, error: Exception) -> str:

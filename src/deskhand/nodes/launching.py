@@ -65,6 +65,7 @@ def node_action(spec: NodeSpec) -> ExecuteProcess:
         parameters=[*map(str, spec.parameter_files), *([typed] if typed else [])],
         remappings=list(spec.remappings),
         arguments=list(spec.arguments),
+        exec_name=spec.name,  # else launch's log calls a process by the first word of its command: "nice-7" for all that give way
         prefix=" ".join(spec.prefix()) or None,
         output="screen",
         additional_env=dict(spec.environment),

@@ -27,6 +27,8 @@ from deskhand.motion.executor import Executor, Tolerances
 from deskhand.motion.process import ProcessBackend
 from deskhand.motion.service import MotionService
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import CallCounter, Health
+from deskhand.nodes.frames import Frames
 from deskhand.nodes.moveit_backend import moveit_is_there
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, RosClock, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
@@ -79,6 +81,8 @@ class MotionNode(DeskhandNode):
         self._running = threading.Event()  # not paused
         self._running.set()
         self._watchdog = Watchdog(["safety"], settings.watchdog.timeout, self._on_death, hang_timeout=settings.watchdog.hang_timeout)
+        self._frames = Frames(self)
+        self._calls = CallCounter()
         self._subscribe()
         self._serve()
         self._watchdog.start()
@@ -87,6 +91,19 @@ class MotionNode(DeskhandNode):
         """See base."""
         self._watchdog.close()
         self._service.close()
+
+    def health(self) -> Health:
+        """See base."""
+        status, heard = self._safety(), self._heard
+        values = {
+            "planner": self._service.backend.name,
+            "safety status heard before [s]": time.monotonic() - heard[1] if heard else "never",
+            "paused": not self._running.is_set(),
+            "moving": self._moving.locked(),
+            "tracking error [rad]": float(self._executor.tracking_error),
+            **self._calls.values(),
+        }
+        return Health("warning" if status.stopped else "ok", f"stopped: {status.reason}" if status.stopped else "", values)
 
     def _subscribe(self) -> None:
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -125,6 +142,7 @@ class MotionNode(DeskhandNode):
                 handler(request, response)
             except Exception as error:
                 response.error_code, response.error_message = self._failure(name, error)
+            self._calls.answered(response.error_message)
             return response
 
         return answer
@@ -140,7 +158,7 @@ class MotionNode(DeskhandNode):
 
     def _solve_ik(self, request: SolveIK.Request, response: SolveIK.Response) -> None:
         solutions = self._service.solve_ik(
-            conversions.pose_stamped_from_msg(request.pose),
+            conversions.pose_stamped_from_msg(request.pose, self._frames),
             seed=conversions.joints_from_msg(request.seed),
             max_solutions=int(request.max_solutions) or 1,
             check_collisions=bool(request.check_collisions),
@@ -150,12 +168,12 @@ class MotionNode(DeskhandNode):
 
     def _plan_motion(self, request: PlanMotion.Request, response: PlanMotion.Response) -> None:
         self._require_running()
-        plan = self._service.plan_motion(conversions.motion_goal_from_msg(request), conversions.plan_options_from_msg(request.options))
+        plan = self._service.plan_motion(conversions.motion_goal_from_msg(request, self._frames), conversions.plan_options_from_msg(request.options))
         self._answer(plan, response)
 
     def _plan_cartesian(self, request: PlanCartesian.Request, response: PlanCartesian.Response) -> None:
         self._require_running()
-        poses = [conversions.pose_stamped_from_msg(pose) for pose in request.waypoints]
+        poses = [conversions.pose_stamped_from_msg(pose, self._frames) for pose in request.waypoints]
         self._answer(self._service.plan_cartesian(poses, conversions.plan_options_from_msg(request.options)), response)
 
     def _answer(self, plan: Plan, response: Any) -> None:
@@ -168,7 +186,7 @@ class MotionNode(DeskhandNode):
         )
 
     def _update_scene(self, request: UpdateScene.Request, _: UpdateScene.Response) -> None:
-        self._service.update_scene(conversions.scene_update_from_msg(request))
+        self._service.update_scene(conversions.scene_update_from_msg(request, self._frames))
 
     # ------------------------------------------------------------ safety
 

@@ -1,4 +1,4 @@
-"""What every node of deskhand has: a heartbeat, clean start and shutdown, blocking calls that cannot hang."""
+"""What every node of deskhand has: a heartbeat, diagnostics, clean start and shutdown, blocking calls that cannot hang."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from std_msgs.msg import String
 from deskhand.errors import DeskhandError
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.action_server import ActionServer
+from deskhand.nodes.diagnostics import Diagnostics, Health
 from deskhand.nodes.distro import SubscriptionEventCallbacks
 from deskhand.nodes.guarded import answered
 from deskhand.nodes.listener import WORKERS, Listener
@@ -45,7 +46,7 @@ AHEAD, FASTEST = 5.0, 50.0  # [s], and times real time: further ahead it does no
 
 
 class DeskhandNode(Node):
-    """A node with a heartbeat on ``heartbeat``: "name pid host", read by the safety node's watchdog.
+    """A node with a heartbeat on ``heartbeat``: "name pid host", read by the safety node's watchdog; and with its ``health`` on ``/diagnostics``.
 
     Messages, requests and answers are taken by the node's listener, which needs no executor: callbacks of subscriptions are called one at a time and must
     not block; those of services may, with ``callback_group=self.reentrant``, in up to ``workers`` threads. So are deskhand's own ActionServer and
@@ -60,6 +61,7 @@ class DeskhandNode(Node):
         self._beat_text = f"{name} {os.getpid()} {socket.gethostname()}"
         # the first beat is the executor's: a node that takes its time to start is not one that hangs
         self.create_timer(HEARTBEAT_PERIOD, self._send_beat, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
+        self._diagnostics = Diagnostics(self, self.health)
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
@@ -137,6 +139,10 @@ class DeskhandNode(Node):
     def seconds(self) -> float:
         """ROS time [s]."""
         return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def health(self) -> Health:
+        """What the node knows of its own health, asked once a second in a thread of the executor; it must not block. Here: nothing."""
+        return Health()
 
     def start(self) -> None:
         """Begin what needs the whole node; called once, before it is spun. Raises DeskhandError when it cannot."""

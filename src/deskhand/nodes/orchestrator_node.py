@@ -1,22 +1,23 @@
 """Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either.
 
-``agent/events`` tells what was said and how it ended (std_msgs/String: JSON), for the audit log.
+``agent/events`` tells what was said and how it ended (std_msgs/String: JSON), for the audit log and the record (task_record.py).
+
+A goal always ends with a result. Where a node dies that the robot is made of, the task ends within seconds, whatever it waits for, and the result names that
+node; where this node dies, the safety node answers (task_stand_in.py).
 """
 
 from __future__ import annotations
 
-import json
 import queue
 import sys
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -29,17 +30,29 @@ from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
-from deskhand.nodes.node import EVENTS, DeskhandNode, call_service, run_node
+from deskhand.nodes.diagnostics import CallCounter, Health
+from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
+from deskhand.nodes.peers import Peers
 from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.nodes.task_record import LATCHED, TaskRecords
 from deskhand.safety.settings import load_safety
+from deskhand.safety.watchdog import WATCHED
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
+OF_DEATHS = frozenset(("node_unavailable", "watchdog", "safety_stop", "controller_failed", "stale_data", "no_frame", "timeout"))
+"""Codes that a dead node can be the cause of."""
 MODES = ("", "tools", "code", "direct")
 LONGEST = 8000
 """Characters of an instruction."""
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
+DEATH_WAIT = 3.0  # [s] the same, after a node has died: then its goal ends without it
+CLOSE_WAIT = 0.8  # [s] the same, when this node is ended
+SENT = 0.3  # [s] for the result of a goal to be put together and to leave
+NEWS = 0.2  # [s] for the news of a death, after something went wrong that a death can have caused
+SILENT = 2.0  # [s] without a heartbeat, after which a node is named as what went wrong
+POLL = 0.02  # [s]
 
 
 @dataclass
@@ -50,10 +63,12 @@ class Parameters:
         arm: of the robot; the tools know it, the agent does not need it.
         brain: a model profile.
         profiles: file with model profiles; empty for ``config/llm.yaml``.
-        episode: folder that gets ``agent.json`` (all steps of the newest task); empty for none.
+        episode: folder that gets ``agent.json`` (all steps of the newest task), where one records all tasks together; empty: each has its own.
+        episodes: where those go, named by time and words; empty for none.
         max_tool_calls, max_seconds: budget of one task; wall time.
         settings: safety file whose ``rules`` are kept; empty for ``config/safety.yaml``.
         answer_timeout: [s] that a question to the user waits, where the task does not say.
+        watch: nodes whose death ends a task, from when they were first heard.
         require_recording: refuse tasks while the recorder cannot record (a full disk); else they are done, and the summary says that they were not.
     """
 
@@ -65,6 +80,8 @@ class Parameters:
     max_seconds: float = 1200.0
     answer_timeout: float = 120.0
     settings: str = ""
+    episodes: str = ""
+    watch: list[str] = field(default_factory=lambda: [*(name for name in WATCHED if name != "orchestrator"), "safety"])
     require_recording: bool = False
 
 
@@ -78,18 +95,25 @@ class OrchestratorNode(DeskhandNode):
         self._profile, self._model = profile, model or make_model(profile)
         self._client = RosToolClient(self) if tools is None else None
         self._tools: ToolClient = tools if tools is not None else self._client  # type: ignore[assignment]
-        self._rules = load_safety(self.parameters.settings or None).rules
+        safety = load_safety(self.parameters.settings or None)
+        self._rules = safety.rules
         SafetyRules(self._rules)  # one that is not understood ends the start, not the first task
         self._lock = threading.Lock()
-        self._running = ""
+        self._running, self._held = "", 0
+        self._ended = threading.Condition()
+        self._tasks = CallCounter()
         self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
         self._idle.set()
         self._history = History()
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._events = self.create_publisher(String, "agent/events", EVENTS)
+        self._goals = 0
+        self._deaths: dict[str, str] = {}
+        self._death = threading.Event()
+        self._peers = Peers(self, watch=self.parameters.watch, died=self._on_death, hang_timeout=safety.watchdog.hang_timeout)
+        who = {"arm": self.parameters.arm, "brain": profile.name, "model": self._model.name}
+        self._records = TaskRecords(self, self.parameters.episode, self.parameters.episodes, who, lambda: self._peers.dead("recorder"))
         self._unrecorded = ""
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-        self.create_subscription(String, "recorder/status", lambda message: setattr(self, "_unrecorded", message.data), latched)
+        self.create_subscription(String, "recorder/status", lambda message: setattr(self, "_unrecorded", message.data), LATCHED)
         self.create_service(TellTask, "tell", self._tell, callback_group=self.reentrant)
         self._safety = self.create_client(Trigger, "safety/stop", callback_group=self.reentrant)
         self._server = ActionServer(
@@ -106,44 +130,67 @@ class OrchestratorNode(DeskhandNode):
     def close(self) -> None:
         """See DeskhandNode."""
         self._closing.set()
-        self._idle.wait(2.0)
+        end = time.monotonic() + CLOSE_WAIT + NEWS + SENT
+        with self._ended:
+            if self._goals:
+                self._ended.wait_for(lambda: not self._goals, end - time.monotonic())
+                self._ended.wait_for(lambda: False, SENT / 3)
+        self._idle.wait(max(0.0, end - time.monotonic()))
+        self._peers.close()
         self._server.destroy()
         if self._client is not None:
             self._client.close()
 
+    def health(self) -> Health:
+        """See base."""
+        values = {"brain": self._profile.name, "model": self._model.name, "at a task": bool(self._running), **self._tasks.values()}
+        return Health("warning" if self._unrecorded else "ok", f"nothing is recorded: {self._unrecorded}" if self._unrecorded else "", values)
+
     # ------------------------------------------------------------ goals
 
     def _execute(self, handle: ServerGoalHandle) -> RunTask.Result:
-        instruction = handle.request.instruction
-        self._note("instruction", text=instruction, mode=handle.request.mode)
+        with self._ended:
+            self._goals += 1
         try:
-            outcome = self._outcome(handle, instruction)
-        except Exception as error:  # a fault must not leave the caller waiting
-            self.get_logger().error(f"task {instruction[:80]!r} failed: {type(error).__name__}: {error}")
-            code = error.code if isinstance(error, DeskhandError) else "internal_error"
-            outcome = TaskOutcome(False, code, f"{type(error).__name__}: {error}" if code == "internal_error" else str(error))
+            return self._answered(handle)
+        finally:
+            with self._ended:
+                self._goals -= 1
+                self._ended.notify_all()
+
+    def _answered(self, handle: ServerGoalHandle) -> RunTask.Result:
+        instruction, mode = handle.request.instruction, handle.request.mode or "tools"
+        self._records.note("instruction", text=instruction, mode=handle.request.mode)
+        folder = ""
+        outcome = self._refused(handle)
+        if outcome is None and (outcome := self._take(instruction)) is None:
+            folder = self._records.begin(instruction, mode)
+            outcome = self._named(self._run(handle, instruction, mode))
+            self._records.end(folder, instruction, mode, outcome, self._closing.is_set)
+            self._release()
+        else:
+            self._records.end("", instruction, mode, outcome, self._closing.is_set)
         if outcome.success:
             handle.succeed()
         elif handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()
-        self._note("outcome", success=outcome.success, code=outcome.code, summary=outcome.summary)
+        self._tasks.answered("" if outcome.success else outcome.code or "failed")
         self.get_logger().info(f"{instruction[:80]!r}: {outcome.code or 'done'}; {outcome.summary}"[:400])
         return RunTask.Result(
             success=outcome.success,
             error_code=ERROR_NUMBERS[outcome.code] if outcome.code else 0,
             error_message="" if outcome.success else outcome.summary,
             summary=outcome.summary,
-            episode=self.parameters.episode,
+            episode=folder,
             tool_calls=outcome.tool_calls,
             errors=list(outcome.errors),
         )
 
-    def _note(self, event: str, **data: Any) -> None:
-        self._events.publish(String(data=json.dumps({"event": event, **data})))
-
-    def _outcome(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
+    def _refused(self, handle: ServerGoalHandle) -> TaskOutcome | None:
+        """What is answered without beginning a task."""
+        instruction = handle.request.instruction
         if handle.request.mode not in MODES:
             return TaskOutcome(False, "invalid_input", f"mode {handle.request.mode!r} is not one of: tools, code, direct.")
         if handle.request.mode in ("code", "direct") and self._profile.provider == "offline":
@@ -154,27 +201,72 @@ class OrchestratorNode(DeskhandNode):
             return self._halt(instruction)
         if self._unrecorded and self.parameters.require_recording:
             return TaskOutcome(False, "recording_failed", f"nothing can be recorded: {self._unrecorded}. Make room, or set require_recording to false.")
+        return None
+
+    def _take(self, instruction: str) -> TaskOutcome | None:
+        """Make the instruction the task that runs, unless there is one."""
         with self._lock:
             if self._running:
                 return TaskOutcome(False, "busy", f"I am at another task: {self._running[:200]!r}. Wait for its end, cancel it, or say stop.")
-            self._running = instruction or "(empty)"
+            self._running, self._held = instruction or "(empty)", 2
             self._idle.clear()
             self._stop.clear()
+            self._death.clear()
+            self._deaths = self._peers.all_dead()
             self._told = queue.SimpleQueue()  # what was told to an earlier task is not for this one
-        try:
-            return self._run(handle, instruction)
-        finally:
-            with self._lock:
-                self._running = ""
-            self._idle.set()
+        return None
 
-    def _run(self, handle: ServerGoalHandle, instruction: str) -> TaskOutcome:
+    def _release(self) -> None:
+        """The next task may begin when this one's goal is answered, and what it waited for has ended."""
+        with self._lock:
+            self._held -= 1
+            if not self._held:
+                self._running = ""
+
+    def _run(self, handle: ServerGoalHandle, instruction: str, mode: str) -> TaskOutcome:
+        """The outcome of the task; where it does not end by itself after a death, or when this node is ended, one without it."""
+        done, ended = threading.Event(), threading.Event()
+        outcomes: list[TaskOutcome] = []
+
+        def work() -> None:
+            try:
+                outcomes.append(self._loop(handle, mode, ended).run(instruction))
+            except Exception as error:  # a fault must not leave the caller waiting
+                self.get_logger().error(f"task {instruction[:80]!r} failed: {type(error).__name__}: {error}")
+                code = error.code if isinstance(error, DeskhandError) else "internal_error"
+                outcomes.append(TaskOutcome(False, code, f"{type(error).__name__}: {error}" if code == "internal_error" else str(error)))
+            finally:
+                self._idle.set()
+                done.set()
+                self._release()
+
+        threading.Thread(target=work, name="task", daemon=True).start()
+        closing = died = float("inf")
+        while not done.wait(POLL):
+            now = time.monotonic()
+            closing = min(closing, now) if self._closing.is_set() else closing
+            died = min(died, now) if self._deaths else died
+            if now > min(closing + CLOSE_WAIT, died + DEATH_WAIT):
+                break
+        ended.set()
+        if not outcomes:
+            return TaskOutcome(False, "cancelled", "The task was cut off, and what it waited for has not ended yet.")
+        outcome = outcomes[0]
+        if self._closing.is_set() and outcome.code == "cancelled":
+            outcome = replace(outcome, summary=f"The robot's software was ended. {outcome.summary}")
+        if self._unrecorded:
+            outcome = replace(outcome, summary=f"{outcome.summary} This was not recorded: {self._unrecorded}.".strip())
+        return outcome
+
+    def _loop(self, handle: ServerGoalHandle, mode: str, ended: threading.Event) -> AgentLoop:
         def report(step: Step) -> None:
+            if ended.is_set():
+                return
             text = step.text if not step.finished else ("ok" if step.ok else f"{step.code}: {step.message}")
             asked = {"question": step.question, "options": list(step.options)} if not step.finished else {}
             handle.publish_feedback(RunTask.Feedback(step=step.index, tool=step.tool, text=text[:500], **asked))
 
-        loop = AgentLoop(
+        return AgentLoop(
             self._model,
             self._tools,
             Budgets(
@@ -185,35 +277,39 @@ class OrchestratorNode(DeskhandNode):
                 answer_seconds=handle.request.answer_timeout or self.parameters.answer_timeout,
             ),
             report,
-            lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set(),
+            lambda: handle.is_cancel_requested or self._stop.is_set() or self._closing.is_set() or bool(self._deaths),
             caller=f"orchestrator/{self._profile.name}",
-            mode=handle.request.mode or "tools",
+            mode=mode,
             inbox=self._next_words,
             history=self._history,
             rules=self._rules,
         )
-        outcome = loop.run(instruction)
-        if self._unrecorded:
-            outcome = replace(outcome, summary=f"{outcome.summary} This was not recorded: {self._unrecorded}.".strip())
-        self._record(instruction, handle.request.mode or "tools", outcome)
-        return outcome
 
-    def _record(self, instruction: str, mode: str, outcome: TaskOutcome) -> None:
-        if not self.parameters.episode:
-            return
-        folder = Path(self.parameters.episode)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            body = {"instruction": instruction, "brain": self._profile.name, "model": self._model.name, "mode": mode, **outcome.to_json()}
-            (folder / "agent.json").write_text(json.dumps(body, indent=1, default=str), encoding="utf-8")
-        except OSError as error:
-            self.get_logger().error(f"the steps could not be written to {folder}: {error}")
+    # ------------------------------------------------------------ nodes that die
+
+    def _on_death(self, name: str, why: str) -> None:
+        self._deaths = {**self._deaths, name: why}
+        self._death.set()
+
+    def _named(self, outcome: TaskOutcome) -> TaskOutcome:
+        """A task that went wrong while a node was dead failed for that, whatever it met first."""
+        if outcome.success:
+            return outcome
+        if outcome.code in OF_DEATHS:
+            self._death.wait(NEWS)
+        if not self._deaths and outcome.code in OF_DEATHS and (silent := self._peers.silent(SILENT)):
+            dead = " ".join(f"Node {name} has been silent for {seconds:.1f} s." for name, seconds in silent.items())
+            return replace(outcome, code="node_unavailable", summary=f"{dead} {outcome.summary}")
+        if not self._deaths:
+            return outcome
+        dead = " ".join(f"Node {name} is dead: {why}." for name, why in self._deaths.items())
+        return replace(outcome, code="node_unavailable", summary=f"{dead} {outcome.summary}".strip())
 
     # ------------------------------------------------------------ words for the running task
 
     def _tell(self, request: TellTask.Request, response: TellTask.Response) -> TellTask.Response:
         text = request.text.strip()
-        self._note("told", text=text)
+        self._records.note("told", text=text)
         if is_stop(text):
             outcome = self._halt(text)
             response.accepted, response.message = outcome.success, outcome.summary

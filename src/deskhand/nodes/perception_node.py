@@ -25,6 +25,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.nodes import conversions
 from deskhand.nodes.camera_client import CameraClient
+from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
@@ -92,11 +93,19 @@ class PerceptionNode(DeskhandNode):
             self._tf.put(self._mount.parent, self._mount.child, self._mount.pose, static=True)
         self._camera = CameraClient(self, self._extrinsics, self.parameters.timeout)
         self._one = threading.Lock()
+        self._calls = CallCounter()
+        self._last_look = (0, 0.0)  # objects, and how long it took [s]
         self._joints = JointWatch(self, load_arm(self.parameters.arm))
         self._scene = self.create_publisher(SceneObjects, "perception/scene", LATCHED)
         self._annotated = self.create_publisher(Image, "perception/annotated", LATCHED)
         for name, add in (("detect_objects", False), ("add_view", True)):
             self.create_service(DetectObjects, f"perception/{name}", partial(self._detect, add), callback_group=self.reentrant)
+
+    def health(self) -> Health:
+        """See base."""
+        objects, seconds = self._last_look
+        values = {"objects of the last look": objects, "last look took [s]": seconds, "busy": self._one.locked(), **self._calls.values()}
+        return Health(values=values)
 
     def _detect(self, add: bool, _: DetectObjects.Request, response: DetectObjects.Response) -> DetectObjects.Response:
         asked = self.seconds()
@@ -110,6 +119,7 @@ class PerceptionNode(DeskhandNode):
         except Exception as error:  # a bug must not leave the caller waiting
             response.error_code, response.error_message = DeskhandError("internal_error", "").number, f"{type(error).__name__}: {error}"
             self.get_logger().error(f"detect_objects: {type(error).__name__}: {error}")
+        self._calls.answered(response.error_message)
         return response
 
     def _look(self, asked: float, add: bool) -> Scene:
@@ -140,7 +150,8 @@ class PerceptionNode(DeskhandNode):
         self.check_camera(frames[-1])
         begun = time.perf_counter()
         scene = self._views.look(steady(frames), joints, add)
-        self.get_logger().info(f"{len(scene.objects)} objects in {1000 * (time.perf_counter() - begun):.0f} ms: {', '.join(o.id for o in scene.objects)}")
+        self._last_look = (len(scene.objects), time.perf_counter() - begun)
+        self.get_logger().info(f"{len(scene.objects)} objects in {1000 * self._last_look[1]:.0f} ms: {', '.join(o.id for o in scene.objects)}")
         return scene
 
     def _extrinsics(self, frame_id: str) -> Array:

@@ -17,6 +17,7 @@ from sensor_msgs.msg import CompressedImage
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.session_recorder_node import COMPRESSED, SENSES
@@ -61,6 +62,10 @@ class ReplayNode(DeskhandNode):
         self._stop = threading.Event()
         self.published = 0
         self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
+
+    def health(self) -> Health:
+        """See base."""
+        return Health(values={"recording": str(self._recording.path), "messages": self.published})
 
     def start(self) -> None:
         """Begin."""

@@ -1,13 +1,13 @@
 """Node ``safety``: the latched stop, the watchdog, and the hand on the controller's brake.
 
 A stop cancels every goal of the arm's controller, whoever sent it, and cancels again whatever is accepted while the stop lasts. The gripper is
-left alone: what it holds, it keeps holding.
+left alone: what it holds, it keeps holding. Where the orchestrator has died, this node ends its tasks (task_stand_in.py).
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,16 +20,19 @@ from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import HEARTBEATS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.nodes.ros_arm import CONTROLLER
+from deskhand.nodes.task_stand_in import TaskStandIn
 from deskhand.safety.settings import load_safety
 from deskhand.safety.stop import SafetyStop
-from deskhand.safety.watchdog import Watchdog
+from deskhand.safety.watchdog import WATCHED, Watchdog
 from deskhand.types import SafetyStatus
 from deskhand_interfaces.msg import SafetyStatus as SafetyStatusMsg
 
 STATUS_PERIOD = 0.05  # [s] wall time
+ORCHESTRATOR = "orchestrator"
 RUNNING = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
 
 
@@ -44,7 +47,7 @@ class Parameters:
     """
 
     arm: str = "wx250s"
-    watch: list[str] = field(default_factory=lambda: ["sim", "perception", "grasping", "motion", "tool_server", "orchestrator", "recorder"])
+    watch: list[str] = field(default_factory=lambda: list(WATCHED))
     settings: str = ""
 
 
@@ -69,11 +72,19 @@ class SafetyNode(DeskhandNode):
         self.create_service(Trigger, "safety/stop", self._on_stop, **group)
         self.create_service(Trigger, "safety/reset", self._on_reset, **group)
         self.create_timer(STATUS_PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME), **group)
+        self._stand_in = TaskStandIn(self, lambda: self._watchdog.dead().get(ORCHESTRATOR, ""))
         self._watchdog.start()
 
     def close(self) -> None:
         """See base."""
         self._watchdog.close()
+
+    def health(self) -> Health:
+        """See base."""
+        status, dead = self._stop.status(), self._watchdog.dead()
+        level = "error" if dead or status.code == "watchdog" else "warning" if status.stopped else "ok"
+        values = {"stopped": status.stopped, "code": status.code, "dead nodes": ", ".join(sorted(dead)), "controller moves": self._moving}
+        return Health(level, f"stopped: {status.reason}" if status.stopped else "running", values)
 
     def _on_stop(self, _: Any, response: Any) -> Any:
         fresh = self._stop.stop("safety_stop", "safety/stop was called")
@@ -90,6 +101,8 @@ class SafetyNode(DeskhandNode):
 
     def _on_death(self, name: str, why: str) -> None:
         self._stop.stop("watchdog", f"node {name} is dead: {why}")
+        if name == ORCHESTRATOR:
+            self._stand_in.orchestrator_died(why)
 
     def _on_change(self, status: SafetyStatus) -> None:
         if status.stopped:
@@ -113,7 +126,8 @@ class SafetyNode(DeskhandNode):
             self.get_logger().warning(f"nobody serves {CONTROLLER}: there is nothing to halt")
 
     def _publish(self) -> None:
-        self._status.publish(conversions.safety_status_to_msg(self._stop.status()))
+        """The status, stamped now: what is latched still holds, and whoever listens can tell how old the word is."""
+        self._status.publish(conversions.safety_status_to_msg(replace(self._stop.status(), stamp=self.seconds())))
 
     def _tick(self) -> None:
         """Say the status; ask again for a halt that the controller has not carried out, whatever became of the request."""

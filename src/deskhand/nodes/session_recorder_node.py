@@ -22,12 +22,14 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CompressedImage, Image
 
 from deskhand.errors import DeskhandError
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.definitions import definition_of
 from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.recording.mcap_file import McapFile
 from deskhand.recording.pictures import COLOR_FORMAT, DEPTH_FORMAT, depth_to_png, millimetres, to_jpeg
+from deskhand.recording.qos import LATCHED, USUAL, OfferedQos
 from deskhand.recording.thinning import Thinner
 
 SENSES = [COLOR, DEPTH, INFO, "joint_states", "/tf", "/tf_static", "/diagnostics"]
@@ -73,6 +75,7 @@ class SessionRecorderNode(DeskhandNode):
         self._packer = threading.Thread(target=self._pack, name="packer", daemon=True)
         self._packer.start()
         self._listening: set[str] = set()
+        self._offered: dict[str, tuple[OfferedQos, ...]] = {}
         file = self.parameters.file or f"recordings/{time.strftime('%Y-%m-%d_%H-%M-%S')}.mcap"
         self.file = McapFile(Path(file), live=False)
         self.file.open()
@@ -80,6 +83,12 @@ class SessionRecorderNode(DeskhandNode):
         self._look()
         self.create_timer(LOOK_AGAIN, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME), callback_group=self.reentrant)
         self.get_logger().info(f"recording to {file}")
+
+    def health(self) -> Health:
+        """See base."""
+        values = {"file": str(self.file.path), "messages": sum(self.file.counts.values()), "pictures that wait": self._pictures.qsize()}
+        full = self._pictures.qsize() >= MOST_WAITING
+        return Health("error" if self.file.problem else "warning" if full else "ok", self.file.problem or ("pictures are left out" if full else ""), values)
 
     def close(self) -> None:
         """End the file with its index, and say what is in it."""
@@ -104,19 +113,21 @@ class SessionRecorderNode(DeskhandNode):
 
     def _listen(self, topic: str, datatype: str) -> None:
         package, name = datatype.split("/msg/")
-        latched = any(info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for info in self.get_publishers_info_by_topic(topic))
+        offered = tuple(_offered(info.qos_profile) for info in self.get_publishers_info_by_topic(topic))
+        latched = any(qos.latched for qos in offered)
         durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
         reliability = ReliabilityPolicy.RELIABLE if latched else ReliabilityPolicy.BEST_EFFORT
         quality = QoSProfile(depth=100 if latched else 20, durability=durability, reliability=reliability)
         small = datatype == IMAGE and not self.parameters.raw
-        take: Callable[[bytes], None] = partial(self._on_picture, topic) if datatype == IMAGE else partial(self._write, topic, datatype, latched)
+        take: Callable[[bytes], None] = partial(self._on_picture, topic) if datatype == IMAGE else partial(self._write, topic, datatype)
         if small:
             definition_of(COMPRESSED)
         definition_of(datatype)
+        self._offered[topic] = offered or (USUAL,)
         self.create_subscription(getattr(import_module(f"{package}.msg"), name), topic, take, quality, raw=True)
 
-    def _write(self, topic: str, datatype: str, latched: bool, data: bytes) -> None:
-        self.file.write_bytes(topic, datatype, definition_of(datatype), bytes(data), self.seconds(), latched)
+    def _write(self, topic: str, datatype: str, data: bytes) -> None:
+        self.file.write_bytes(topic, datatype, definition_of(datatype), bytes(data), self.seconds(), self._offered[topic])
 
     def _on_picture(self, topic: str, data: bytes) -> None:
         """Taken at once and packed in another thread; what is too much for it is left out, colour and depth of one exposure together.
@@ -136,11 +147,18 @@ class SessionRecorderNode(DeskhandNode):
     def _pack(self) -> None:
         while (job := self._pictures.get()) is not None:
             topic, data, stamp = job
+            qos = self._offered[topic]
             small = None if self.parameters.raw else compressed(deserialize_message(data, Image))
             if small is None:
-                self.file.write_bytes(topic, IMAGE, definition_of(IMAGE), data, stamp)
+                self.file.write_bytes(topic, IMAGE, definition_of(IMAGE), data, stamp, qos)
             else:
-                self.file.write_bytes(f"{topic}/{small[0]}", COMPRESSED, definition_of(COMPRESSED), serialize_message(small[1]), stamp)
+                self.file.write_bytes(f"{topic}/{small[0]}", COMPRESSED, definition_of(COMPRESSED), serialize_message(small[1]), stamp, qos)
+
+
+def _offered(profile: QoSProfile) -> OfferedQos:
+    """Of a publisher; how many messages it keeps is not told to everybody by every middleware: the usual number then."""
+    reliable, latched = profile.reliability != ReliabilityPolicy.BEST_EFFORT, profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    return OfferedQos(profile.depth or (LATCHED.depth if latched else USUAL.depth), reliable, latched)
 
 
 def compressed(message: Image) -> tuple[str, CompressedImage] | None:

@@ -2,7 +2,8 @@
 
 Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, an inherited socket for the scorer (sim/truth.py).
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
-(sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either.
+(sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either; else the arm's
+description is there too (``robot_description``, latched), as robot_state_publisher has it on a robot.
 gripper_controller/gripper_cmd takes the position of the driven finger joint [m, or rad of a jaw that turns], as ros2_control's gripper controllers do.
 """
 
@@ -20,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.emulate.choice import EMULATORS
@@ -27,6 +29,7 @@ from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import ArmActions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.sim import driven
@@ -72,6 +75,7 @@ class SimNode(DeskhandNode):
         self.robot = self.simulation.built.robot
         self._last_state, self._last_wall = -1.0, 0.0
         self.failure: DeskhandError | None = None
+        self._paced = (time.monotonic(), self.simulation.time)
         reality = replace(load_reality(arguments.servos), seed=arguments.seed)
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
         self._transforms = not arguments.no_transforms
@@ -101,6 +105,15 @@ class SimNode(DeskhandNode):
         if self._truth is not None:
             self._truth.close()
 
+    def health(self) -> Health:
+        """See base. Nothing of the world: that is the scorer's."""
+        (wall, simulated), now = self._paced, (time.monotonic(), self.simulation.time)
+        self._paced = now
+        pace = (now[1] - simulated) / max(now[0] - wall, 1e-6)
+        values = {"simulated time [s]": round(now[1], 2), "times real time": pace, "moving": self.simulation.moving()}
+        broken = str(self.failure) if self.failure is not None else "" if pace > 0 else "time stands still"
+        return Health("error" if broken else "ok", broken, values, self.simulation.arm.name)
+
     def _broke(self, error: DeskhandError) -> None:
         self.failure = error
         self.context.try_shutdown()
@@ -120,6 +133,8 @@ class SimNode(DeskhandNode):
         camera = self.simulation.built.spec.camera
         mount = conversions.transform_to_msg(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
         self._tf_static.publish(TFMessage(transforms=[*fixed, mount]))
+        self._description = self.create_publisher(String, "robot_description", LATCHED)
+        self._description.publish(String(data=self.robot.urdf))
 
     def _after_step(self) -> None:
         now, wall = self.simulation.time, time.monotonic()
@@ -139,7 +154,7 @@ class SimNode(DeskhandNode):
 
 
 class CameraThread:
-    """Renders in its own thread, and only while somebody subscribes."""
+    """Renders in its own thread, and only while somebody subscribes; camera_info comes at the camera's rate all the same."""
 
     def __init__(self, node: SimNode) -> None:
         self._node = node
@@ -176,10 +191,14 @@ class CameraThread:
     def _loop(self, renderer: RgbdRenderer) -> None:
         due = 0.0
         while not self._stop.wait(0.004):
-            wanted = self._color.get_subscription_count() + self._depth.get_subscription_count()
-            if wanted and self._node.simulation.time >= due:
-                due = self._node.simulation.time + 1 / self._node.parameters.camera_rate
+            now = self._node.simulation.time
+            if now < due:
+                continue
+            due = now + 1 / self._node.parameters.camera_rate
+            if self._color.get_subscription_count() + self._depth.get_subscription_count():
                 self._publish(renderer.render())
+            else:
+                self._info.publish(conversions.camera_info_to_msg(renderer.intrinsics, now))
 
     def _publish(self, frame: Frame) -> None:
         # as RealSense does: 16 bit millimetres, 0 for nothing

@@ -19,12 +19,15 @@ from tf2_msgs.msg import TFMessage
 from deskhand.arms.frames import LinkTransforms
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """As a sensor's: reaches publishers of either reliability."""
+
+SILENT = 2.0  # [s] of ROS time without joint states that is worth a warning
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,13 @@ class StatePublisherNode(DeskhandNode):
         self._description.publish(String(data=self.parameters.robot_description))
         self._tf_static.publish(TFMessage(transforms=[conversions.transform_to_msg(t.parent, t.child, t.pose, 0.0) for t in self._transforms.fixed()]))
         self.create_subscription(JointState, "joint_states", self._on_joints, STATES)
+
+    def health(self) -> Health:
+        """See base."""
+        newest = max(self._published.values(), default=None)
+        age = self.seconds() - newest if newest is not None else None
+        silent = "no joint state has come" if age is None else f"the last joint state is {age:.1f} s old" if age > SILENT else ""
+        return Health("warning" if silent else "ok", silent, {"joints": len(self._published)})
 
     def _on_joints(self, message: JointState) -> None:
         if len(message.position) != len(message.name):

@@ -26,11 +26,14 @@ from rclpy.utilities import remove_ros_args
 from deskhand.errors import DeskhandError, error_from_number
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import call_service, wait_future
+from deskhand.nodes.peers import Peers
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
 CANCEL_WAIT = 1.0  # [s] for a cancelled task to end
-FOREVER = 1e9
+STAND_IN_WAIT = 3.0  # [s] for the answer of who stands in for a dead orchestrator
+FOREVER = 1e12
+ORCHESTRATOR = "orchestrator"
 
 
 def say(kind: str, **data: Any) -> None:
@@ -49,13 +52,15 @@ class TaskClient(Node):
     def __init__(self) -> None:
         super().__init__("task_client")
         self._action = ActionClient(self, RunTask, "run_task")
+        self._peers, self._lost_at = Peers(self, watch=(ORCHESTRATOR,)), FOREVER
         self._tell = self.create_client(TellTask, "tell")
 
     def run(self, instruction: str, mode: str, wait: float, stop: threading.Event, answer_timeout: float = -1.0) -> dict[str, Any]:
         """Send the instruction and wait for the end; ``answer_timeout`` as in RunTask.action.
 
         Raises:
-            DeskhandError: ``node_unavailable`` when no orchestrator is there within ``wait`` [s], ``busy`` when it does not take the task.
+            DeskhandError: ``node_unavailable`` when no orchestrator is there within ``wait`` [s], or it dies and nobody answers in its place; ``busy`` when it
+            does not take the task.
         """
         end = time.monotonic() + wait
         while not self._action.wait_for_server(timeout_sec=0.2):
@@ -69,11 +74,26 @@ class TaskClient(Node):
             raise DeskhandError("busy", "the orchestrator did not take the task.", hint="It may still be at another one.")
         future = handle.get_result_async()
         try:
-            response = wait_future(future, FOREVER, "run_task", stop.is_set)
+            response = wait_future(future, FOREVER, "run_task", lambda: stop.is_set() or self._given_up())
         except DeskhandError:
+            if why := self._gone():
+                raise DeskhandError("node_unavailable", f"Node {ORCHESTRATOR} is dead: {why}. Nobody says what became of the task.") from None
             handle.cancel_goal_async()
             response = wait_future(future, CANCEL_WAIT, "the cancelled task")
         return result_to_json(response.result)
+
+    def _gone(self) -> str:
+        """Why the orchestrator is taken for dead; empty while it lives."""
+        return self._peers.all_dead().get(ORCHESTRATOR, "")
+
+    def _given_up(self) -> bool:
+        """Whether the orchestrator has been dead for so long that nobody answers in its place either (task_stand_in.py)."""
+        self._lost_at = min(self._lost_at, time.monotonic()) if self._gone() else FOREVER
+        return time.monotonic() - self._lost_at > STAND_IN_WAIT
+
+    def close(self) -> None:
+        """Listen no more; before it is destroyed."""
+        self._peers.close()
 
     def _feedback(self, message: Any) -> None:
         feedback = message.feedback
@@ -131,6 +151,7 @@ def main() -> int:
     say("result", **result)
     executor.shutdown(timeout_sec=0.5)
     spinner.join(1.0)  # a thread inside rclpy while the interpreter ends would abort the process
+    node.close()
     node.destroy_node()
     rclpy.try_shutdown()
     return 0 if result["success"] else 1

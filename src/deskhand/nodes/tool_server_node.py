@@ -37,13 +37,14 @@ from deskhand.memory.recorder import MEMORY_FILE, Memory
 from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.approval_desk import ApprovalDesk, listen_for_audit
+from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.nodes.task_audit import TaskAudit
 from deskhand.resources import resource_path
 from deskhand.robot import Robot
-from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
 from deskhand_interfaces.action import InvokeTool
@@ -114,7 +115,7 @@ class ToolServerNode(DeskhandNode):
         if self._ros_robot is not None and self.parameters.camera:
             self._ros_robot.place_camera(load_camera(self.parameters.camera))
         audit_file = _audit_file(self.parameters.episode)
-        self._audit = AuditLog(audit_file).open()
+        self._audit = TaskAudit(audit_file).open()
         self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
         self._events = self.create_publisher(String, "tools/events", EVENTS)
         self._approvals = ApprovalDesk(self, self._audit.write, self._publish, self.parameters.approval_timeout)
@@ -138,13 +139,14 @@ class ToolServerNode(DeskhandNode):
         for text in self.parameters.mounts.split():
             threading.Thread(target=self._mount, args=_mount_of(text), name=f"mount {text}", daemon=True).start()
         self._count = 0
+        self._calls = CallCounter()
         self._counting = threading.Lock()
         group = {"callback_group": self.reentrant}
         self.create_service(ListTools, "tools/list", self._list, **group)
         self.create_service(DescribeTool, "tools/describe", self._describe, **group)
         self.create_service(ReadResource, "tools/resource", self._resource, **group)
         self.create_service(CallTool, "tools/call", self._answer_call, **group)
-        listen_for_audit(self, self._audit.write)
+        listen_for_audit(self, self._audit)
         self._server = ActionServer(
             self, InvokeTool, "tools/invoke", self._invoke, goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT, **group
         )
@@ -164,6 +166,11 @@ class ToolServerNode(DeskhandNode):
             self._ros_robot.close()
         self._audit.close()
         self._memory.close()
+
+    def health(self) -> Health:
+        """See base."""
+        values = {"tools": len(self.session.registry), "calls that run": self._count, "most at once": MAX_CALLS, **self._calls.values()}
+        return Health("warning" if self._count >= MAX_CALLS else "ok", "as many calls as can be run at once" if self._count >= MAX_CALLS else "", values)
 
     # ------------------------------------------------------------ tools of others
 
@@ -279,6 +286,7 @@ class ToolServerNode(DeskhandNode):
         finally:
             with self._counting:
                 self._count -= 1
+        self._calls.answered("" if result.ok else f"{request.tool}: {result.code}")
         if cancelled is not None or not result.ok:  # what only reads and succeeds stands in the audit log and on tools/events
             outcome = f"{result.code or 'ok'} in {result.duration:.2f} s {result.message}"
             self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])

@@ -21,6 +21,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import error_from_number
 from deskhand.nodes import conversions
 from deskhand.nodes.camera_client import COLOR
+from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
@@ -80,6 +81,10 @@ class ViewNode(DeskhandNode):
         """See DeskhandNode."""
         self._closing.set()
         self.page.close()
+
+    def health(self) -> Health:
+        """See base."""
+        return Health(values={"page": self.page.url, "somebody looks": self.page.watched})
 
     def _subscribe(self) -> None:
         source, measured = self.source, MeasuredJoints(load_arm(self.parameters.arm), lambda _: None)

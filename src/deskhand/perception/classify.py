@@ -14,6 +14,7 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 CONTAINERS = frozenset({"bin", "tray", "box_open"})
 """Kinds that things are put into; only geometry can say whether there is room for them."""
@@ -190,7 +191,7 @@ def load_classifier(file: str | Path | None = None) -> Classifier:
     """
     path = Path(file) if file else resource_path("config/objects.yaml")
     try:
-        data = yaml.safe_load(path.read_text())
+        data = read_yaml(path)
         default = float(data["unusual_color"])
         forms = tuple(_form(kind, entry, default) for kind, entries in data["kinds"].items() for entry in entries)
         return Classifier(forms, float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"]))

@@ -16,6 +16,7 @@ from deskhand.errors import DeskhandError
 from deskhand.recording.pictures import depth_from_png, from_jpeg, millimetres
 from deskhand.recording.reader import Recording, mcap_in
 from deskhand.types import CameraIntrinsics, Image
+from deskhand.yaml_file import read_yaml
 
 COLOR, DEPTH, INFO = "camera/color/image_raw", "camera/aligned_depth_to_color/image_raw", "camera/color/camera_info"
 """Topics of a camera, relative to its namespace; see docs/cameras.md."""
@@ -115,7 +116,7 @@ def _from_folder(folder: Path) -> Iterator[RecordedFrame]:
 
 def _camera(file: Path) -> CameraIntrinsics:
     try:
-        data = yaml.safe_load(file.read_text())
+        data = read_yaml(file)
         fx, fy, cx, cy = (float(data[name]) for name in ("fx", "fy", "cx", "cy"))
         return CameraIntrinsics(int(data["width"]), int(data["height"]), fx, fy, cx, cy)
     except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:

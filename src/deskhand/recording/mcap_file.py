@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -14,20 +15,9 @@ from mcap.writer import CompressionType, Writer
 from mcap_ros2._dynamic import serialize_dynamic
 
 from deskhand.errors import DeskhandError
+from deskhand.recording.qos import BAG_METADATA, OFFERED, USUAL, OfferedQos, bag_metadata, qos_text
 
 log = logging.getLogger(__name__)
-
-LATCHED_QOS = """- history: 1
-  depth: 1
-  reliability: 1
-  durability: 1
-  deadline: {sec: 9223372036, nsec: 854775807}
-  lifespan: {sec: 9223372036, nsec: 854775807}
-  liveliness: 1
-  liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}
-  avoid_ros_namespace_conventions: false
-"""
-"""What rosbag2 reads to publish a topic again as it was: kept for who comes later."""
 
 
 class McapFile:
@@ -64,6 +54,7 @@ class McapFile:
             self._file = self.path.open("wb")
             self._writer = Writer(self._file, chunk_size=chunk, compression=compression)
             self._writer.start(profile="ros2", library="deskhand")
+            self._writer.add_metadata(BAG_METADATA, bag_metadata())
             self._file.flush()
         except OSError as error:
             self._give_up(error)
@@ -96,30 +87,29 @@ class McapFile:
                 except OSError as error:
                     self._give_up(error)
 
-    def write(self, topic: str, datatype: str, definition: str, message: Any, stamp: float) -> None:
-        """One message as nested dictionaries or a ROS message at ``stamp`` [s]; nothing once closed."""
+    def write(self, topic: str, datatype: str, definition: str, message: Any, stamp: float, qos: Sequence[OfferedQos] = (USUAL,)) -> None:
+        """One message as nested dictionaries or a ROS message at ``stamp`` [s]; nothing once closed. ``qos`` is what the topic's publishers offer."""
         if datatype not in self._encoders:
             self._encoders[datatype] = serialize_dynamic(datatype, definition)[datatype]
-        self.write_bytes(topic, datatype, definition, self._encoders[datatype](message), stamp)
+        self.write_bytes(topic, datatype, definition, self._encoders[datatype](message), stamp, qos)
 
-    def write_bytes(self, topic: str, datatype: str, definition: str, data: bytes, stamp: float, latched: bool = False) -> None:
+    def write_bytes(self, topic: str, datatype: str, definition: str, data: bytes, stamp: float, qos: Sequence[OfferedQos] = (USUAL,)) -> None:
         """One message in CDR, as it came over ROS; nothing once closed."""
         with self._lock:
             if self._writer is None or self._file is None:
                 return
             try:
-                self._add(self._writer, topic, datatype, definition, data, max(0, round(stamp * 1e9)), latched)
+                self._add(self._writer, topic, datatype, definition, data, max(0, round(stamp * 1e9)), qos)
                 if self._live:
                     self._file.flush()
             except OSError as error:
                 self._give_up(error)
 
-    def _add(self, writer: Writer, topic: str, datatype: str, definition: str, data: bytes, time: int, latched: bool) -> None:
+    def _add(self, writer: Writer, topic: str, datatype: str, definition: str, data: bytes, time: int, qos: Sequence[OfferedQos]) -> None:
         if datatype not in self._schemas:
             self._schemas[datatype] = writer.register_schema(datatype, SchemaEncoding.ROS2, definition.encode())
         if topic not in self._channels:
-            metadata = {"offered_qos_profiles": LATCHED_QOS} if latched else {}
-            self._channels[topic] = writer.register_channel(topic, "cdr", self._schemas[datatype], metadata)
+            self._channels[topic] = writer.register_channel(topic, "cdr", self._schemas[datatype], {OFFERED: qos_text(qos)})
         count = self.counts[topic] = self.counts.get(topic, 0) + 1
         writer.add_message(self._channels[topic], log_time=time, publish_time=time, sequence=count, data=data)
 

@@ -14,6 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_rpy
 from deskhand.resources import resource_path
 from deskhand.types import CollisionObject, Shape
+from deskhand.yaml_file import read_yaml
 
 APPROVALS = ("never", "motion", "always")
 KEEP_OUT_MARGIN = 0.005  # [m]
@@ -96,7 +97,7 @@ def load_safety(path: str | Path | None = None) -> SafetySettings:
     """
     file = Path(path) if path else resource_path("config/safety.yaml")
     try:
-        data = yaml.safe_load(file.read_text())
+        data = read_yaml(file)
     except (OSError, yaml.YAMLError) as error:
         raise DeskhandError("config_error", f"{file} cannot be read: {error}.") from error
     try:

@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 
 LATE = 0.5  # [s] beyond its own period, from which the watchdog takes itself for the one that stood still
 
+WATCHED = ("sim", "arm", "camera", "perception", "grasping", "motion", "tool_server", "orchestrator", "recorder")
+"""Nodes whose death stops the arm and ends the task, besides the safety node's own."""
+
 Died = Callable[[str, str], None]
 """Called with a node's name and why it is taken for dead, from the watchdog's thread."""
 
@@ -107,6 +110,11 @@ class Watchdog:
         """Names of watched nodes that have died or gone silent, with why."""
         with self._lock:
             return {name: peer.dead for name, peer in self._peers.items() if peer.dead}
+
+    def silent(self, seconds: float) -> dict[str, float]:
+        """Names of watched nodes that were not heard for longer than ``seconds``, with for how long [s]."""
+        with self._lock:
+            return {name: since for name, peer in self._peers.items() if (since := self._clock() - peer.seen) > seconds}
 
     def unseen(self) -> list[str]:
         """Watched nodes that have not been heard of yet."""

@@ -17,6 +17,7 @@ from deskhand.sim.camera import mounted
 from deskhand.sim.fields import Field
 from deskhand.sim.objectfile import object_from, object_to_dict
 from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec
+from deskhand.yaml_file import read_yaml
 
 KEYS = ("arm", "table", "camera", "seed", "objects", "board")
 BOARD_KEYS = ("name", "pose", "link")
@@ -32,7 +33,7 @@ def load_world(path: Path | str, default_arm: str = "wx250s") -> WorldSpec:
     """
     path = Path(path)
     try:
-        data = yaml.safe_load(path.read_text())
+        data = read_yaml(path)
     except OSError as error:
         raise DeskhandError("scene_file_error", f"the scene file {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

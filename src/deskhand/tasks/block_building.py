@@ -11,7 +11,6 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import yaml
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
@@ -22,6 +21,7 @@ from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import FLOOR, footprint_of
 from deskhand.tasks.standing import best_fit, heights
 from deskhand.tasks.wording import listed
+from deskhand.yaml_file import read_yaml
 
 Random = np.random.Generator
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -30,8 +30,8 @@ _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 @cache
 def settings() -> dict[str, Any]:
     """``config/tasks/block_building.yaml``, with the colours of desk_cleaning."""
-    data: dict[str, Any] = yaml.safe_load(resource_path("config/tasks/block_building.yaml").read_text())
-    data["colors"] = yaml.safe_load(resource_path("config/tasks/desk_cleaning.yaml").read_text())["colors"]
+    data: dict[str, Any] = read_yaml(resource_path("config/tasks/block_building.yaml"))
+    data["colors"] = read_yaml(resource_path("config/tasks/desk_cleaning.yaml"))["colors"]
     return data
 
 

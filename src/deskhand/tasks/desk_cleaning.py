@@ -8,7 +8,6 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import yaml
 
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.errors import DeskhandError
@@ -18,6 +17,7 @@ from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec, pos
 from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import AT_REST, FLOOR, UPRIGHT, footprint_of, tilt, where_is
 from deskhand.tasks.wording import Rule, make_rules, say
+from deskhand.yaml_file import read_yaml
 
 Random = np.random.Generator
 
@@ -25,7 +25,7 @@ Random = np.random.Generator
 @cache
 def settings() -> dict[str, Any]:
     """``config/tasks/desk_cleaning.yaml``."""
-    data: dict[str, Any] = yaml.safe_load(resource_path("config/tasks/desk_cleaning.yaml").read_text())
+    data: dict[str, Any] = read_yaml(resource_path("config/tasks/desk_cleaning.yaml"))
     return data
 
 

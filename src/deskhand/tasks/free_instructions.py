@@ -9,7 +9,6 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import yaml
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
@@ -22,6 +21,7 @@ from deskhand.tasks.base import SILENT, ObjectScore, Remark, Score, SeededTask, 
 from deskhand.tasks.checks import CHECKS, OTHER_KEYS, Desk, check
 from deskhand.tasks.desk_cleaning import laid_out
 from deskhand.tasks.placement import footprint_of
+from deskhand.yaml_file import read_yaml
 
 FILE = "config/tasks/free_instructions.yaml"
 Random = np.random.Generator
@@ -52,7 +52,7 @@ def settings() -> dict[str, Any]:
     Raises:
         DeskhandError: ``config_error`` naming the case whose ``want`` has an unknown key or whose scene there is not.
     """
-    data: dict[str, Any] = yaml.safe_load(resource_path(FILE).read_text())
+    data: dict[str, Any] = read_yaml(resource_path(FILE))
     for case in data["cases"]:
         unknown = set(case["want"]) - {*CHECKS, *OTHER_KEYS}
         if unknown or case["scene"] not in data["scenes"]:

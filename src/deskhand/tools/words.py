@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from deskhand.etp.card import Card
+from deskhand.yaml_file import read_yaml
 
 WORDS = Path(__file__).with_name("words.yaml")
 ASKED = Path(__file__).with_name("asked.yaml")
@@ -31,7 +30,7 @@ def kept_asked() -> dict[str, list[str]]:
 
 
 def _read(file: Path) -> Any:
-    return yaml.load(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # in C where there is: 8 ms instead of 70
+    return read_yaml(file, quick=True)  # 8 ms instead of 70
 
 
 def with_words(card: Card) -> Card:

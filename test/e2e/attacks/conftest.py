@@ -1,6 +1,19 @@
-"""The harness of the folder above, and the parts of the attacks, can be imported by these tests."""
+"""Attacks on a running robot: few by default, many with ``--attacks N`` (and ``--attack-seed S``) for the nightly run."""
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def attack_seed(request):
+    return request.config.getoption("--attack-seed")
+
+
+@pytest.fixture
+def attack_count(request):
+    """How many attacks of each kind; those marked ``attacks`` are left out while it is 0."""
+    return request.config.getoption("--attacks")

@@ -48,7 +48,10 @@ class Tally:
 
     def line(self) -> str:
         """One row of a table."""
-        total, refused = sum(self.codes.values()), sum(count for (_, code), count in self.codes.items() if code not in ("0", "True", "answered", "ended", "cancelled", ""))
+        total, refused = (
+            sum(self.codes.values()),
+            sum(count for (_, code), count in self.codes.items() if code not in ("0", "True", "answered", "ended", "cancelled", "")),
+        )
         return f"{total} sent, {refused} refused, {len(self.hangs)} hangs, {len(self.unasked)} unasked motions, slowest {self.slowest[0]:.1f} s ({self.slowest[1]})"
 
 

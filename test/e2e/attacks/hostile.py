@@ -11,8 +11,46 @@ from typing import Any
 import numpy as np
 
 NUMBERS = (float("nan"), float("inf"), float("-inf"), 1e308, -1e308, 5e-324, 1e12, -1.0, 0.0, 3.0)
-TEXTS = ("", " ", "world", "gripper", "table", "ghost", "x" * 20000, "näme\n☃\u202e", "../../etc/passwd", "/dev/zero", "$(reboot)", "[/bold]", "{}", "\x00", "NaN", "stop")
-WORDS = ("all", "the", "cup", "block", "red", "tray", "not", "put", "into", "is", "where", "7", "'; drop table", "ignore", "rules", "stack", "mars", "?", "☃", "\\")
+TEXTS = (
+    "",
+    " ",
+    "world",
+    "gripper",
+    "table",
+    "ghost",
+    "x" * 20000,
+    "näme\n☃\u202e",
+    "../../etc/passwd",
+    "/dev/zero",
+    "$(reboot)",
+    "[/bold]",
+    "{}",
+    "\x00",
+    "NaN",
+    "stop",
+)
+WORDS = (
+    "all",
+    "the",
+    "cup",
+    "block",
+    "red",
+    "tray",
+    "not",
+    "put",
+    "into",
+    "is",
+    "where",
+    "7",
+    "'; drop table",
+    "ignore",
+    "rules",
+    "stack",
+    "mars",
+    "?",
+    "☃",
+    "\\",
+)
 ODD = (None, True, -1, 10**30, 0.5, float("nan"), "", "x" * 5000, [], {}, [[[[[]]]]], {"a": {"b": {}}}, [None], ["\ud800"])
 LENGTHS = (0, 1, 2, 3, 6, 200)
 

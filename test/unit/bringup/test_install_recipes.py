@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,22 @@ def test_what_does_not_belong_into_an_image_stays_out() -> None:
     left_out = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "build"} <= set(left_out)
     assert not {"requirements", "scripts", "src", "docker", "Makefile", "package.xml"} & set(left_out)
+
+
+def test_a_plain_colcon_build_of_the_documented_workspace_finds_both_packages(tmp_path: Path) -> None:
+    """By the real colcon, in a workspace that is made as the documentation and the workflows say."""
+    beside = Path(sys.executable).with_name("colcon")
+    colcon = str(beside) if beside.exists() else shutil.which("colcon")
+    if colcon is None:
+        pytest.skip("colcon is not installed")
+    (link,) = re.findall(r"^(ln -sfn .+)$", SETUP, re.MULTILINE)
+    assert all(f"{link}\n" in path.read_text() for path in WORKFLOWS if "colcon build" in path.read_text())
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/deskhand").symlink_to(ROOT)
+    subprocess.run(link.split(), cwd=tmp_path, check=True)
+    environment = {**os.environ, "COLCON_HOME": str(tmp_path / "home"), "COLCON_LOG_PATH": os.devnull}
+    listed = subprocess.run([colcon, "list", "--names-only"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert listed.stdout.split() == ["deskhand", "deskhand_interfaces"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -1,6 +1,7 @@
 """episode.mcap: what is written can be read, by us and by others, whole or cut off."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,11 +12,15 @@ import pytest
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
+from deskhand.arms.frames import LinkTransform
+from deskhand.episode import messages
+from deskhand.episode.plain import scene_to_json
 from deskhand.episode.reader import read_episode
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.geometry import look_at
-from deskhand.types import CameraIntrinsics, JointState
+from deskhand.recording.definitions import definition_of
+from deskhand.types import CameraIntrinsics, JointState, SafetyStatus, Scene, SceneObject, Table
 
 
 def joints(stamp):
@@ -61,6 +66,41 @@ def test_a_plain_mcap_reader_for_ros_2_opens_it(tmp_path):
         assert {"/joint_states", "/perception/annotated/compressed", "/tools/events", "/perception/scene", "/tf_static"} <= topics
         image = next(message for _, _, _, message in reader.iter_decoded_messages(topics=["/perception/annotated/compressed"]))
         assert image.format == "jpeg" and bytes(image.data[:2]) == b"\xff\xd8"
+
+
+def fields(text):
+    """Type and name of each field and constant of a definition, in one spelling: packages and default values may be left out."""
+    lines = [re.sub(r"\s*=\s*", "=", line.split("#")[0]).split() for line in text.splitlines()]
+    return [[word.rpartition("/")[2] for word in line[:2]] for line in lines if line]
+
+
+@pytest.mark.parametrize("datatype", messages.DEFINITIONS)
+def test_definitions_are_those_of_the_installed_packages(datatype):
+    installed = definition_of(datatype)
+    ours = messages.DEFINITIONS[datatype]
+
+    def parts(text):
+        return {tuple(found[0]) if number else "": found for number, part in enumerate(text.split("=" * 80)) if (found := fields(part))}
+
+    assert parts(ours) == parts(installed)
+
+
+def test_scene_and_safety_come_back_as_they_went_in_and_links_are_on_tf(tmp_path):
+    pose = look_at((0.1, 0.2, 0.05), (0.3, 0, 0))
+    item = SceneObject(
+        "cup_1", "cup", "red", "cylinder", np.array([0.04, 0.04, 0.05]), pose, np.zeros((4, 3), np.float32), 0.876, box2d=(1, 2, 3, 4), guessed=(2,)
+    )
+    scene = Scene((item,), Table(np.eye(4), (0.9, 1.1)), 2.5)
+    with EpisodeWriter(tmp_path) as writer:
+        writer.scene(scene)
+        writer.safety(SafetyStatus(True, "watchdog", "motion died"), 3.0)
+        writer.transforms([LinkTransform("base_link", "shoulder_link", pose)], 3.5)
+    episode = read_episode(tmp_path)
+    assert episode.json("/perception/scene") == [(2.5, scene_to_json(scene))]
+    assert episode.json("/safety/status") == [(3.0, {"stopped": True, "code": "watchdog", "reason": "motion died"})]
+    ((_, message),) = episode.on("/tf")
+    assert (message.transforms[0].header.frame_id, message.transforms[0].child_frame_id) == ("base_link", "shoulder_link")
+    assert message.transforms[0].transform.translation.y == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9, 0.99])

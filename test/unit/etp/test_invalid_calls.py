@@ -5,9 +5,11 @@ from protocol_things import Bench, bench_session, everything
 from spoiling import spoiled
 
 from deskhand.errors import DeskhandError
+from deskhand.etp.base import ToolResult
 from deskhand.etp.session import Session
 from deskhand.etp.tool import ToolContext, tool_of
-from deskhand.etp.validation import Schema, parse_arguments
+from deskhand.etp.validation import Schema, parse_arguments, shown, unreadable
+from deskhand.etp.wire import result_from_text, result_to_text
 from deskhand.tools.base import load_tools
 
 RIGHT = {"number": 0.5, "count": 3, "point": {"x": 0.1, "y": -0.2}, "words": ["a", "b"], "choice": "green", "maybe": 0.5, "flag": True}
@@ -119,3 +121,12 @@ def test_an_argument_that_holds_itself_is_refused():
     wrong["words"] = [wrong]
     with bench_session(Bench()) as session:
         assert session.invoke("everything", wrong).code == "invalid_arguments"
+
+
+def test_halves_of_characters_are_refused_in_words_that_can_be_sent() -> None:
+    for arguments in ({"text": "a \ud800"}, {"\udfff": 1}, {"deep": [{"x": ["\ud800"]}]}):
+        problem = unreadable(arguments)
+        assert problem is not None and "lone surrogate" in problem.problem
+    text = result_to_text(ToolResult("tool_failed", "said \ud800"))
+    assert result_from_text(text.encode().decode()).message == "said \ud800"
+    assert shown({"a": "\ud800"}).encode() == b'{"a": "\\ud800"}'

@@ -5,11 +5,14 @@ import resource
 
 import numpy as np
 import pytest
+import yaml
+from mcap.reader import make_reader
 
 from deskhand.episode import messages
 from deskhand.errors import DeskhandError
 from deskhand.recording.mcap_file import McapFile
 from deskhand.recording.pictures import depth_from_png, depth_to_png, from_jpeg, millimetres, to_jpeg
+from deskhand.recording.qos import LATCHED, OfferedQos
 from deskhand.recording.reader import Recording, mcap_in
 
 
@@ -65,6 +68,22 @@ def test_depth_is_kept_to_the_millimetre_and_colour_nearly():
     assert np.abs(from_jpeg(to_jpeg(color)).astype(int) - color).max() < 12
     with pytest.raises(DeskhandError):
         depth_from_png(b"short")
+
+
+def test_a_topic_says_how_it_was_offered_as_rosbag2_writes_it_and_the_file_that_policies_are_numbers(tmp_path):
+    with McapFile(tmp_path / "a.mcap") as file:
+        definition = messages.DEFINITIONS[messages.STRING]
+        file.write("/words", messages.STRING, definition, {"data": "x"}, 1.0, (OfferedQos(5, reliable=False), LATCHED))
+        file.write("/usual", messages.STRING, definition, {"data": "x"}, 1.0)
+    with (tmp_path / "a.mcap").open("rb") as stream:
+        reader = make_reader(stream)
+        channels = {channel.topic: yaml.safe_load(channel.metadata["offered_qos_profiles"]) for channel in reader.get_summary().channels.values()}
+        bag = {record.name: record.metadata for record in reader.iter_metadata()}["rosbag2"]
+    assert set(bag) == {"ROS_DISTRO", "serialized_metadata"} and not bag["serialized_metadata"]  # Jazzy: "older than version 9"
+    endless = {"sec": 9223372036, "nsec": 854775807}
+    usual = {"history": 1, "depth": 10, "reliability": 1, "durability": 2, "deadline": endless, "lifespan": endless, "liveliness": 1}
+    usual |= {"liveliness_lease_duration": endless, "avoid_ros_namespace_conventions": False}
+    assert channels == {"/usual": [usual], "/words": [usual | {"depth": 5, "reliability": 2}, usual | {"depth": 1, "durability": 1}]}
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import yaml
 
 from deskhand.agent.language import lexicon as lex
 from deskhand.agent.language.intents import Build
+from deskhand.yaml_file import parse_yaml
 
 _VERB = re.compile(r"\b(?:build|make|construct|erect|assemble|stack|pile|put|place|arrange|line|copy|reproduce|rebuild|form|set|create|lay)\b")
 _MAKE = re.compile(r"\b(?:build|make|construct|erect|assemble|form|create|stack|pile|arrange|set up|put up)\b")
@@ -73,13 +74,13 @@ def _inline(text: str) -> tuple[Any, str]:
             return json.loads(text[start : end + 1]), ""
         except json.JSONDecodeError:
             try:
-                return yaml.safe_load(text[start : end + 1]), ""
+                return parse_yaml(text[start : end + 1]), ""
             except yaml.YAMLError as error:
                 return None, f"the plan is neither JSON nor YAML: {str(error).splitlines()[0]}"
     found = re.search(r"^(?:structure|blocks):", text, re.MULTILINE)
     if found:
         try:
-            return yaml.safe_load(text[found.start() :].strip().removesuffix("```")), ""
+            return parse_yaml(text[found.start() :].strip().removesuffix("```")), ""
         except yaml.YAMLError as error:
             return None, f"the plan is no YAML: {str(error).splitlines()[0]}"
     return None, ""

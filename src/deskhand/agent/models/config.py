@@ -15,6 +15,7 @@ from deskhand.agent.base import ChatModel
 from deskhand.agent.models.faults import KINDS, PASSING
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 PROVIDERS = ("offline", "openai", "anthropic", "scripted")
 REPLIES = ("tools", "json")
@@ -88,7 +89,7 @@ def vision_profile() -> str:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = read_yaml(path)
     except (OSError, yaml.YAMLError) as error:
         raise DeskhandError("config_error", f"cannot read the model profiles {path}: {error}.") from error
     return data if isinstance(data, Mapping) else {}

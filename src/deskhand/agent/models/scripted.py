@@ -10,6 +10,7 @@ import yaml
 
 from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.errors import DeskhandError
+from deskhand.yaml_file import read_yaml
 
 
 class ScriptedModel:
@@ -32,7 +33,7 @@ class ScriptedModel:
             DeskhandError: ``config_error`` when the file is missing or not such a list.
         """
         try:
-            data = yaml.safe_load(path.read_text(encoding="utf-8"))
+            data = read_yaml(path)
         except (OSError, yaml.YAMLError) as error:
             raise DeskhandError("config_error", f"cannot read the scripted replies {path}: {error}.") from error
         if not isinstance(data, list) or not all(isinstance(item, str | dict) for item in data):

@@ -23,6 +23,7 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 FOLDER = "config/servos"
 ANGLES = ("backlash", "sag", "dead_band", "zero_error")
@@ -116,7 +117,7 @@ def load_reality(name: str) -> ServoReality:
         valid = ", ".join(sorted(item.stem for item in folder.glob("*.yaml")))
         raise DeskhandError("config_error", f"there are no servos {name!r}; valid: {valid}, or a YAML file.")
     try:
-        return ServoReality.read(yaml.safe_load(path.read_text()) or {})
+        return ServoReality.read(read_yaml(path) or {})
     except (OSError, ValueError, TypeError, AttributeError, yaml.YAMLError) as error:
         raise DeskhandError("config_error", f"{path}: {error}.") from error
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from deskhand.errors import DeskhandError
 from deskhand.etp.registry import Registry
+from deskhand.yaml_file import read_yaml
 
 QUERIES = Path(__file__).with_name("queries.yaml")
 USERS = Path(__file__).with_name("users.yaml")
@@ -62,11 +61,11 @@ def load_queries() -> list[Query]:
     """
     queries = []
     for file, parts in ((QUERIES, HALVES), (USERS, ("users",))):
-        for tool, texts in yaml.safe_load(file.read_text()).items():
+        for tool, texts in read_yaml(file).items():
             for index, text in enumerate(texts):
                 words, _, other = str(text).partition(" | ")
                 queries.append(Query(words, (tool, *other.split()), parts[index % len(parts)]))
-    for half, persons in yaml.safe_load(PERSONS.read_text()).items():
+    for half, persons in read_yaml(PERSONS).items():
         for text in (text for texts in persons.values() for text in texts):
             words, _, tools = text.partition(" | ")
             queries.append(Query(words, tuple(tools.split()), f"persons_{half}"))

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import UNITS, explain
+from deskhand.yaml_file import read_yaml
 
 MCP_FILE = "config/mcp.yaml"
 
@@ -66,7 +67,7 @@ def load_servers(file: Path) -> dict[str, McpServer]:
         DeskhandError: ``config_error`` naming what is wrong.
     """
     try:
-        servers = _File.model_validate(yaml.safe_load(file.read_text()) or {}).servers
+        servers = _File.model_validate(read_yaml(file) or {}).servers
     except OSError as error:
         raise DeskhandError("config_error", f"{file} cannot be read: {error}.") from error
     except yaml.YAMLError as error:

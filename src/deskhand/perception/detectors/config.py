@@ -12,6 +12,7 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.card import explain
 from deskhand.perception.detectors.base import Detector, Vocabulary
 from deskhand.resources import resource_path
+from deskhand.yaml_file import read_yaml
 
 GEOMETRY = "geometry"
 
@@ -56,7 +57,7 @@ def detector_list(file: str | Path | None = None) -> tuple[list[str], dict[str, 
     """Names that are used, all entries, and the file. Raises ``config_error``."""
     path = Path(file) if file else resource_path("config/detectors.yaml")
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = read_yaml(path)
         return list(data["use"]), dict(data.get("detectors") or {}), path
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise DeskhandError("config_error", f"{path} is no list of detectors: {error!r}.", hint="See the head of config/detectors.yaml.") from error

@@ -16,6 +16,7 @@ from deskhand.structures import Blocks, Slot, from_spec, structure
 from deskhand.tools.files import read_named
 from deskhand.tools.looking import last_look
 from deskhand.tools.reasoning.blocks import blocks_in, chosen, find_site, measures
+from deskhand.yaml_file import parse_yaml
 
 MOST_BYTES = 20_000  # of a plan
 MOST_PICTURE = 20_000_000
@@ -111,6 +112,6 @@ def _slots(ctx: ToolContext, sizes: Blocks, name: str, count: int, colors: list[
 def _plan_in(data: bytes, name: str) -> Any:
     try:
         text = data.decode()
-        return json.loads(text) if name.lower().endswith(".json") else yaml.safe_load(text)
+        return json.loads(text) if name.lower().endswith(".json") else parse_yaml(text, name)
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise DeskhandError("invalid_input", f"the plan {name} is neither JSON nor YAML: {(str(error).splitlines() or [''])[0]}.") from error

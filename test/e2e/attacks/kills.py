@@ -1,0 +1,77 @@
+"""SIGKILL of a node at a moment of a running task: the goal ends with a result that names it, the arm comes to rest, the recording can be read."""
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from robot import INSTRUCTION, NODES, Goal, running
+
+from deskhand.episode.reader import read_episode
+
+LATEST = 12.0  # [s] of wall time after the task's first word, at which a node is killed
+LIMIT = 10.0  # [s] in which the goal has to end
+STOP_LIMIT = 0.5  # [s] of the arm's own time, in which it has to come to rest
+PATIENCE = 30.0  # [s] that is waited for what should have come long ago
+
+
+@dataclass
+class Kill:
+    """What came of one: ``answer`` is the wall time [s] from the loss to the result, None where none came."""
+
+    node: str
+    moment: float
+    answer: float | None = None
+    named: bool = False
+    moved: float = 0.0
+    readable: bool = False
+    report: bool = False
+    exit_code: int | None = None
+    said: str = ""
+    ended_before: bool = False
+
+    @property
+    def good(self):
+        """Whether it went as it has to."""
+        in_time = self.answer is not None and self.answer <= LIMIT and self.named
+        return self.ended_before or (in_time and self.moved <= STOP_LIMIT and self.readable and self.report and self.exit_code == 1)
+
+
+def draw(seed, index):
+    """The node, the moment [s], the scene: each node in its turn, in an order of the seed's."""
+    nodes = random.Random(f"{seed} {index // len(NODES)}").sample(NODES, len(NODES))
+    return nodes[index % len(NODES)], random.Random(f"{seed} {index} moment").uniform(0.0, LATEST), 1000 * seed + index
+
+
+def kill(folder, node, moment, scene):
+    """One robot, one task, one kill."""
+    run = Kill(node, moment)
+    with running(folder, scene) as (robot, client):
+        goal = Goal(client, INSTRUCTION)
+        assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
+        goal.done.wait(moment)
+        if goal.done.is_set():
+            run.ended_before = True
+            return run
+        stamp, killed = client.now(), time.monotonic()
+        os.kill(client.pids[node], signal.SIGKILL)
+        if goal.done.wait(PATIENCE):
+            run.answer, run.said = goal.ended - killed, goal.result.error_message
+            run.named = goal.aborted and f"Node {node} is dead" in run.said
+        run.exit_code = robot.ended()
+        run.moved = client.moved_after(stamp) if node != "sim" else 0.0  # without the simulation there is no arm left
+    run.readable, run.report = _record(folder, goal.result.episode if goal.result else "")
+    return run
+
+
+def _record(folder, told):
+    """Whether the recording can be read, and whether the report, result and audit log are there."""
+    episodes = sorted((folder / "episodes").glob("*"))
+    if len(episodes) != 1 or (told and Path(told) != episodes[0]):
+        return False, False
+    episode = read_episode(episodes[0])
+    result = episode.result
+    whole = (episodes[0] / "report.html").is_file() and (episodes[0] / "audit.jsonl").is_file() and result["instruction"] == INSTRUCTION
+    return bool(episode.joints), whole and not result["success"] and bool(result["error_message"])

@@ -1,0 +1,30 @@
+"""kill -9 and SIGSTOP against ``deskhand up sim``, seen by a client as anybody writes one: a result that says what died, the arm at rest, a record."""
+
+import pytest
+from run import attacks, table
+
+pytest.importorskip("rclpy")
+from freezes import HANG, freeze
+from kills import kill
+from robot import running
+
+
+def test_a_client_of_a_killed_orchestrator_is_answered(tmp_path):
+    run = kill(tmp_path, "orchestrator", 3.0, 10)
+    assert run.good and not run.ended_before, run
+
+
+def test_a_frozen_node_is_named_and_the_robot_can_be_used_again(tmp_path):
+    with running(tmp_path, 10) as (robot, client):
+        run = freeze(robot, client, "tool_server", 2.0, HANG)
+        assert run.good and run.named and not run.ended_before, run
+        assert client.wait(client.reset, 20.0)
+
+
+@pytest.mark.attacks
+@pytest.mark.parametrize("kind", ["kills", "freezes"])
+def test_many(kind, attack_count, attack_seed, tmp_path):
+    runs = list(attacks(kind, attack_count, attack_seed, tmp_path))
+    broken = [run for run in runs if isinstance(run, str)]
+    assert not broken, broken[0]
+    assert all(run.good for run in runs), "\n".join([table(runs), *(str(run) for run in runs if not run.good)])
