@@ -27,6 +27,8 @@ MOVED = 0.05
 """[rad/s] of the fastest arm joint: it was moved."""
 REST = 0.3
 """[s] after a call in which the arm comes to rest before the next is judged."""
+DONE = ("0", "True", "answered", "ended", "cancelled", "")
+"""Answers that are no refusals."""
 INFRASTRUCTURE = ("describe_parameters", "get_parameter", "list_parameters", "set_parameters", "get_type_description", "/_action/")
 
 
@@ -48,11 +50,10 @@ class Tally:
 
     def line(self) -> str:
         """One row of a table."""
-        total, refused = (
-            sum(self.codes.values()),
-            sum(count for (_, code), count in self.codes.items() if code not in ("0", "True", "answered", "ended", "cancelled", "")),
-        )
-        return f"{total} sent, {refused} refused, {len(self.hangs)} hangs, {len(self.unasked)} unasked motions, slowest {self.slowest[0]:.1f} s ({self.slowest[1]})"
+        total = sum(self.codes.values())
+        refused = total - sum(count for (_, code), count in self.codes.items() if code in DONE)
+        counts = f"{total} sent, {refused} refused, {len(self.hangs)} hangs, {len(self.unasked)} unasked motions"
+        return f"{counts}, slowest {self.slowest[0]:.1f} s ({self.slowest[1]})"
 
 
 class Attack:
@@ -122,7 +123,7 @@ class Attack:
 
     def _say(self) -> None:
         if sum(self.tally.codes.values()) % 50 == 0:
-            print(self.tally.line(), *self.tally.hangs, *self.tally.unasked, sep="\n  ", flush=True)
+            self.node.get_logger().info("\n  ".join([self.tally.line(), *self.tally.hangs, *self.tally.unasked]))
 
     def _goal(self, client: ActionClient, goal: Any, what: str, code: Any) -> str:
         handle = self._wait(client.send_goal_async(goal), what)
