@@ -139,9 +139,10 @@ class Hostile:
 
     def field(self, described: str) -> Any:
         """A value for a field as rosidl describes it: ``double``, ``sequence<string>``, ``geometry_msgs/Pose[3]`` …"""
-        inner = re.fullmatch(r"sequence<(.+?)(?:, \d+)?>", described)
+        inner = re.fullmatch(r"sequence<(.+?)(?:, (\d+))?>", described)
         if inner:
-            return [self.field(inner[1]) for _ in range(self.pick(LENGTHS[:-1] if "/" in inner[1] or not self.odd() else LENGTHS))]
+            length = self.pick(LENGTHS[:-1] if "/" in inner[1] or not self.odd() else LENGTHS)
+            return [self.field(inner[1]) for _ in range(min(length, int(inner[2] or length)))]
         fixed = re.fullmatch(r"(.+)\[(\d+)\]", described)
         if fixed:
             return [self.field(fixed[1]) for _ in range(int(fixed[2]))]
