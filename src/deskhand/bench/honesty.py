@@ -11,8 +11,8 @@ import numpy as np
 from deskhand.geometry import Array
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
-from deskhand.skills.beside import SIDES
 from deskhand.tasks.placement import FLOOR, is_inside, outline
+from deskhand.world.relations import DIRECTIONS
 
 SAME = 0.035  # [m] between where a thing is seen and where it is
 LIFTED = 0.02  # [m]
@@ -128,8 +128,8 @@ class Honesty:
             off = float(np.linalg.norm(item.pose[:2, 3] - place))
             if off > (EXACT if arguments.get("yaw") is not None else ROUGH):
                 return f"{item.name} is {1000 * off:.0f} mm off the place, at {_at(item)}"
-        if tool == "place_beside" and (target := names.get(str(arguments["target_id"]), "")) and arguments["side"] in SIDES:
-            way = np.array(SIDES[str(arguments["side"])])
+        if tool == "place_beside" and (target := names.get(str(arguments["target_id"]), "")) and arguments["side"] in DIRECTIONS:
+            way = np.array(DIRECTIONS[str(arguments["side"])])
             between = item.pose[:2, 3] - now.get(target).pose[:2, 3]
             along, across = float(between @ way), float(abs(between @ [-way[1], way[0]]))
             if along < 0.0 or across > 2 * along + MOVED:
