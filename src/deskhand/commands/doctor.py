@@ -73,16 +73,22 @@ def register(app: typer.Typer) -> None:
 def doctor(
     brain: Annotated[str, typer.Option(help="Only try this profile of config/llm.yaml, with one call: server, key, model name, tool calls.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {ok, checks: [{name, ok, detail, advice}]}.")] = None,
+    safety: Annotated[Path | None, typer.Option(help="Safety file to show and check; default: config/safety.yaml.")] = None,
     robot: Annotated[bool, typer.Option("--robot", help="This machine is a robot's: arm and camera must be connected, the clock synchronised.")] = False,
 ) -> None:
-    """Check libraries, rendering, ROS 2, pictures between processes; ports, cameras, clock, disk; or a language model. Exit code 0 when all is well."""
+    """Check libraries, rendering, ROS 2, pictures between processes; the safety settings in force; ports, cameras, clock, disk; or a language model.
+
+    Exit code 0 when all is well.
+    """
     from rich.console import Console
 
     from deskhand.commands.doctor_robot import ROBOT_CHECKS
+    from deskhand.commands.doctor_safety import check_safety
 
     console = Console(highlight=False)
     checks = []
-    runs: list[Callable[[], Check]] = [partial(check_brain, brain)] if brain else [*CHECKS, *(partial(each, robot) for each in ROBOT_CHECKS)]
+    usual: list[Callable[[], Check]] = [*CHECKS, partial(check_safety, safety), *(partial(each, robot) for each in ROBOT_CHECKS)]
+    runs: list[Callable[[], Check]] = [partial(check_brain, brain)] if brain else usual
     for run in runs:
         check = run()
         checks.append(check)
