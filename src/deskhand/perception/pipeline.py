@@ -46,6 +46,7 @@ class Perception:
 
     Attributes:
         frame: the last one, with the camera's pose levelled to the table.
+        pixels: which of its pixels show each object of the last scene, as flat indices (N,), in the order of the scene.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.frame: Frame | None = None
+        self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
@@ -97,8 +99,9 @@ class Perception:
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
         placed = complete(fits, placed)
         detections = [self._detection(view, item) for item in placed]
+        self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
-            names = rename([item.item for item in detections], [view.in_picture(item.segment.pixels) for item in placed], frame, self.detectors)
+            names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections, still)
         objects = []
