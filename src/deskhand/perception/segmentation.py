@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import cv2
@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
+from deskhand.perception.segment.color import printed_parts
+from deskhand.perception.segment.settings import ColorSettings, ShapeSettings
+from deskhand.perception.segment.shape import shape_labels
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
@@ -24,7 +27,7 @@ _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 class Segment:
     """Pixels of one thing: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
-    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour.
+    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``printed``: its colours tell no objects apart.
     """
 
     pixels: Indices
@@ -33,6 +36,7 @@ class Segment:
     chroma: Array
     light: float
     paint: Indices
+    printed: bool = False
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -49,9 +53,16 @@ def make_segment(view: View, pixels: Indices) -> Segment:
 
 
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
-    """Segments, largest first: parts of things, too, and things of one colour that touch are still one."""
-    labels = _absorb_specks(view, _by_color(view, components(view, view.things, settings)))
-    return segments_of(view, labels, _SPECK)
+    """Segments, largest first: cut where shape tells, and where colours do in what is not printed."""
+    parts = shape_labels(view, ShapeSettings())
+    printed = printed_parts(view, parts, ColorSettings())
+    whole = printed[parts]
+    colored = _by_color(view, components(view, view.things & ~whole, settings))
+    both = (colored.astype(np.int64) + 1) * (int(parts.max()) + 1) + parts
+    both[parts == 0] = 0
+    labels = np.unique(both, return_inverse=True)[1].reshape(parts.shape).astype(np.int32)
+    segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
+    return [replace(item, printed=bool(whole.reshape(-1)[item.pixels].mean() > 0.5)) for item in segments]
 
 
 def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

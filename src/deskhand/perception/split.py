@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import os
+OFF=os.environ.get('DH_OFF','').split(',')
 import cv2
 import numpy as np
 
@@ -47,15 +49,15 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        if solid is None:
+        if solid is None or item.printed:
             result.append(item)
             continue
-        if pair := _pair(fits, item, solid):
+        if 'pair' not in OFF and (pair := _pair(fits, item, solid)):
             result += pair
             continue
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, _DEPTH, inside)
-        above = [item] if inside else stacked_parts(view, fits, item, solid)
+        above = [item] if inside or 'levels' in OFF else stacked_parts(view, fits, item, solid)
         if len(beside) > 1 and len(above) > 1:
             result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
         else:
@@ -80,12 +82,12 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
     good = max(_POOR, 2.0 * view.noise)
     poor = solid.error >= good and not inside
-    blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
+    blocks = [part_of(item, side) for side in ([] if 'seams' in OFF else parts_at_seams(view, solid, item.points, fits.prior, poor))]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
     if not poor and not fits.is_doubtful(item, solid):
         return [item]
-    corners = inward_corners(view, item)
+    corners = [] if 'corners' in OFF else inward_corners(view, item)
     if not poor and not corners:
         return [item]
 
@@ -95,7 +97,7 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     def further(parts: list[Segment]) -> list[Segment]:
         return [piece for part in parts for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
 
-    if poor:
+    if poor and 'facets' not in OFF:
         pieces = [piece for piece in convex_parts(view, item, error, good) if len(piece) >= _SCRAP]
         if len(pieces) > 1 and _error(fits, pieces, support) < _CREASE_GAIN * solid.error:
             return further(pieces)
@@ -104,7 +106,7 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
         if parts and _error(fits, parts, support) < _CORNER_GAIN * solid.error:
             return further(parts)
     extent = tight_rectangle(item.points[:, :2]).size
-    if not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
+    if 'cuts' in OFF or not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
         return [item]
     cuts = [[part_of(item, side), part_of(item, ~side)] for side in _cuts(item)]
     best = min(cuts, key=lambda parts: _error(fits, parts, support), default=[])

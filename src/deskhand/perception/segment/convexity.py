@@ -1,0 +1,135 @@
+"""Parts that bulge out: patches of a surface joined where they are flat or convex to each other, apart where concave (after S. C. Stein et al.,
+Object Partitioning using Local Convexity, CVPR 2014), the evidence along whole borders weighed (greedy additive edge contraction: M. Keuper et al., Efficient
+Decomposition of Image and Mesh Graphs by Lifted Multicuts, ICCV 2015).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from deskhand.geometry import Array
+from deskhand.perception.segment.settings import ShapeSettings
+from deskhand.perception.segment.voxels import Numbers, Voxels, means, unit, voxels_of
+
+
+@dataclass(frozen=True)
+class Patches:
+    """Attributes: ``of`` (M,) the patch of each voxel, ``middle``, ``normal`` (P, 3), ``size`` (P,) in voxels, ``borders`` (B, 2) pairs of patches, ``length`` (B,) in pairs of voxels."""
+
+    of: Numbers
+    middle: Array
+    normal: Array
+    size: Array
+    borders: Numbers
+    length: Array
+
+
+def convex_parts(points: Array, eye: Array, edge: float, settings: ShapeSettings) -> Numbers:
+    """Number (N,) from 0 of the part that each of points (N, 3) [m] belongs to; ``edge``: of a voxel [m]."""
+    voxels = voxels_of(points, eye, edge)
+    patches = patches_of(voxels, settings)
+    part = contracted(len(patches.size), patches.borders, weights(patches, edge, settings))
+    part = _without_scraps(part, patches, settings)
+    return part[patches.of][voxels.of]
+
+
+def patches_of(voxels: Voxels, settings: ShapeSettings) -> Patches:
+    """Voxels shared out over seeds by place and direction."""
+    reach = settings.patch * voxels.edge
+    cell = np.floor(voxels.middle / reach).astype(np.int64)
+    patch = np.unique(cell, axis=0, return_inverse=True)[1].reshape(-1)
+    feature = np.concatenate([voxels.middle * (settings.near / reach), voxels.normal], axis=1)
+    for _ in range(settings.rounds):
+        centre = means(feature, patch, int(patch.max()) + 1)
+        centre[:, 3:] = unit(centre[:, 3:])
+        patch = np.unique(cKDTree(centre).query(feature)[1], return_inverse=True)[1].reshape(-1)
+    i, j = voxels.pairs.T
+    same = patch[i] == patch[j]  # what does not hang together is two patches
+    patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
+    borders = np.sort(np.stack([patch[i], patch[j]], axis=1), axis=1)
+    borders, length = np.unique(borders[borders[:, 0] != borders[:, 1]], axis=0, return_counts=True)
+    count = int(patch.max()) + 1
+    return Patches(patch, means(voxels.middle, patch, count), unit(means(voxels.normal, patch, count)), np.bincount(patch).astype(float), borders, length.astype(float))
+
+
+def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
+    """Evidence (B,) of each border: above 0 for one object, below for two, times its length."""
+    a, b = patches.borders.T
+    way = unit(patches.middle[a] - patches.middle[b])
+    one, other = patches.normal[a], patches.normal[b]
+    bend = np.arccos(np.clip(np.einsum("ij,ij->i", one, other), -1, 1))
+    concave = np.einsum("ij,ij->i", way, one - other) < 0
+    kind = np.where(concave, 1 - 2 * np.clip((bend - settings.smooth) / (settings.crease - settings.smooth), 0, 1), 1.0)
+    # Two surfaces one behind the other: each is off the plane of the other by more than their bend explains.
+    gap = patches.middle[a] - patches.middle[b]
+    off = np.minimum(np.abs(np.einsum("ij,ij->i", gap, one)), np.abs(np.einsum("ij,ij->i", gap, other)))
+    explained = np.linalg.norm(gap, axis=1) * np.sin(bend / 2)
+    kind = np.where(off > explained + settings.step * edge, -1.0, kind)
+    # Patches beside each other along the line of the bend say nothing of it.
+    line = np.cross(one, other)
+    sine = np.linalg.norm(line, axis=1)
+    aside = np.abs(np.einsum("ij,ij->i", line, way)) > np.cos(settings.along) * sine
+    kind = np.where(aside & (bend > settings.smooth), 0.0, kind)
+    return np.asarray(kind * patches.length)
+
+
+def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:
+    """Number (count,) of the part of each node: the border with most evidence for one object is joined first, borders between the same two parts are added up."""
+    owner = list(range(count))
+    near: list[dict[int, float]] = [{} for _ in range(count)]
+    for (i, j), value in zip(borders.tolist(), weight.tolist(), strict=True):
+        near[i][j] = near[j][i] = value
+    queue = [(-value, i, j) for (i, j), value in zip(borders.tolist(), weight.tolist(), strict=True) if value > 0]
+    heapify(queue)
+    while queue:
+        value, i, j = heappop(queue)
+        if near[i].get(j) != -value or owner[i] != i or owner[j] != j:
+            continue
+        if len(near[i]) < len(near[j]):
+            i, j = j, i
+        owner[j] = i
+        del near[i][j]
+        for k, more in near[j].items():
+            if k == i:
+                continue
+            del near[k][j]
+            total = near[i].get(k, 0.0) + more
+            near[i][k] = near[k][i] = total
+            if total > 0:
+                heappush(queue, (-total, i, k))
+        near[j] = {}
+    for node in range(count):
+        while owner[node] != owner[owner[node]]:
+            owner[node] = owner[owner[node]]
+    return np.unique(np.array(owner, np.int64), return_inverse=True)[1].reshape(-1)
+
+
+def _without_scraps(part: Numbers, patches: Patches, settings: ShapeSettings) -> Numbers:
+    """Parts smaller than a few patches given to the neighbour with which they share the longest border: handles, knobs, edges."""
+    least = settings.scrap * settings.patch**2
+    for _ in range(6):
+        count = int(part.max()) + 1
+        size = np.bincount(part, patches.size, count)
+        a, b = part[patches.borders].T
+        out = a != b
+        shared = coo_matrix((patches.length[out], (a[out], b[out])), (count, count)).tocsr()
+        shared = (shared + shared.T).tocsr()
+        goes = np.arange(count)
+        for k in np.argsort(size, kind="stable"):
+            row = slice(shared.indptr[k], shared.indptr[k + 1])
+            others = shared.indices[row]
+            if size[k] >= least or not len(others):
+                continue
+            to = others[np.argmax(shared.data[row])]
+            if goes[to] == to and size[to] >= size[k]:
+                goes[k] = to
+        if (goes == np.arange(count)).all():
+            break
+        part = np.unique(goes[part], return_inverse=True)[1].reshape(-1)
+    return part
