@@ -52,6 +52,11 @@ def make_segment(view: View, pixels: Indices) -> Segment:
     return Segment(pixels, points, measured, chroma, light, pixels)
 
 
+def part_of(item: Segment, chosen: Mask) -> Segment:
+    """The pixels of a segment where ``chosen`` (N,) is True."""
+    return replace(item, pixels=item.pixels[chosen], points=item.points[chosen], measured=item.measured[chosen], paint=item.pixels[chosen])
+
+
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     """Segments, largest first: cut where shape tells, and where colours do in what is not printed."""
     parts = shape_labels(view, ShapeSettings())

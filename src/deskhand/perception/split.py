@@ -1,43 +1,28 @@
-"""Things of one colour that touch: a segment that no single solid explains is cut where two solids explain it."""
+"""Plain objects that touch so that neither shape nor colour tells them apart: a segment that no single solid explains is cut where two solids explain it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import os
-OFF=os.environ.get('DH_OFF','').split(',')
-import cv2
 import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
-from deskhand.perception.facets import convex_parts, part_of
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.levels import stacked_parts
-from deskhand.perception.outline import cuts_at, inward_corners
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.seams import parts_at_seams
-from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import Solid, SolidFits, surface_distance
+from deskhand.perception.segmentation import Segment, part_of
+from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.view import Mask, View
 
 _POOR = 0.0017  # [m] rms; single solids are below 0.0012
 _GAIN = 0.62  # the two parts' error over that of the whole at most
-_CORNER_GAIN = 0.75  # the same for cuts at inward corners of the outline
-_HOLD = 0.001  # [m] that a point must be nearer to the other solid to go over to it
-_REACH = 0.08  # [m]
 _MIN_PART = 80  # [px]
-_MIN_SHARE = 0.12  # of a segment that is cut at a corner
-_MIN_CORNER_PART = 50  # [px]
+_LEAST = 100  # [px] of what is cut
 _MIN_BREADTH = 0.024  # [m]
 _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
 _DEPTH = 3  # a thing is cut so often at most
-_CREASE_GAIN = 0.8  # the same for cuts at creases, which are surer
 _STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
 _SCRAP = 25  # [px]
-_NO_BOX = 0.0012  # [m] rms from which a box may be two round things
-_ROUND = 0.6  # of its error that round halves have at most
-_SHARE = 0.2  # that their width may differ from half its length
 _ABOVE = 0.009  # [m] what is seen of a thing on its support begins lower
 
 
@@ -52,12 +37,9 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
         if solid is None or item.printed:
             result.append(item)
             continue
-        if 'pair' not in OFF and (pair := _pair(fits, item, solid)):
-            result += pair
-            continue
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, _DEPTH, inside)
-        above = [item] if inside or 'levels' in OFF else stacked_parts(view, fits, item, solid)
+        above = [item] if inside else stacked_parts(view, fits, item, solid)
         if len(beside) > 1 and len(above) > 1:
             result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
         else:
@@ -76,103 +58,23 @@ def _is_inside(item: Segment, hollows: list[Hollow]) -> bool:
 
 
 def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int, inside: bool) -> list[Segment]:
-    """The things that a segment is made of, itself when it is one; ``inside``: in a container, where only its outline tells."""
-    if depth == 0 or len(item) < 2 * _MIN_CORNER_PART:
+    """The things that a segment is made of, itself when it is one; ``inside``: in a container, where only seams tell."""
+    if depth == 0 or len(item) < _LEAST:
         return [item]
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
-    good = max(_POOR, 2.0 * view.noise)
-    poor = solid.error >= good and not inside
-    blocks = [part_of(item, side) for side in ([] if 'seams' in OFF else parts_at_seams(view, solid, item.points, fits.prior, poor))]
+    poor = solid.error >= max(_POOR, 2.0 * view.noise) and not inside
+    blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
-    if not poor and not fits.is_doubtful(item, solid):
-        return [item]
-    corners = [] if 'corners' in OFF else inward_corners(view, item)
-    if not poor and not corners:
-        return [item]
-
-    def error(part: Segment) -> float:
-        return fits.of(part, _bottom(part, support)).error
-
-    def further(parts: list[Segment]) -> list[Segment]:
-        return [piece for part in parts for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
-
-    if poor and 'facets' not in OFF:
-        pieces = [piece for piece in convex_parts(view, item, error, good) if len(piece) >= _SCRAP]
-        if len(pieces) > 1 and _error(fits, pieces, support) < _CREASE_GAIN * solid.error:
-            return further(pieces)
-    if corners:
-        parts = _at_corners(view, fits, item, corners, support, good)
-        if parts and _error(fits, parts, support) < _CORNER_GAIN * solid.error:
-            return further(parts)
     extent = tight_rectangle(item.points[:, :2]).size
-    if 'cuts' in OFF or not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
+    if not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
         return [item]
     cuts = [[part_of(item, side), part_of(item, ~side)] for side in _cuts(item)]
     best = min(cuts, key=lambda parts: _error(fits, parts, support), default=[])
     if not best or _error(fits, best, support) > _GAIN * solid.error:
         return [item]
-    pieces = further(best)
+    pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     return pieces if _error(fits, pieces, support) < max(_STILL, 2.5 * view.noise) else [item]
-
-
-def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
-    """Two round things that stand side by side: a box through them fits badly, and each half of it is round and as wide as its share."""
-    length, width, height = solid.size
-    if solid.shape != "box" or solid.lying or solid.error < _NO_BOX or not (width > _MIN_BREADTH and 1.6 * width < length < 2.6 * width and height > width):
-        return []
-    support = max(0.0, float(solid.pose[2, 3] - height / 2))
-    along = (item.points - solid.pose[:3, 3]) @ solid.pose[:3, 0]
-    parts = [part_of(item, along < 0), part_of(item, along >= 0)]
-    if min(map(len, parts)) < _MIN_CORNER_PART:
-        return []
-    halves = [fits.of(part, _bottom(part, support)) for part in parts]
-    round_ones = all(half.shape == "cylinder" and not half.lying and half.error < _ROUND * solid.error for half in halves)
-    return parts if round_ones and all(abs(2 * half.size[0] / length - 1) < _SHARE for half in halves) else []
-
-
-def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array], support: float, good: float) -> list[Segment]:
-    """The best two parts that a straight cut through inward corners makes, their points shared out by which solid they lie on."""
-    best: list[Segment] = []
-    least = np.inf
-    for side in cuts_at(corners, item.pixels, view.valid.shape[1]):
-        if min(side.sum(), (~side).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)):
-            continue
-        parts = _shared_out(fits, item, side, support, view.valid.shape[1])
-        error = _error(fits, parts, support)
-        if error < least:
-            best, least = parts, error
-        if least < 0.6 * good:
-            break
-    return best
-
-
-def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float, width: int) -> list[Segment]:
-    """Two parts of a segment; each point goes to the solid on whose surface it lies, that of a long round thing reaching on."""
-    parts = [part_of(item, side), part_of(item, ~side)]
-    for _ in range(2):
-        solids = [fits.of(part, _bottom(part, support)) for part in parts]
-        one, other = (np.abs(surface_distance(_reaching_on(solid), item.points)) for solid in solids)
-        changed = np.where(side, one < other + _HOLD, one + _HOLD < other)
-        if min(changed.sum(), (~changed).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)) or (changed != side).sum() < 0.03 * len(side):
-            break
-        side = _without_strays(item, changed, width)
-        parts = [part_of(item, side), part_of(item, ~side)]
-    return parts
-
-
-def _without_strays(item: Segment, side: Mask, width: int) -> Mask:
-    """The same with single pixels given to what is around them."""
-    v, u = np.divmod(item.pixels, width)
-    v, u = v - v.min() + 3, u - u.min() + 3
-    chosen, every = (np.zeros((int(v.max()) + 4, int(u.max()) + 4), np.float32) for _ in range(2))
-    chosen[v, u], every[v, u] = side, 1.0
-    share = cv2.blur(chosen, (7, 7)) / np.maximum(cv2.blur(every, (7, 7)), 1e-6)
-    return np.asarray(share[v, u] > 0.5)
-
-
-def _reaching_on(solid: Solid) -> Solid:
-    return replace(solid, size=solid.size + np.array([2 * _REACH, 0.0, 0.0])) if solid.lying else solid
 
 
 def _error(fits: SolidFits, parts: list[Segment], support: float) -> float:

@@ -16,7 +16,7 @@ def printed_parts(view: View, parts: Labels, settings: ColorSettings) -> Mask:
     """Which part numbers (0..most) of a label picture (H, W), 0 for none, are printed."""
     count = int(parts.max()) + 1
     inner = _without_outline(parts, settings.outline)
-    every, unlike = np.zeros(count), np.zeros(count)
+    every, unlike = np.bincount(inner.reshape(-1), minlength=count), np.zeros(count)
     light = np.log(view.light + 12.0)
     for first, second in (((slice(None), slice(0, -1)), (slice(None), slice(1, None))), ((slice(0, -1), slice(None)), (slice(1, None), slice(None)))):
         same = (inner[first] == inner[second]) & (inner[first] > 0)
@@ -24,9 +24,8 @@ def printed_parts(view: View, parts: Labels, settings: ColorSettings) -> Mask:
         apart = view.chroma[first][same] - view.chroma[second][same]
         differs = np.einsum("ij,ij->i", apart, apart) > settings.unlike**2
         differs |= np.abs(light[first][same] - light[second][same]) > settings.light
-        every += np.bincount(number, minlength=count)
         unlike += np.bincount(number, differs, count)
-    return np.asarray((every >= settings.enough) & (unlike > settings.printed * every))
+    return np.asarray((every >= settings.enough) & (unlike > settings.printed * np.sqrt(every)))
 
 
 def _without_outline(parts: Labels, width: int) -> Labels:

@@ -20,7 +20,16 @@ from deskhand.perception.segment.voxels import Numbers, Voxels, means, unit, vox
 
 @dataclass(frozen=True)
 class Patches:
-    """Attributes: ``of`` (M,) the patch of each voxel, ``middle``, ``normal`` (P, 3), ``size`` (P,) in voxels, ``borders`` (B, 2) pairs of patches, ``length`` (B,) in pairs of voxels."""
+    """Surface in pieces of one direction.
+
+    Attributes:
+        of: (M,) the patch of each voxel.
+        middle, normal: (P, 3) of each.
+        size: (P,) in voxels.
+        borders: (B, 2) pairs of patches that meet.
+        length: (B,) of their borders, in pairs of voxels.
+        seam: (B, 3) middle of each border.
+    """
 
     of: Numbers
     middle: Array
@@ -28,6 +37,7 @@ class Patches:
     size: Array
     borders: Numbers
     length: Array
+    seam: Array
 
 
 def convex_parts(points: Array, eye: Array, edge: float, settings: ShapeSettings) -> Numbers:
@@ -52,10 +62,13 @@ def patches_of(voxels: Voxels, settings: ShapeSettings) -> Patches:
     i, j = voxels.pairs.T
     same = patch[i] == patch[j]  # what does not hang together is two patches
     patch = connected_components(coo_matrix((np.ones(same.sum()), (i[same], j[same])), (len(voxels),) * 2), directed=False)[1].astype(np.int64)
-    borders = np.sort(np.stack([patch[i], patch[j]], axis=1), axis=1)
-    borders, length = np.unique(borders[borders[:, 0] != borders[:, 1]], axis=0, return_counts=True)
     count = int(patch.max()) + 1
-    return Patches(patch, means(voxels.middle, patch, count), unit(means(voxels.normal, patch, count)), np.bincount(patch).astype(float), borders, length.astype(float))
+    i, j = voxels.pairs[patch[i] != patch[j]].T
+    key, which, length = np.unique(np.minimum(patch[i], patch[j]) * count + np.maximum(patch[i], patch[j]), return_inverse=True, return_counts=True)
+    borders = np.stack(np.divmod(key, count), axis=1)
+    seam = means((voxels.middle[i] + voxels.middle[j]) / 2, which.reshape(-1), len(key))
+    middle, normal = means(voxels.middle, patch, count), unit(means(voxels.normal, patch, count))
+    return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam)
 
 
 def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
@@ -65,6 +78,7 @@ def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
     one, other = patches.normal[a], patches.normal[b]
     bend = np.arccos(np.clip(np.einsum("ij,ij->i", one, other), -1, 1))
     concave = np.einsum("ij,ij->i", way, one - other) < 0
+    bend = np.where(concave, np.minimum(bend, settings.sag * _sag(patches)), bend)
     kind = np.where(concave, 1 - 2 * np.clip((bend - settings.smooth) / (settings.crease - settings.smooth), 0, 1), 1.0)
     # Two surfaces one behind the other: each is off the plane of the other by more than their bend explains.
     gap = patches.middle[a] - patches.middle[b]
@@ -77,6 +91,17 @@ def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
     aside = np.abs(np.einsum("ij,ij->i", line, way)) > np.cos(settings.along) * sine
     kind = np.where(aside & (bend > settings.smooth), 0.0, kind)
     return np.asarray(kind * patches.length)
+
+
+def _sag(patches: Patches) -> Array:
+    """Angle (B,) [rad] by which the way from patch to patch bends when it goes by their border: 0 where the border is not below the straight way."""
+    a, b = patches.borders.T
+    begin, way = patches.middle[a], patches.middle[b] - patches.middle[a]
+    length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
+    share = np.clip(np.einsum("ij,ij->i", patches.seam - begin, way) / length**2, 0.2, 0.8)
+    below = np.einsum("ij,ij->i", begin + share[:, None] * way - patches.seam, unit(patches.normal[a] + patches.normal[b]))
+    below = np.maximum(below, 0.0)
+    return np.asarray(np.arctan(below / (share * length)) + np.arctan(below / ((1 - share) * length)))
 
 
 def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:

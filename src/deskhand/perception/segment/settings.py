@@ -20,6 +20,7 @@ class ShapeSettings:
         rounds: times that they are shared out.
         smooth: concave bends below this belong to one curved surface [rad].
         crease: concave bends from this on separate objects as surely as can be [rad].
+        sag: a concave bend is at most so many times that of the way from patch to patch by their border, which noise of directions does not touch.
         along: two patches that face each other over a bend do so across it; directions within this of the bend's line tell nothing [rad].
         step: surfaces that are offset by more than this, in voxels, are separate.
         scrap: a part with fewer voxels than a patch has, times this, belongs to its neighbour.
@@ -34,6 +35,7 @@ class ShapeSettings:
     rounds: int = 4
     smooth: float = float(np.deg2rad(15.0))
     crease: float = float(np.deg2rad(40.0))
+    sag: float = 2.0
     along: float = float(np.deg2rad(30.0))
     step: float = 0.7
     scrap: float = 3.0
@@ -46,13 +48,14 @@ class ColorSettings:
     Attributes:
         unlike: neighbouring pixels whose chromaticity differs more than this are unlike ..
         light: .. or whose logarithm of lightness does so.
-        printed: a part with a larger share of unlike neighbours is printed: its colours tell nothing.
+        printed: a part with more unlike neighbours than this times the root of its pixels is printed, and its colours tell nothing. The borders of a
+            few plain objects side by side come to 1 to 8, print to 12 to 80.
         outline: so far from its outline pixels are mixed, and do not count [px].
         enough: a part with fewer pixels inside its outline is taken as plain.
     """
 
     unlike: float = 0.025
     light: float = 0.15
-    printed: float = 0.12
+    printed: float = 10.0
     outline: int = 2
     enough: int = 150
