@@ -190,9 +190,9 @@ def _hollow_solid(hollow: Hollow) -> Solid:
 
 
 def _merged(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:
-    """Plain pieces joined with the objects that they are parts of; what is printed was cut by shape alone, and is no piece."""
-    plain = merge_parts(view, fits, [item for item in segments if not item.printed], settings, cut)
-    return [*(item for item in segments if item.printed and len(item) >= settings.min_pixels), *plain]
+    """Plain pieces joined with the objects that they are parts of; what shape tells to be whole is no piece."""
+    plain = merge_parts(view, fits, [item for item in segments if not item.whole], settings, cut)
+    return [*(item for item in segments if item.whole and len(item) >= settings.min_pixels), *plain]
 
 
 def _may_hold(model: RobotModel, positions: Mapping[str, float]) -> bool:

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
-from deskhand.perception.segment.color import printed_parts
-from deskhand.perception.segment.settings import ColorSettings, ShapeSettings
-from deskhand.perception.segment.shape import shape_labels
+from deskhand.perception.segment.settings import SegmentSettings
+from deskhand.perception.segment.shape import shape_parts
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
@@ -27,7 +26,8 @@ _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 class Segment:
     """Pixels of one thing: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
-    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``printed``: its colours tell no objects apart.
+    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
+    is one object, and its colours tell nothing.
     """
 
     pixels: Indices
@@ -36,7 +36,7 @@ class Segment:
     chroma: Array
     light: float
     paint: Indices
-    printed: bool = False
+    whole: bool = False
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -59,15 +59,34 @@ def part_of(item: Segment, chosen: Mask) -> Segment:
 
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     """Segments, largest first: cut where shape tells, and where colours do in what is not printed."""
-    parts = shape_labels(view, ShapeSettings())
-    printed = printed_parts(view, parts, ColorSettings())
-    whole = printed[parts]
-    colored = _by_color(view, components(view, view.things & ~whole, settings))
-    both = (colored.astype(np.int64) + 1) * (int(parts.max()) + 1) + parts
-    both[parts == 0] = 0
-    labels = np.unique(both, return_inverse=True)[1].reshape(parts.shape).astype(np.int32)
+    parts = shape_parts(view, SegmentSettings())
+    printed = parts.printed[parts.labels]
+    whole = printed | parts.hollow[parts.labels]
+    colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
+    both = (colored.astype(np.int64) + 1) * len(parts.printed) + parts.labels
+    both[parts.labels == 0] = 0
+    labels = np.unique(both, return_inverse=True)[1].reshape(whole.shape).astype(np.int32)
+    labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
-    return [replace(item, printed=bool(whole.reshape(-1)[item.pixels].mean() > 0.5)) for item in segments]
+    return [replace(item, whole=bool(whole.reshape(-1)[item.pixels].mean() > 0.5)) for item in segments]
+
+
+def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:
+    """The same with pieces of one hollow thing joined that look alike: its inside and its outside are no neighbours in the picture."""
+    for hollow in np.unique(hollows[hollows > 0]):
+        own = hollows == hollow
+        numbers, count = np.unique(labels[own], return_counts=True)
+        main: list[tuple[int, npt.NDArray[np.float32], float]] = []
+        for number in numbers[np.argsort(-count)]:
+            piece = own & (labels == number)
+            chroma, light = np.median(view.chroma[piece], axis=0), float(np.median(view.light[piece]))
+            for other, like, level in main:
+                if np.linalg.norm(chroma - like) < settings.chroma_step and 1 / _LIGHT_RATIO < (light + 12) / (level + 12) < _LIGHT_RATIO:
+                    labels[piece] = other
+                    break
+            else:
+                main.append((int(number), chroma, light))
+    return labels
 
 
 def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -9,6 +9,7 @@ from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.levels import stacked_parts
 from deskhand.perception.quantiles import quantile, spread
+from deskhand.perception.refine import may_refine
 from deskhand.perception.seams import parts_at_seams
 from deskhand.perception.segmentation import Segment, part_of
 from deskhand.perception.solids import Solid, SolidFits
@@ -23,6 +24,9 @@ _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
 _DEPTH = 3  # a thing is cut so often at most
 _STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
 _SCRAP = 25  # [px]
+_UNEXPLAINED = 0.35  # share of its pixels that the solid of a part may leave unexplained
+_ROD = 0.001  # [m] rms of a part that lies, or leans, and whose picture is not compared
+_EXPLAINED = 0.8  # share of the pixels that is in explained parts
 _ABOVE = 0.009  # [m] what is seen of a thing on its support begins lower
 
 
@@ -34,17 +38,26 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        if solid is None or item.printed:
+        if solid is None or item.whole:
             result.append(item)
             continue
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, _DEPTH, inside)
         above = [item] if inside else stacked_parts(view, fits, item, solid)
-        if len(beside) > 1 and len(above) > 1:
-            result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
-        else:
-            result += above if len(above) > 1 else beside
+        ways = [parts for parts in (beside, above) if len(parts) > 1 and _are_solids(view, fits, parts, solid)]
+        result += min(ways, key=lambda parts: _unexplained(fits, parts, solid), default=[item])
     return result
+
+
+def _are_solids(view: View, fits: SolidFits, parts: list[Segment], solid: Solid) -> bool:
+    """Whether nearly all of parts is in such as a solid explains: what no number of them does is one thing of another shape."""
+    support = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
+    explained = 0
+    for part in parts:
+        own = fits.of(part, _bottom(part, support))
+        fits_well = fits.explained(part, own)[1] < _UNEXPLAINED * len(part) if may_refine(own) else own.error < max(_ROD, 2.0 * view.noise)
+        explained += len(part) * fits_well
+    return explained > _EXPLAINED * sum(map(len, parts))
 
 
 def _unexplained(fits: SolidFits, parts: list[Segment], solid: Solid) -> float:

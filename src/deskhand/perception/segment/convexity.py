@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.segment.settings import ShapeSettings
-from deskhand.perception.segment.voxels import Numbers, Voxels, means, unit, voxels_of
+from deskhand.perception.segment.voxels import Numbers, Voxels, means, unit
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,11 @@ class Patches:
     seam: Array
 
 
-def convex_parts(points: Array, eye: Array, edge: float, settings: ShapeSettings) -> Numbers:
-    """Number (N,) from 0 of the part that each of points (N, 3) [m] belongs to; ``edge``: of a voxel [m]."""
-    voxels = voxels_of(points, eye, edge)
+def convex_parts(voxels: Voxels, settings: ShapeSettings) -> Numbers:
+    """Number (M,) from 0 of the part that each voxel belongs to."""
     patches = patches_of(voxels, settings)
-    part = contracted(len(patches.size), patches.borders, weights(patches, edge, settings))
-    part = _without_scraps(part, patches, settings)
-    return part[patches.of][voxels.of]
+    part = contracted(len(patches.size), patches.borders, weights(patches, voxels.edge, settings))
+    return np.asarray(_without_scraps(part, patches, settings)[patches.of])
 
 
 def patches_of(voxels: Voxels, settings: ShapeSettings) -> Patches:
@@ -105,7 +103,7 @@ def _sag(patches: Patches) -> Array:
 
 
 def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:
-    """Number (count,) of the part of each node: the border with most evidence for one object is joined first, borders between the same two parts are added up."""
+    """Number (count,) of the part of each node: the border with most evidence is joined first, those between the same two parts are added up."""
     owner = list(range(count))
     near: list[dict[int, float]] = [{} for _ in range(count)]
     for (i, j), value in zip(borders.tolist(), weight.tolist(), strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -59,3 +59,97 @@ class ColorSettings:
     printed: float = 10.0
     outline: int = 2
     enough: int = 150
+
+
+@dataclass(frozen=True)
+class HollowSettings:
+    """When parts make an open thing together. Counts are voxels, shares are of lengths, areas or counts.
+
+    Attributes:
+        least: a part of the shell has as many.
+        most: parts beside one that are tried with it.
+        level: tops differ by less than this share of the height.
+        band: height of the rim as a share of what is seen of the thing.
+        rim: as many make a rim.
+        sectors, around: the rim has points in such a share of so many directions from its middle.
+        inner, lid: within the rim's outline, shrunk to a share, is less than this share of the rim's points.
+        beyond, within: what is below the rim lies, but for a handle, within its outline, grown by a share.
+        facing, inside: the normals of a share of it are towards its middle, seen from above, as the cosine of the angle.
+        meets: the ground of a thing meets its walls in as many places.
+    """
+
+    least: int = 40
+    most: int = 4
+    level: float = 0.12
+    band: float = 0.12
+    rim: int = 20
+    sectors: int = 16
+    around: float = 0.75
+    inner: float = 0.7
+    lid: float = 0.15
+    beyond: float = 0.1
+    within: float = 0.85
+    facing: float = 0.5
+    inside: float = 0.1
+    meets: int = 5
+
+
+@dataclass(frozen=True)
+class BehindSettings:
+    """When parts on both sides of something are one object.
+
+    Attributes:
+        least: voxels of a part.
+        faces: flat sides of a part that are looked at.
+        least_face: share of a part that a side has.
+        same: normals of one side differ by less [rad].
+        parallel: sides in one plane are turned to each other by less [rad].
+        off: and are off each other's plane by less, in voxels ..
+        slant: .. or as a share of their distance.
+        share: so much of both parts is in common planes.
+        reach: parts that are farther apart are two things [m].
+        hidden: share of the way between them that is behind something.
+    """
+
+    least: int = 25
+    faces: int = 3
+    least_face: float = 0.2
+    same: float = float(np.deg2rad(20.0))
+    parallel: float = float(np.deg2rad(12.0))
+    off: float = 2.0
+    slant: float = 0.06
+    share: float = 0.4
+    reach: float = 0.25
+    hidden: float = 0.7
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How the noise of a frame is told by its table.
+
+    Attributes:
+        stride: every so many-th pixel in both directions is looked at.
+        least: fewer points below the table tell nothing.
+        deepest: what is farther below it is something else [m].
+        share: of the points below the table that are less below it, over the square of the distance.
+        margin: what seems to stand on the table is noise up to so many times that.
+        height: share of an object's points that are lower than its height.
+    """
+
+    stride: int = 4
+    least: int = 200
+    deepest: float = 0.015
+    share: float = 0.98
+    margin: float = 2.0
+    height: float = 0.9
+
+
+@dataclass(frozen=True)
+class SegmentSettings:
+    """Of all stages of segmentation."""
+
+    shape: ShapeSettings = field(default_factory=ShapeSettings)
+    hollow: HollowSettings = field(default_factory=HollowSettings)
+    behind: BehindSettings = field(default_factory=BehindSettings)
+    color: ColorSettings = field(default_factory=ColorSettings)
+    noise: NoiseSettings = field(default_factory=NoiseSettings)

@@ -17,7 +17,15 @@ _AROUND = 1.8  # in voxels: the 26 around one
 
 @dataclass(frozen=True)
 class Voxels:
-    """Attributes: ``of`` (N,) the voxel of each point, ``middle`` (M, 3) [m], ``normal`` (M, 3) towards the camera, ``pairs`` (K, 2) of neighbours, ``edge`` [m]."""
+    """A cloud as voxels.
+
+    Attributes:
+        of: (N,) the voxel of each point.
+        middle: (M, 3) of its points [m].
+        normal: (M, 3) of the surface there, towards the camera.
+        pairs: (K, 2) neighbours.
+        edge: [m]
+    """
 
     of: Numbers
     middle: Array
