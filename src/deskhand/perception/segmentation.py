@@ -12,7 +12,7 @@ import numpy.typing as npt
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
 from deskhand.perception.segment.settings import SegmentSettings
-from deskhand.perception.segment.shape import shape_parts
+from deskhand.perception.segment.shape import Parts, shape_parts
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
@@ -68,7 +68,15 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels = np.unique(both, return_inverse=True)[1].reshape(whole.shape).astype(np.int32)
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
-    return [replace(item, whole=bool(whole.reshape(-1)[item.pixels].mean() > 0.5)) for item in segments]
+    return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
+
+
+def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
+    """Whether a segment is most of a part that is printed or hollow; a piece of one may still be joined with the rest."""
+    if whole.reshape(-1)[item.pixels].mean() < 0.5:
+        return False
+    part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
+    return len(item) > 0.5 * np.count_nonzero(parts.labels == part)
 
 
 def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:
@@ -79,6 +87,9 @@ def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.in
         main: list[tuple[int, npt.NDArray[np.float32], float]] = []
         for number in numbers[np.argsort(-count)]:
             piece = own & (labels == number)
+            if main and piece.sum() < _COLORED:
+                labels[piece] = main[0][0]
+                continue
             chroma, light = np.median(view.chroma[piece], axis=0), float(np.median(view.light[piece]))
             for other, like, level in main:
                 if np.linalg.norm(chroma - like) < settings.chroma_step and 1 / _LIGHT_RATIO < (light + 12) / (level + 12) < _LIGHT_RATIO:

@@ -95,6 +95,25 @@ class HollowSettings:
 
 
 @dataclass(frozen=True)
+class AttachedSettings:
+    """When a part hangs on another.
+
+    Attributes:
+        small: its voxels as a share of the other's at most.
+        alone: share of what it touches that is the other.
+        foot: share of it that is lower than where it ends below, and higher than where it ends above.
+        above: it ends so far above the table at least, in voxels.
+        side: it meets the other between this share of its height and what this share leaves.
+    """
+
+    small: float = 0.25
+    alone: float = 0.8
+    foot: float = 0.05
+    above: float = 3.0
+    side: float = 0.8
+
+
+@dataclass(frozen=True)
 class BehindSettings:
     """When parts on both sides of something are one object.
 
@@ -150,6 +169,7 @@ class SegmentSettings:
 
     shape: ShapeSettings = field(default_factory=ShapeSettings)
     hollow: HollowSettings = field(default_factory=HollowSettings)
+    attached: AttachedSettings = field(default_factory=AttachedSettings)
     behind: BehindSettings = field(default_factory=BehindSettings)
     color: ColorSettings = field(default_factory=ColorSettings)
     noise: NoiseSettings = field(default_factory=NoiseSettings)

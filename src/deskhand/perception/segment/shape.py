@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
 from deskhand.perception.segment.convexity import convex_parts
@@ -36,7 +37,7 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool))
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
     part = convex_parts(voxels, settings.shape)
-    part, hollow = join_hollows(voxels, part, settings.hollow)
+    part, hollow = join_hollows(voxels, join_attached(voxels, part, settings.attached), settings.hollow)
     labels.reshape(-1)[flat] = part[voxels.of] + 1
     printed = printed_parts(view, labels, settings.color)[1:]
     joined = join_behind(view, voxels, part, printed, settings.behind)
