@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from deskhand.perception.segment.settings import AttachedSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels
@@ -10,10 +11,16 @@ from deskhand.perception.segment.voxels import Numbers, Voxels
 
 def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> Numbers:
     """The part (M,) of each voxel, with small parts joined to the object beside them that alone can hold them up."""
-    height = voxels.middle[:, 2]
+    height, size = voxels.middle[:, 2], np.bincount(part)
     i, j = voxels.pairs[part[voxels.pairs[:, 0]] != part[voxels.pairs[:, 1]]].T
+    alone = np.setdiff1d(np.flatnonzero(size < settings.small * size.max()), part[np.concatenate([i, j])])
+    if len(alone):  # a gap of lost pixels is between some and what they hang on
+        few = np.flatnonzero(np.isin(part, alone))
+        tree = cKDTree(voxels.middle)
+        beside = tree.query_ball_point(voxels.middle[few], settings.gap * voxels.edge)
+        near = np.array([(a, b) for a, many in zip(few, beside, strict=True) for b in many if part[a] != part[b]], np.int64).reshape(-1, 2)
+        i, j = np.concatenate([i, near[:, 0]]), np.concatenate([j, near[:, 1]])
     own, other, place = np.concatenate([part[i], part[j]]), np.concatenate([part[j], part[i]]), np.concatenate([height[i], height[j]])
-    size = np.bincount(part)
     owner = np.arange(len(size))
     for number in np.argsort(size, kind="stable").tolist():
         meets = own == number

@@ -100,6 +100,9 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
     """The same with what is the ground of a shell given to it: it meets the shell where it is highest. What lies in it meets it where it is lowest."""
     points = voxels.middle[part == shell]
     outline = cv2.convexHull(points[:, :2].astype(np.float32))
+    way = outline[:, 0].mean(axis=0) - points[:, :2]
+    inner = points[np.einsum("ij,ij->i", way, voxels.normal[part == shell][:, :2]) > settings.facing * np.linalg.norm(way, axis=1), 2]
+    lowest = float(np.quantile(inner, 0.1)) if len(inner) else -np.inf
     result = part
     for number in np.unique(part).tolist():
         own = part == number
@@ -107,6 +110,7 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
             continue
         i, j = voxels.pairs.T
         meets = np.concatenate([i[own[i] & (part[j] == shell)], j[own[j] & (part[i] == shell)]])
-        if len(meets) >= settings.meets and np.median(voxels.middle[own, 2]) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2:
+        heights = voxels.middle[own, 2]
+        if np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 if len(meets) >= settings.meets else np.quantile(heights, 0.9) < lowest:
             result = np.where(own, shell, result)
     return result

@@ -75,7 +75,7 @@ class HollowSettings:
         inner, lid: within the rim's outline, shrunk to a share, is less than this share of the rim's points.
         beyond, within: what is below the rim lies, but for a handle, within its outline, grown by a share.
         facing, inside: the normals of a share of it are towards its middle, seen from above, as the cosine of the angle.
-        meets: the ground of a thing meets its walls in as many places.
+        meets: the ground of a thing meets its walls in as many places, or, where they are not seen to meet, is lower.
     """
 
     least: int = 40
@@ -100,6 +100,7 @@ class AttachedSettings:
 
     Attributes:
         small: its voxels as a share of the other's at most.
+        gap: what is no farther away touches a part that nothing else touches, in voxels.
         alone: share of what it touches that is the other.
         foot: share of it that is lower than where it ends below, and higher than where it ends above.
         above: it ends so far above the table at least, in voxels.
@@ -107,6 +108,7 @@ class AttachedSettings:
     """
 
     small: float = 0.25
+    gap: float = 4.0
     alone: float = 0.8
     foot: float = 0.05
     above: float = 3.0
