@@ -63,9 +63,10 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     printed = parts.printed[parts.labels]
     whole = printed | parts.hollow[parts.labels]
     colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
-    both = (colored.astype(np.int64) + 1) * len(parts.printed) + parts.labels
-    both[parts.labels == 0] = 0
-    labels = np.unique(both, return_inverse=True)[1].reshape(whole.shape).astype(np.int32)
+    labels = np.zeros(whole.shape, np.int32)
+    things = parts.labels > 0
+    both = colored[things].astype(np.int64) * len(parts.printed) + parts.labels[things]
+    labels[things] = np.unique(both, return_inverse=True)[1].reshape(-1) + 1
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
     return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]

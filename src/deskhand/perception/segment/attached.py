@@ -15,11 +15,11 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
     i, j = voxels.pairs[part[voxels.pairs[:, 0]] != part[voxels.pairs[:, 1]]].T
     alone = np.setdiff1d(np.flatnonzero(size < settings.small * size.max()), part[np.concatenate([i, j])])
     if len(alone):  # a gap of lost pixels is between some and what they hang on
-        few = np.flatnonzero(np.isin(part, alone))
-        tree = cKDTree(voxels.middle)
-        beside = tree.query_ball_point(voxels.middle[few], settings.gap * voxels.edge)
-        near = np.array([(a, b) for a, many in zip(few, beside, strict=True) for b in many if part[a] != part[b]], np.int64).reshape(-1, 2)
-        i, j = np.concatenate([i, near[:, 0]]), np.concatenate([j, near[:, 1]])
+        free = np.isin(part, alone)
+        few, rest = np.flatnonzero(free), np.flatnonzero(~free)
+        distance, nearest = cKDTree(voxels.middle[rest]).query(voxels.middle[few], distance_upper_bound=settings.gap * voxels.edge)
+        near = np.isfinite(distance)
+        i, j = np.concatenate([i, few[near]]), np.concatenate([j, rest[nearest[near]]])
     own, other, place = np.concatenate([part[i], part[j]]), np.concatenate([part[j], part[i]]), np.concatenate([height[i], height[j]])
     owner = np.arange(len(size))
     for number in np.argsort(size, kind="stable").tolist():

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.segment.settings import ShapeSettings
-from deskhand.perception.segment.voxels import Numbers, Voxels, means, unit
+from deskhand.perception.segment.voxels import Numbers, Voxels, cells, means, unit
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,7 @@ def convex_parts(voxels: Voxels, settings: ShapeSettings) -> Numbers:
 def patches_of(voxels: Voxels, settings: ShapeSettings) -> Patches:
     """Voxels shared out over seeds by place and direction."""
     reach = settings.patch * voxels.edge
-    cell = np.floor(voxels.middle / reach).astype(np.int64)
-    patch = np.unique(cell, axis=0, return_inverse=True)[1].reshape(-1)
+    patch = cells(voxels.middle, reach)[1]
     feature = np.concatenate([voxels.middle * (settings.near / reach), voxels.normal], axis=1)
     for _ in range(settings.rounds):
         centre = means(feature, patch, int(patch.max()) + 1)

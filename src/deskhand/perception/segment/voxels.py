@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 from deskhand.geometry import Array
 
 Numbers = npt.NDArray[np.int64]
+_TABLE = 20_000_000  # cells of a grid that is still looked up in a table
 _AROUND = 1.8  # in voxels: the 26 around one
 
 
@@ -39,15 +40,29 @@ class Voxels:
 
 def voxels_of(points: Array, eye: Array, edge: float) -> Voxels:
     """Voxels of points (N, 3) with edge [m]; normals from what is up to two voxels away, towards ``eye`` (3,)."""
+    key, of = cells(points, edge)
+    count = len(key)
+    middle = means(points, of, count)
+    pairs = cKDTree(key).query_pairs(_AROUND, output_type="ndarray").astype(np.int64)
+    return Voxels(of, middle, _normals(middle, pairs, eye), pairs, edge)
+
+
+def cells(points: Array, edge: float) -> tuple[Numbers, Numbers]:
+    """Cells (M, 3) of a grid with edge [m] that hold any of points (N, 3), and the number (N,) of the cell of each."""
     key = np.floor(points / edge).astype(np.int64)
     key -= key.min(axis=0)
-    flat = (key[:, 0] * (key[:, 1].max() + 1) + key[:, 1]) * (key[:, 2].max() + 1) + key[:, 2]
-    _, first, of = np.unique(flat, return_index=True, return_inverse=True)
-    of = of.reshape(-1)
-    count = len(first)
-    middle = means(points, of, count)
-    pairs = cKDTree(key[first]).query_pairs(_AROUND, output_type="ndarray").astype(np.int64)
-    return Voxels(of, middle, _normals(middle, pairs, eye), pairs, edge)
+    shape = key.max(axis=0) + 1
+    flat = (key[:, 0] * shape[1] + key[:, 1]) * shape[2] + key[:, 2]
+    if shape.prod() < _TABLE:
+        there = np.zeros(int(shape.prod()), bool)
+        there[flat] = True
+        found = np.flatnonzero(there)
+        table = np.zeros(len(there), np.int32)
+        table[found] = np.arange(len(found))
+        of = table[flat].astype(np.int64)
+    else:
+        found, of = np.unique(flat, return_inverse=True)
+    return np.stack(np.unravel_index(found, tuple(shape)), axis=1), of.reshape(-1)
 
 
 def means(values: Array, group: Numbers, count: int) -> Array:
