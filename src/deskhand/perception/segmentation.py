@@ -77,7 +77,7 @@ def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
     if whole.reshape(-1)[item.pixels].mean() < 0.5:
         return False
     part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
-    return len(item) > 0.5 * np.count_nonzero(parts.labels == part)
+    return len(item) > 0.5 * int(np.count_nonzero(parts.labels == part))
 
 
 def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:

@@ -44,9 +44,15 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, _DEPTH, inside)
         above = [item] if inside else stacked_parts(view, fits, item, solid)
-        ways = [parts for parts in (beside, above) if len(parts) > 1 and _are_solids(view, fits, parts, solid)]
-        result += min(ways, key=lambda parts: _unexplained(fits, parts, solid), default=[item])
+        either: list[list[Segment]] = [beside, above]
+        ways: list[list[Segment]] = [parts for parts in either if len(parts) > 1 and _are_solids(view, fits, parts, solid)]
+        result += _best(fits, ways, solid) if ways else [item]
     return result
+
+
+def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segment]:
+    """The parts that explain the picture best."""
+    return min(ways, key=lambda parts: _unexplained(fits, parts, solid))
 
 
 def _are_solids(view: View, fits: SolidFits, parts: list[Segment], solid: Solid) -> bool:

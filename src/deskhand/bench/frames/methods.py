@@ -22,23 +22,33 @@ Method = Callable[[Frame, Region], Labels]
 METHODS = ("deskhand", "euclidean", "lccp")
 
 
-def make_method(name: str) -> Method:
-    """The method of a name. Raises ``invalid_input`` for others, ``not_installed`` for one that lacks its library."""
-    makers: dict[str, Callable[[], Method]] = {"deskhand": lambda: deskhand, "euclidean": Euclidean, "lccp": Lccp}
+Maker = Callable[[], Method]
+"""Makes a method for one frame: what it takes to load it is not measured, and nothing is remembered from frame to frame."""
+
+
+def make_method(name: str) -> Maker:
+    """The method of a name. Raises ``invalid_input`` for others, ``missing_dependency`` for one that lacks its library."""
+    makers: dict[str, Maker] = {"deskhand": Deskhand, "euclidean": Euclidean, "lccp": Lccp}
     if name not in makers:
         raise DeskhandError("invalid_input", f"there is no method {name!r}; valid: {', '.join(METHODS)}.")
-    return makers[name]()
+    makers[name]()  # fails here rather than at every frame
+    return makers[name]
 
 
-def deskhand(frame: Frame, region: Region) -> Labels:
-    """Our own, each frame by itself, without detectors."""
-    perception = Perception(detectors=())
-    perception.detect(frame)
-    labels = np.zeros(frame.depth.size, np.int32)
-    order = sorted(range(len(perception.pixels)), key=lambda i: -len(perception.pixels[i]))
-    for i in order:  # smaller ones over larger ones
-        labels[perception.pixels[i]] = i + 1
-    return np.asarray(labels.reshape(frame.depth.shape))
+class Deskhand:
+    """Our own, without detectors."""
+
+    def __init__(self) -> None:
+        self._perception = Perception(detectors=())
+
+    def __call__(self, frame: Frame, region: Region) -> Labels:
+        """See Method."""
+        self._perception.detect(frame)
+        found = self._perception.pixels
+        labels = np.zeros(frame.depth.size, np.int32)
+        for i in sorted(range(len(found)), key=lambda i: -len(found[i])):  # smaller ones over larger ones
+            labels[found[i]] = i + 1
+        return np.asarray(labels.reshape(frame.depth.shape))
 
 
 @dataclass(frozen=True)

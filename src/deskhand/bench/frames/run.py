@@ -46,7 +46,7 @@ def run(options: Options, told: Told) -> dict[str, Any]:
         told(f"frame {len(rows) + 1}")
         depth = np.where(recorded.depth == 0, np.nan, recorded.depth.astype(np.float32) / 1000).astype(np.float32)
         labels = _labels(options.folder, recorded, depth)
-        found, region, spent, error = _found(method, recorded, depth, options.plane)
+        found, region, spent, error = _found(method(), recorded, depth, options.plane)
         row: dict[str, Any] = {"frame": recorded.name, "seconds": round(spent, 4), "error": error}
         if labels is None or region is None:
             row["segments"] = len(np.unique(found[found > 0]))

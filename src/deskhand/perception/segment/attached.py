@@ -19,10 +19,10 @@ def join_attached(voxels: Voxels, part: Numbers, settings: AttachedSettings) -> 
         few, rest = np.flatnonzero(free), np.flatnonzero(~free)
         distance, nearest = cKDTree(voxels.middle[rest]).query(voxels.middle[few], distance_upper_bound=settings.gap * voxels.edge)
         near = np.isfinite(distance)
-        i, j = np.concatenate([i, few[near]]), np.concatenate([j, rest[nearest[near]]])
+        i, j = np.concatenate([i, few[near]]), np.concatenate([j, rest[np.asarray(nearest)[near]]])
     own, other, place = np.concatenate([part[i], part[j]]), np.concatenate([part[j], part[i]]), np.concatenate([height[i], height[j]])
     owner = np.arange(len(size))
-    for number in np.argsort(size, kind="stable").tolist():
+    for number in map(int, np.argsort(size, kind="stable")):
         meets = own == number
         if not meets.any():
             continue
