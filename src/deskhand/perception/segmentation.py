@@ -19,6 +19,7 @@ from deskhand.perception.view import Indices, Mask, View
 _LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
 _COLORED = 60  # [px] of one colour at least, for a segment to be cut
 _TWO_COLORS = 0.13  # between the chromaticities of two things; a dark side of one thing is up to 0.10 from its top
+_SLIVER = 0.2  # of the largest piece of a colour
 _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 
@@ -66,7 +67,7 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels = np.zeros(whole.shape, np.int32)
     things = parts.labels > 0
     both = colored[things].astype(np.int64) * len(parts.printed) + parts.labels[things]
-    labels[things] = np.unique(both, return_inverse=True)[1].reshape(-1) + 1
+    labels[things] = _without_slivers(both, colored[things], parts.sliver) + 1
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
     return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
@@ -78,6 +79,19 @@ def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
         return False
     part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
     return len(item) > 0.5 * int(np.count_nonzero(parts.labels == part))
+
+
+def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], sliver: int) -> Indices:
+    """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that."""
+    numbers, piece, count = np.unique(pieces, return_inverse=True, return_counts=True)
+    piece = piece.reshape(-1)
+    color = np.zeros(len(numbers), np.int64)
+    color[piece] = colored
+    order = np.argsort(count, kind="stable")
+    largest = np.zeros(int(color.max()) + 1, np.int64)
+    largest[color[order]] = order
+    small = (color > 0) & (count < sliver) & (count < _SLIVER * count[largest[color]])
+    return np.asarray(np.where(small, largest[color], np.arange(len(numbers)))[piece])
 
 
 def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:

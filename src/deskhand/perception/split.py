@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.levels import stacked_parts
+from deskhand.perception.outline import cuts_at, inward_corners
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.refine import may_refine
 from deskhand.perception.seams import parts_at_seams
 from deskhand.perception.segmentation import Segment, part_of
-from deskhand.perception.solids import Solid, SolidFits
+from deskhand.perception.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.view import Mask, View
 
 _POOR = 0.0017  # [m] rms; single solids are below 0.0012
 _GAIN = 0.62  # the two parts' error over that of the whole at most
+_CORNER_GAIN = 0.75  # the same for cuts at inward corners of the outline
+_HOLD = 0.001  # [m] that a point must be nearer to the other solid to go over to it
+_REACH = 0.08  # [m]
 _MIN_PART = 80  # [px]
+_MIN_SHARE = 0.12  # of a segment that is cut at a corner
+_MIN_CORNER_PART = 50  # [px]
 _LEAST = 100  # [px] of what is cut
 _MIN_BREADTH = 0.024  # [m]
 _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
@@ -85,6 +94,11 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
+    corners = inward_corners(view, item) if poor or fits.is_doubtful(item, solid) else []
+    if corners:
+        parts = _at_corners(view, fits, item, corners, support, max(_POOR, 2.0 * view.noise))
+        if parts and _error(fits, parts, support) < _CORNER_GAIN * solid.error:
+            return [piece for part in parts for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     extent = tight_rectangle(item.points[:, :2]).size
     if not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
         return [item]
@@ -94,6 +108,50 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
         return [item]
     pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     return pieces if _error(fits, pieces, support) < max(_STILL, 2.5 * view.noise) else [item]
+
+
+def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array], support: float, good: float) -> list[Segment]:
+    """The best two parts that a straight cut through inward corners makes, their points shared out by which solid they lie on."""
+    best: list[Segment] = []
+    least = np.inf
+    for side in cuts_at(corners, item.pixels, view.valid.shape[1]):
+        if min(side.sum(), (~side).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)):
+            continue
+        parts = _shared_out(fits, item, side, support, view.valid.shape[1])
+        error = _error(fits, parts, support)
+        if error < least:
+            best, least = parts, error
+        if least < 0.6 * good:
+            break
+    return best
+
+
+def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float, width: int) -> list[Segment]:
+    """Two parts of a segment; each point goes to the solid on whose surface it lies, that of a long round thing reaching on."""
+    parts = [part_of(item, side), part_of(item, ~side)]
+    for _ in range(2):
+        solids = [fits.of(part, _bottom(part, support)) for part in parts]
+        one, other = (np.abs(surface_distance(_reaching_on(solid), item.points)) for solid in solids)
+        changed = np.where(side, one < other + _HOLD, one + _HOLD < other)
+        if min(changed.sum(), (~changed).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)) or (changed != side).sum() < 0.03 * len(side):
+            break
+        side = _without_strays(item, changed, width)
+        parts = [part_of(item, side), part_of(item, ~side)]
+    return parts
+
+
+def _without_strays(item: Segment, side: Mask, width: int) -> Mask:
+    """The same with single pixels given to what is around them."""
+    v, u = np.divmod(item.pixels, width)
+    v, u = v - v.min() + 3, u - u.min() + 3
+    chosen, every = (np.zeros((int(v.max()) + 4, int(u.max()) + 4), np.float32) for _ in range(2))
+    chosen[v, u], every[v, u] = side, 1.0
+    share = cv2.blur(chosen, (7, 7)) / np.maximum(cv2.blur(every, (7, 7)), 1e-6)
+    return np.asarray(share[v, u] > 0.5)
+
+
+def _reaching_on(solid: Solid) -> Solid:
+    return replace(solid, size=solid.size + np.array([2 * _REACH, 0.0, 0.0])) if solid.lying else solid
 
 
 def _error(fits: SolidFits, parts: list[Segment], support: float) -> float:

@@ -44,7 +44,8 @@ def _candidates(voxels: Voxels, part: Numbers, tops: dict[int, float], settings:
     large = [number for number in tops if size[number] >= settings.least]
 
     def near(one: int, other: int) -> bool:
-        return bool((low[one] < high[other] + 2 * voxels.edge).all() and (low[other] < high[one] + 2 * voxels.edge).all())
+        gap = max(2 * voxels.edge, settings.gap * float((high[one] - low[one]).max()))
+        return bool((low[one] < high[other] + gap).all() and (low[other] < high[one] + gap).all())
 
     def level(one: int, other: int) -> bool:
         return abs(tops[one] - tops[other]) < max(2 * voxels.edge, settings.level * max(tops[one], tops[other]))

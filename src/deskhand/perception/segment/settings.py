@@ -67,6 +67,7 @@ class HollowSettings:
 
     Attributes:
         least: a part of the shell has as many.
+        gap: parts are beside each other that are no farther apart than this share of their length.
         most: parts beside one that are tried with it.
         level: tops differ by less than this share of the height.
         band: height of the rim as a share of what is seen of the thing.
@@ -79,6 +80,7 @@ class HollowSettings:
     """
 
     least: int = 40
+    gap: float = 0.15
     most: int = 4
     level: float = 0.12
     band: float = 0.12

@@ -22,11 +22,14 @@ Labels = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Parts:
-    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut, and ``hollow``."""
+    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut, and ``hollow``;
+    ``sliver``: fewer pixels than a patch has [px].
+    """
 
     labels: Labels
     printed: Mask
     hollow: Mask
+    sliver: int
 
 
 def shape_parts(view: View, settings: SegmentSettings) -> Parts:
@@ -34,7 +37,7 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     labels = np.zeros(view.things.shape, np.int32)
     flat = np.flatnonzero(view.things)
     if len(flat) < 3:
-        return Parts(labels, np.zeros(1, bool), np.zeros(1, bool))
+        return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
     part = convex_parts(voxels, settings.shape)
     part, hollow = join_hollows(voxels, join_attached(voxels, part, settings.attached), settings.hollow)
@@ -43,7 +46,8 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     joined = join_behind(view, voxels, part, printed, settings.behind)
     labels.reshape(-1)[flat] = joined[voxels.of] + 1
     is_hollow = np.isin(part, list(hollow))
-    return Parts(_above_noise(view, labels, settings), _of_parts(printed[part], joined), _of_parts(is_hollow, joined))
+    sliver = int((settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.things]))) ** 2)
+    return Parts(_above_noise(view, labels, settings), _of_parts(printed[part], joined), _of_parts(is_hollow, joined), sliver)
 
 
 def _of_parts(voxels: Mask, part: Numbers) -> Mask:
