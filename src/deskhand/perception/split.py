@@ -33,9 +33,12 @@ _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
 _DEPTH = 3  # a thing is cut so often at most
 _STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
 _SCRAP = 25  # [px]
+_NO_BOX = 0.0012  # [m] rms from which a box may be two round things
+_ROUND = 0.6  # of its error that round halves have at most
+_SHARE = 0.2  # that their width may differ from half its length
 _UNEXPLAINED = 0.35  # share of its pixels that the solid of a part may leave unexplained
 _ROD = 0.001  # [m] rms of a part that lies, or leans, and whose picture is not compared
-_EXPLAINED = 0.8  # share of the pixels that is in explained parts
+_EXPLAINED = 0.7  # share of the pixels that is in explained parts
 _ABOVE = 0.009  # [m] what is seen of a thing on its support begins lower
 
 
@@ -49,6 +52,9 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
         solid = standing.get(id(item))
         if solid is None or item.whole:
             result.append(item)
+            continue
+        if pair := _pair(fits, item, solid):
+            result += pair
             continue
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, _DEPTH, inside)
@@ -108,6 +114,21 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
         return [item]
     pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     return pieces if _error(fits, pieces, support) < max(_STILL, 2.5 * view.noise) else [item]
+
+
+def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
+    """Two round things that stand side by side: a box through them fits badly, and each half of it is round and as wide as its share."""
+    length, width, height = solid.size
+    if solid.shape != "box" or solid.lying or solid.error < _NO_BOX or not (width > _MIN_BREADTH and 1.6 * width < length < 2.6 * width and height > width):
+        return []
+    support = max(0.0, float(solid.pose[2, 3] - height / 2))
+    along = (item.points - solid.pose[:3, 3]) @ solid.pose[:3, 0]
+    parts = [part_of(item, along < 0), part_of(item, along >= 0)]
+    if min(map(len, parts)) < _MIN_CORNER_PART:
+        return []
+    halves = [fits.of(part, _bottom(part, support)) for part in parts]
+    round_ones = all(half.shape == "cylinder" and not half.lying and half.error < _ROUND * solid.error for half in halves)
+    return parts if round_ones and all(abs(2 * half.size[0] / length - 1) < _SHARE for half in halves) else []
 
 
 def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array], support: float, good: float) -> list[Segment]:

@@ -25,7 +25,7 @@ class Box:
 
     def hit(self, eye, rays):
         turn = np.array([[np.cos(self.yaw), np.sin(self.yaw), 0], [-np.sin(self.yaw), np.cos(self.yaw), 0], [0, 0, 1]])
-        middle = np.array(self.foot) + [0, 0, self.size[2] / 2]
+        middle = np.add(self.foot, (0, 0, self.size[2] / 2))
         begin, way = turn @ (eye - middle), rays @ turn.T
         with np.errstate(divide="ignore", invalid="ignore"):
             one, other = (-np.array(self.size) / 2 - begin) / way, (np.array(self.size) / 2 - begin) / way

@@ -21,7 +21,7 @@ def join_hollows(voxels: Voxels, part: Numbers, settings: HollowSettings) -> tup
     tops = {number: _top(voxels.middle[part == number, 2]) for number in np.unique(part).tolist()}
     for group in _candidates(voxels, part, tops, settings):
         members = [number for number in group if number in tops]
-        if len(members) < len(group) or not _is_open(voxels, np.isin(part, members), members, part, settings):
+        if len(members) < len(group) or len(hollow.intersection(members)) > 1 or not _is_open(voxels, np.isin(part, members), members, part, settings):
             continue
         shell = members[0]
         part = np.where(np.isin(part, members), shell, part)
