@@ -168,7 +168,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     low = inner[inner[:, 2] < height - 0.3 * height]
     floor = float(np.clip(quantile(low[:, 2], 0.1) if len(low) > 20 else wall, 0.0, 0.3 * height))
     floor = floor if floor < 0.012 else wall
-    whole = make_segment(view, np.concatenate([item.pixels for item in group]))
+    whole = replace(make_segment(view, np.concatenate([item.pixels for item in group])), whole=any(item.whole for item in group))
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
     belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow) is not None)
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
@@ -338,7 +338,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
         points = hollow.segment.points
         loose = hollow.holds(points, hollow.wall + 0.012) & (points[:, 2] > hollow.inside_at(points) + 0.009)
         pixels = hollow.segment.pixels[loose]
-        if len(pixels) >= settings.min_pixels:
+        if len(pixels) >= settings.min_pixels and not hollow.segment.whole:  # where shape made it one, it also told what lies in it
             pieces = _pieces(view, pixels, settings)
             taken = np.isin(hollow.segment.pixels, np.concatenate([p.pixels for p in pieces])) if pieces else np.zeros(len(points), bool)
             rest += pieces

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.facets import part_of
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.segmentation import Segment
+from deskhand.perception.segmentation import Segment, part_of
 from deskhand.perception.slices import round_from
 from deskhand.perception.solids import Solid, SolidFits
 from deskhand.perception.view import View

@@ -9,11 +9,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.facets import part_of
 from deskhand.perception.footprint import fit_circle, hull
 from deskhand.perception.probes import FREE, HIDDEN, free_share, states
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.segmentation import Segment
+from deskhand.perception.segmentation import Segment, part_of
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.view import Mask, View

@@ -46,6 +46,7 @@ class Perception:
 
     Attributes:
         frame: the last one, with the camera's pose levelled to the table.
+        pixels: which of its pixels show each object of the last scene, as flat indices (N,), in the order of the scene.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Perception:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
         self.frame: Frame | None = None
+        self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
@@ -85,7 +87,7 @@ class Perception:
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
         hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segment(view, self.settings), self.settings))
         fits = SolidFits(view, self.classifier.usual)
-        rest = merge_parts(view, fits, rest, self.settings)
+        rest = _merged(view, fits, rest, self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -93,12 +95,13 @@ class Perception:
             known = {id(item) for item in rest}
             more, parts = find_hollows(view, [item for item in cut if id(item) not in known], self.settings, cut=True)
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
-            placed = self._place(view, fits, hollows, merge_parts(view, fits, cut, self.settings, cut=True), tcp)
+            placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
         placed = complete(fits, placed)
         detections = [self._detection(view, item) for item in placed]
+        self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
-            names = rename([item.item for item in detections], [view.in_picture(item.segment.pixels) for item in placed], frame, self.detectors)
+            names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections, still)
         objects = []
@@ -184,6 +187,12 @@ def _hollow_solid(hollow: Hollow) -> Solid:
     c, s = np.cos(hollow.rim.yaw), np.sin(hollow.rim.yaw)
     pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, hollow.height / 2])
     return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height]), 0.0)
+
+
+def _merged(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:
+    """Plain pieces joined with the objects that they are parts of; what shape tells to be whole is no piece."""
+    plain = merge_parts(view, fits, [item for item in segments if not item.whole], settings, cut)
+    return [*(item for item in segments if item.whole and len(item) >= settings.min_pixels), *plain]
 
 
 def _may_hold(model: RobotModel, positions: Mapping[str, float]) -> bool:

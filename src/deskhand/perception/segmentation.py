@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import cv2
@@ -11,12 +11,15 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
+from deskhand.perception.segment.settings import SegmentSettings
+from deskhand.perception.segment.shape import Parts, shape_parts
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
 
 _LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
 _COLORED = 60  # [px] of one colour at least, for a segment to be cut
 _TWO_COLORS = 0.13  # between the chromaticities of two things; a dark side of one thing is up to 0.10 from its top
+_SLIVER = 0.2  # of the largest piece of a colour
 _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 
@@ -24,7 +27,8 @@ _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 class Segment:
     """Pixels of one thing: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
-    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour.
+    ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
+    is one object, and its colours tell nothing.
     """
 
     pixels: Indices
@@ -33,6 +37,7 @@ class Segment:
     chroma: Array
     light: float
     paint: Indices
+    whole: bool = False
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -48,10 +53,66 @@ def make_segment(view: View, pixels: Indices) -> Segment:
     return Segment(pixels, points, measured, chroma, light, pixels)
 
 
+def part_of(item: Segment, chosen: Mask) -> Segment:
+    """The pixels of a segment where ``chosen`` (N,) is True."""
+    return replace(item, pixels=item.pixels[chosen], points=item.points[chosen], measured=item.measured[chosen], paint=item.pixels[chosen])
+
+
 def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
-    """Segments, largest first: parts of things, too, and things of one colour that touch are still one."""
-    labels = _absorb_specks(view, _by_color(view, components(view, view.things, settings)))
-    return segments_of(view, labels, _SPECK)
+    """Segments, largest first: cut where shape tells, and where colours do in what is not printed."""
+    parts = shape_parts(view, SegmentSettings())
+    printed = parts.printed[parts.labels]
+    whole = printed | parts.hollow[parts.labels]
+    colored = _by_color(view, components(view, (parts.labels > 0) & ~printed, settings))
+    labels = np.zeros(whole.shape, np.int32)
+    things = parts.labels > 0
+    both = colored[things].astype(np.int64) * len(parts.printed) + parts.labels[things]
+    labels[things] = _without_slivers(both, colored[things], parts.sliver) + 1
+    labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
+    segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
+    return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
+
+
+def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
+    """Whether a segment is most of a part that is printed or hollow; a piece of one may still be joined with the rest."""
+    if whole.reshape(-1)[item.pixels].mean() < 0.5:
+        return False
+    part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
+    return len(item) > 0.5 * int(np.count_nonzero(parts.labels == part))
+
+
+def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], sliver: int) -> Indices:
+    """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that."""
+    numbers, piece, count = np.unique(pieces, return_inverse=True, return_counts=True)
+    piece = piece.reshape(-1)
+    color = np.zeros(len(numbers), np.int64)
+    color[piece] = colored
+    order = np.argsort(count, kind="stable")
+    largest = np.zeros(int(color.max()) + 1, np.int64)
+    largest[color[order]] = order
+    small = (color > 0) & (count < sliver) & (count < _SLIVER * count[largest[color]])
+    return np.asarray(np.where(small, largest[color], np.arange(len(numbers)))[piece])
+
+
+def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:
+    """The same with pieces of one hollow thing joined that look alike: its inside and its outside are no neighbours in the picture."""
+    for hollow in np.unique(hollows[hollows > 0]):
+        own = hollows == hollow
+        numbers, count = np.unique(labels[own], return_counts=True)
+        main: list[tuple[int, npt.NDArray[np.float32], float]] = []
+        for number in numbers[np.argsort(-count)]:
+            piece = own & (labels == number)
+            if main and piece.sum() < _COLORED:
+                labels[piece] = main[0][0]
+                continue
+            chroma, light = np.median(view.chroma[piece], axis=0), float(np.median(view.light[piece]))
+            for other, like, level in main:
+                if np.linalg.norm(chroma - like) < settings.chroma_step and 1 / _LIGHT_RATIO < (light + 12) / (level + 12) < _LIGHT_RATIO:
+                    labels[piece] = other
+                    break
+            else:
+                main.append((int(number), chroma, light))
+    return labels
 
 
 def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""Things of one colour that touch: a segment that no single solid explains is cut where two solids explain it."""
+"""Plain objects that touch so that neither shape nor colour tells them apart: a segment that no single solid explains is cut where two solids explain it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.containers import Hollow
-from deskhand.perception.facets import convex_parts, part_of
 from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.levels import stacked_parts
 from deskhand.perception.outline import cuts_at, inward_corners
 from deskhand.perception.quantiles import quantile, spread
+from deskhand.perception.refine import may_refine
 from deskhand.perception.seams import parts_at_seams
-from deskhand.perception.segmentation import Segment
+from deskhand.perception.segmentation import Segment, part_of
 from deskhand.perception.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.view import Mask, View
 
@@ -27,15 +27,18 @@ _REACH = 0.08  # [m]
 _MIN_PART = 80  # [px]
 _MIN_SHARE = 0.12  # of a segment that is cut at a corner
 _MIN_CORNER_PART = 50  # [px]
+_LEAST = 100  # [px] of what is cut
 _MIN_BREADTH = 0.024  # [m]
 _MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
 _DEPTH = 3  # a thing is cut so often at most
-_CREASE_GAIN = 0.8  # the same for cuts at creases, which are surer
 _STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
 _SCRAP = 25  # [px]
 _NO_BOX = 0.0012  # [m] rms from which a box may be two round things
 _ROUND = 0.6  # of its error that round halves have at most
 _SHARE = 0.2  # that their width may differ from half its length
+_UNEXPLAINED = 0.35  # share of its pixels that the solid of a part may leave unexplained
+_ROD = 0.001  # [m] rms of a part that lies, or leans, and whose picture is not compared
+_EXPLAINED = 0.7  # share of the pixels that is in explained parts
 _ABOVE = 0.009  # [m] what is seen of a thing on its support begins lower
 
 
@@ -47,7 +50,7 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
     result = []
     for item in segments:
         solid = standing.get(id(item))
-        if solid is None:
+        if solid is None or item.whole:
             result.append(item)
             continue
         if pair := _pair(fits, item, solid):
@@ -56,11 +59,26 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
         inside = _is_inside(item, hollows)
         beside = _split(view, fits, item, solid, _DEPTH, inside)
         above = [item] if inside else stacked_parts(view, fits, item, solid)
-        if len(beside) > 1 and len(above) > 1:
-            result += above if _unexplained(fits, above, solid) < _unexplained(fits, beside, solid) else beside
-        else:
-            result += above if len(above) > 1 else beside
+        either: list[list[Segment]] = [beside, above]
+        ways: list[list[Segment]] = [parts for parts in either if len(parts) > 1 and _are_solids(view, fits, parts, solid)]
+        result += _best(fits, ways, solid) if ways else [item]
     return result
+
+
+def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segment]:
+    """The parts that explain the picture best."""
+    return min(ways, key=lambda parts: _unexplained(fits, parts, solid))
+
+
+def _are_solids(view: View, fits: SolidFits, parts: list[Segment], solid: Solid) -> bool:
+    """Whether nearly all of parts is in such as a solid explains: what no number of them does is one thing of another shape."""
+    support = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
+    explained = 0
+    for part in parts:
+        own = fits.of(part, _bottom(part, support))
+        fits_well = fits.explained(part, own)[1] < _UNEXPLAINED * len(part) if may_refine(own) else own.error < max(_ROD, 2.0 * view.noise)
+        explained += len(part) * fits_well
+    return explained > _EXPLAINED * sum(map(len, parts))
 
 
 def _unexplained(fits: SolidFits, parts: list[Segment], solid: Solid) -> float:
@@ -74,35 +92,19 @@ def _is_inside(item: Segment, hollows: list[Hollow]) -> bool:
 
 
 def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int, inside: bool) -> list[Segment]:
-    """The things that a segment is made of, itself when it is one; ``inside``: in a container, where only its outline tells."""
-    if depth == 0 or len(item) < 2 * _MIN_CORNER_PART:
+    """The things that a segment is made of, itself when it is one; ``inside``: in a container, where only seams tell."""
+    if depth == 0 or len(item) < _LEAST:
         return [item]
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
-    good = max(_POOR, 2.0 * view.noise)
-    poor = solid.error >= good and not inside
+    poor = solid.error >= max(_POOR, 2.0 * view.noise) and not inside
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
     if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
         return blocks
-    if not poor and not fits.is_doubtful(item, solid):
-        return [item]
-    corners = inward_corners(view, item)
-    if not poor and not corners:
-        return [item]
-
-    def error(part: Segment) -> float:
-        return fits.of(part, _bottom(part, support)).error
-
-    def further(parts: list[Segment]) -> list[Segment]:
-        return [piece for part in parts for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
-
-    if poor:
-        pieces = [piece for piece in convex_parts(view, item, error, good) if len(piece) >= _SCRAP]
-        if len(pieces) > 1 and _error(fits, pieces, support) < _CREASE_GAIN * solid.error:
-            return further(pieces)
+    corners = inward_corners(view, item) if poor or fits.is_doubtful(item, solid) else []
     if corners:
-        parts = _at_corners(view, fits, item, corners, support, good)
+        parts = _at_corners(view, fits, item, corners, support, max(_POOR, 2.0 * view.noise))
         if parts and _error(fits, parts, support) < _CORNER_GAIN * solid.error:
-            return further(parts)
+            return [piece for part in parts for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     extent = tight_rectangle(item.points[:, :2]).size
     if not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
         return [item]
@@ -110,7 +112,7 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
     best = min(cuts, key=lambda parts: _error(fits, parts, support), default=[])
     if not best or _error(fits, best, support) > _GAIN * solid.error:
         return [item]
-    pieces = further(best)
+    pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     return pieces if _error(fits, pieces, support) < max(_STILL, 2.5 * view.noise) else [item]
 
 

@@ -26,12 +26,13 @@ CAMERA_FILE = "camera.yaml"
 
 @dataclass(frozen=True)
 class RecordedFrame:
-    """``color`` (H, W, 3) uint8 RGB, ``depth`` (H, W) uint16 [mm], 0 for nothing, ``stamp`` [s]."""
+    """``color`` (H, W, 3) uint8 RGB, ``depth`` (H, W) uint16 [mm], 0 for nothing, ``stamp`` [s]; ``name`` of its files in a folder, without suffix."""
 
     color: Image
     depth: npt.NDArray[np.uint16]
     intrinsics: CameraIntrinsics
     stamp: float
+    name: str = ""
 
 
 def recorded_frames(path: Path) -> Iterator[RecordedFrame]:
@@ -111,7 +112,7 @@ def _from_folder(folder: Path) -> Iterator[RecordedFrame]:
         depth = cv2.imread(str(depth_file), cv2.IMREAD_UNCHANGED)
         if color is None or depth is None or depth.dtype != np.uint16 or depth.shape != color.shape[:2]:
             raise DeskhandError("invalid_input", f"{depth_file} and color/{depth_file.stem} must be a 16-bit depth and a colour picture of the same size.")
-        yield RecordedFrame(np.ascontiguousarray(color[..., ::-1]), np.asarray(depth, np.uint16), intrinsics, int(depth_file.stem) * 1e-9)
+        yield RecordedFrame(np.ascontiguousarray(color[..., ::-1]), np.asarray(depth, np.uint16), intrinsics, int(depth_file.stem) * 1e-9, depth_file.stem)
 
 
 def _camera(file: Path) -> CameraIntrinsics:

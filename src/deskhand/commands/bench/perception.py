@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def perception(
@@ -18,19 +21,44 @@ def perception(
     failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/perception.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
+    frames: Annotated[
+        Path | None, typer.Option(help="Instead of simulated desks: folder of RGB-D frames, with labels or without; see docs/perception.md.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean or lccp.")] = "deskhand",
+    pictures: Annotated[Path | None, typer.Option(help="With --frames: folder for pictures of what was found, beside the labels.")] = None,
 ) -> None:
-    """What perception finds on simulated cluttered desks, against the truth: found, where, how large, called what, on what, ids, processor time."""
+    """What perception finds on simulated cluttered desks, against the truth: found, where, how large, called what, on what, ids, processor time.
+
+    With --frames how well the objects of recorded frames are told apart.
+    """
     from rich.console import Console
 
     from deskhand.bench.perception.report import plot, show
     from deskhand.bench.perception.run import Options, run
 
     console = Console(highlight=False)
+    if frames is not None:
+        _frames(frames, method, pictures, json_file, console)
+        return
     with console.status("perception") as status:
         result = run(Options(arm, scenes, noise_scenes, looks, seed, failures), lambda text: status.update(f"perception: {text}"))
     show(result, console)
+    _write(result, json_file)
+    if plot_file:
+        plot(result, plot_file)
+
+
+def _frames(folder: Path, method: str, pictures: Path | None, json_file: Path | None, console: Console) -> None:
+    from deskhand.bench.frames.report import show
+    from deskhand.bench.frames.run import Options, run
+
+    with console.status("frames") as status:
+        result = run(Options(folder, method, pictures), lambda text: status.update(f"{folder.name}: {text}"))
+    show(result, console)
+    _write(result, json_file)
+
+
+def _write(result: dict[str, Any], json_file: Path | None) -> None:
     if json_file:
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(result, indent=1))
-    if plot_file:
-        plot(result, plot_file)

@@ -1,0 +1,99 @@
+"""What finds the objects of a frame: deskhand's own perception, and plain methods to compare it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from deskhand.bench.frames.lccp import Lccp
+from deskhand.bench.frames.plane import Floats, Labels, Region
+from deskhand.errors import DeskhandError
+from deskhand.perception.pipeline import Perception
+from deskhand.types import Frame
+
+Method = Callable[[Frame, Region], Labels]
+"""Numbers (H, W) of the objects of a frame, 0 for none; the frame's pose and the region are those of the table."""
+METHODS = ("deskhand", "euclidean", "lccp")
+
+
+Maker = Callable[[], Method]
+"""Makes a method for one frame: what it takes to load it is not measured, and nothing is remembered from frame to frame."""
+
+
+def make_method(name: str) -> Maker:
+    """The method of a name. Raises ``invalid_input`` for others, ``missing_dependency`` for one that lacks its library."""
+    makers: dict[str, Maker] = {"deskhand": Deskhand, "euclidean": Euclidean, "lccp": Lccp}
+    if name not in makers:
+        raise DeskhandError("invalid_input", f"there is no method {name!r}; valid: {', '.join(METHODS)}.")
+    makers[name]()  # fails here rather than at every frame
+    return makers[name]
+
+
+class Deskhand:
+    """Our own, without detectors."""
+
+    def __init__(self) -> None:
+        self._perception = Perception(detectors=())
+
+    def __call__(self, frame: Frame, region: Region) -> Labels:
+        """See Method."""
+        self._perception.detect(frame)
+        found = self._perception.pixels
+        labels = np.zeros(frame.depth.size, np.int32)
+        for i in sorted(range(len(found)), key=lambda i: -len(found[i])):  # smaller ones over larger ones
+            labels[found[i]] = i + 1
+        return np.asarray(labels.reshape(frame.depth.shape))
+
+
+@dataclass(frozen=True)
+class Euclidean:
+    """Voxels above the table that are near each other.
+
+    Attributes:
+        height: lower points are the table [m].
+        top: higher ones do not count [m].
+        join: voxels nearer than this belong together [m].
+        voxel: edge [m].
+        least: smaller clusters are noise [px].
+    """
+
+    height: float = 0.008
+    top: float = 0.5
+    join: float = 0.015
+    voxel: float = 0.004
+    least: int = 200
+
+    def __call__(self, frame: Frame, region: Region) -> Labels:
+        """See Method."""
+        labels = np.zeros(frame.depth.shape, np.int32)
+        points, v, u = above_table(frame, region, self.height, self.top)
+        if not len(points):
+            return labels
+        _, inverse = np.unique(np.floor(points / self.voxel).astype(np.int64), axis=0, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        count = np.bincount(inverse)
+        middle = np.stack([np.bincount(inverse, points[:, axis]) for axis in range(3)], axis=1) / count[:, None]
+        pairs = cKDTree(middle).query_pairs(self.join, output_type="ndarray")
+        _, cluster = connected_components(coo_matrix((np.ones(len(pairs)), pairs.T), (len(count), len(count))), directed=False)
+        labels[v, u] = without_small(cluster[inverse] + 1, self.least)
+        return labels
+
+
+def above_table(frame: Frame, region: Region, low: float, high: float) -> tuple[Floats, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Points (N, 3), rows and columns (N,) of what is between two heights [m]."""
+    with np.errstate(invalid="ignore"):
+        v, u = np.nonzero(np.isfinite(frame.depth) & (region.points[..., 2] > low) & (region.points[..., 2] < high))
+    return region.points[v, u], v, u
+
+
+def without_small(labels: npt.NDArray[np.int32], least: int) -> npt.NDArray[np.int32]:
+    """Labels (N,) with those that have fewer than ``least`` pixels as 0."""
+    result: npt.NDArray[np.int32] = labels.copy()
+    result[np.bincount(labels)[labels] < least] = 0
+    return result

@@ -1,0 +1,1 @@
+"""From pixels above the table to segments of objects: shape first, colour where shape agrees."""

@@ -1,0 +1,85 @@
+"""Parts of one object on both sides of what stands before it: their faces lie in the same planes, and the way between them is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.geometry import Array
+from deskhand.perception.probes import FREE, HIDDEN, states
+from deskhand.perception.segment.settings import BehindSettings
+from deskhand.perception.segment.voxels import Numbers, Voxels, unit
+from deskhand.perception.view import View
+
+
+@dataclass(frozen=True)
+class _Face:
+    """``middle``, ``normal`` (3,) and ``share`` of the part's voxels."""
+
+    middle: Array
+    normal: Array
+    share: float
+
+
+def join_behind(view: View, voxels: Voxels, part: Numbers, printed: npt.NDArray[np.bool_], settings: BehindSettings) -> Numbers:
+    """The part (M,) of each voxel, with those joined that go on behind something. Of plain parts, by ``printed`` (P,), colours tell more."""
+    size = np.bincount(part)
+    large = [int(number) for number in np.flatnonzero(size >= settings.least)] if printed.any() else []
+    faces = {number: _faces(voxels, part == number, settings) for number in large}
+    owner = np.arange(len(size))
+    for one, other in combinations(large, 2):
+        if owner[one] == owner[other] or not (printed[one] or printed[other]) or not _in_plane(faces[one], faces[other], voxels.edge, settings):
+            continue
+        if _hidden_between(view, voxels.middle[part == one], voxels.middle[part == other], settings):
+            owner[owner == owner[other]] = owner[one]
+    return np.unique(owner[part], return_inverse=True)[1].reshape(-1)
+
+
+def _faces(voxels: Voxels, own: npt.NDArray[np.bool_], settings: BehindSettings) -> list[_Face]:
+    """The flat sides of a part, the largest first."""
+    points, normals = voxels.middle[own], voxels.normal[own]
+    left = np.ones(len(points), bool)
+    found = []
+    for _ in range(settings.faces):
+        if left.sum() < settings.least_face * len(points):
+            break
+        # The direction that most of what is left has.
+        some = normals[left][:: 1 + int(left.sum()) // 100]
+        like = some @ some.T > np.cos(settings.same)
+        direction = unit(some[like[int(like.sum(axis=1).argmax())]].mean(axis=0))
+        face = left & (normals @ direction > np.cos(settings.same))
+        if face.sum() < settings.least_face * len(points):
+            break
+        middle = points[face].mean(axis=0)
+        normal = np.linalg.svd(points[face] - middle, full_matrices=False)[2][2]
+        found.append(_Face(middle, normal * np.sign(normal @ direction + 1e-12), float(face.mean())))
+        left &= ~face
+    return found
+
+
+def _in_plane(one: list[_Face], other: list[_Face], edge: float, settings: BehindSettings) -> bool:
+    """Whether faces that are much of both parts are in the same planes."""
+    shares = [0.0, 0.0]
+    for a in one:
+        for b in other:
+            gap = b.middle - a.middle
+            far = float(np.linalg.norm(gap))
+            off = max(abs(float(gap @ a.normal)), abs(float(gap @ b.normal)))
+            if a.normal @ b.normal > np.cos(settings.parallel) and off < max(settings.off * edge, settings.slant * far):
+                shares = [shares[0] + a.share, shares[1] + b.share]
+    return min(shares) > settings.share
+
+
+def _hidden_between(view: View, one: Array, other: Array, settings: BehindSettings) -> bool:
+    """True when the way from one part to the other, where they come nearest, is behind something and nowhere in the open."""
+    a, b = one[:: 1 + len(one) // 200], other[:: 1 + len(other) // 200]
+    distance = np.linalg.norm(a[:, None] - b[None], axis=2)
+    i, j = np.unravel_index(int(distance.argmin()), distance.shape)
+    if distance[i, j] > settings.reach:
+        return False
+    ways = ((a[i], b[j]), (a.mean(axis=0), b.mean(axis=0)))
+    found = np.concatenate([states(view, begin + np.linspace(0.2, 0.8, 9)[:, None] * (end - begin)) for begin, end in ways])
+    return bool((found == HIDDEN).sum() >= settings.hidden * len(found) and (found == FREE).sum() <= (1 - settings.hidden) / 2 * len(found))

@@ -1,0 +1,117 @@
+"""The inside and the outside of an open thing are one object, though the one is concave to the other: bowls, mugs, bins."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import cv2
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.segment.settings import HollowSettings
+from deskhand.perception.segment.voxels import Numbers, Voxels
+from deskhand.perception.view import Mask
+
+_CORNER = 0.0005  # [m] that a simpler outline may be off
+
+
+def join_hollows(voxels: Voxels, part: Numbers, settings: HollowSettings) -> tuple[Numbers, set[int]]:
+    """The part (M,) of each voxel with those joined that make a rim together, and which of the numbers are such open things."""
+    hollow: set[int] = set()
+    tops = {number: _top(voxels.middle[part == number, 2]) for number in np.unique(part).tolist()}
+    for group in _candidates(voxels, part, tops, settings):
+        members = [number for number in group if number in tops]
+        if len(members) < len(group) or len(hollow.intersection(members)) > 1 or not _is_open(voxels, np.isin(part, members), members, part, settings):
+            continue
+        shell = members[0]
+        part = np.where(np.isin(part, members), shell, part)
+        part = _with_floor(voxels, part, shell, settings)
+        tops = {number: _top(voxels.middle[part == number, 2]) for number in np.unique(part).tolist()}
+        hollow.add(shell)
+    numbers, result = np.unique(part, return_inverse=True)
+    return result.reshape(-1), {int(np.searchsorted(numbers, number)) for number in hollow if number in numbers}
+
+
+def _top(heights: Array) -> float:
+    return float(np.quantile(heights, 0.97))
+
+
+def _candidates(voxels: Voxels, part: Numbers, tops: dict[int, float], settings: HollowSettings) -> list[list[int]]:
+    """Groups of parts that are near each other and end at one height, the larger groups first; single parts need no joining."""
+    low = {number: voxels.middle[part == number].min(axis=0) for number in tops}
+    high = {number: voxels.middle[part == number].max(axis=0) for number in tops}
+    size = np.bincount(part)
+    large = [number for number in tops if size[number] >= settings.least]
+
+    def near(one: int, other: int) -> bool:
+        gap = max(2 * voxels.edge, settings.gap * float((high[one] - low[one]).max()))
+        return bool((low[one] < high[other] + gap).all() and (low[other] < high[one] + gap).all())
+
+    def level(one: int, other: int) -> bool:
+        return abs(tops[one] - tops[other]) < max(2 * voxels.edge, settings.level * max(tops[one], tops[other]))
+
+    groups: list[list[int]] = []
+    for one in large:
+        beside = [other for other in large if other != one and near(one, other) and level(one, other)]
+        beside = sorted(beside, key=lambda other: -size[other])[: settings.most]
+        counts = {len(beside), min(2, len(beside)), min(1, len(beside))} - {0}
+        groups += [sorted((one, *others)) for count in counts for others in combinations(beside, count)]
+    unique = {tuple(group) for group in groups}
+    return [list(group) for group in sorted(unique, key=lambda group: (-len(group), group))]
+
+
+def _is_open(voxels: Voxels, own: Mask, members: list[int], part: Numbers, settings: HollowSettings) -> bool:
+    """Whether the tops of these parts go round, with nothing across at that height, and what is below lies within."""
+    points = voxels.middle[own]
+    top = _top(points[:, 2])
+    band = max(2 * voxels.edge, settings.band * (top - float(points[:, 2].min())))
+    rim = points[points[:, 2] > top - band, :2]
+    if len(rim) < settings.rim:
+        return False
+    outline = cv2.convexHull(rim.astype(np.float32))
+    middle = outline[:, 0].mean(axis=0)
+    around = rim - middle
+    angle = np.histogram(np.arctan2(around[:, 1], around[:, 0]), bins=settings.sectors, range=(-np.pi, np.pi))[0]
+    if (angle > 0).mean() < settings.around or _inside(settings.inner * (outline - middle) + middle, rim).mean() > settings.lid:
+        return False
+    below = points[points[:, 2] < top - band]
+    grown = (1 + settings.beyond) * (outline - middle) + middle
+    if len(below) < settings.rim or _inside(grown, below[:, :2]).mean() < settings.within:
+        return False
+    # Of the inside some is seen, which faces the middle; each part has its share in the rim.
+    way = middle - below[:, :2]
+    toward = np.einsum("ij,ij->i", way, voxels.normal[own][points[:, 2] < top - band, :2])
+    if (toward > settings.facing * np.linalg.norm(way, axis=1)).mean() < settings.inside:
+        return False
+    return all((voxels.middle[part == number, 2] > top - band).sum() >= settings.least / 4 for number in members)
+
+
+def _inside(outline: Array, places: Array) -> Mask:
+    """Which places (N, 2) are within a convex outline (M, 1, 2)."""
+    if not len(places):
+        return np.zeros(0, bool)
+    corners = cv2.approxPolyDP(outline.astype(np.float32), _CORNER, True)[:, 0].astype(float)
+    edge = np.roll(corners, -1, axis=0) - corners
+    away = places[:, None] - corners[None]
+    side = edge[None, :, 0] * away[..., 1] - edge[None, :, 1] * away[..., 0]
+    return np.asarray((side >= 0).all(axis=1) | (side <= 0).all(axis=1))
+
+
+def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSettings) -> Numbers:
+    """The same with what is the ground of a shell given to it: it meets the shell where it is highest. What lies in it meets it where it is lowest."""
+    points = voxels.middle[part == shell]
+    outline = cv2.convexHull(points[:, :2].astype(np.float32))
+    way = outline[:, 0].mean(axis=0) - points[:, :2]
+    inner = points[np.einsum("ij,ij->i", way, voxels.normal[part == shell][:, :2]) > settings.facing * np.linalg.norm(way, axis=1), 2]
+    lowest = float(np.quantile(inner, 0.1)) if len(inner) else -np.inf
+    result = part
+    for number in np.unique(part).tolist():
+        own = part == number
+        if number == shell or _inside(outline, voxels.middle[own][:, :2]).mean() < settings.within:
+            continue
+        i, j = voxels.pairs.T
+        meets = np.concatenate([i[own[i] & (part[j] == shell)], j[own[j] & (part[i] == shell)]])
+        heights = voxels.middle[own, 2]
+        if np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 if len(meets) >= settings.meets else np.quantile(heights, 0.9) < lowest:
+            result = np.where(own, shell, result)
+    return result

@@ -1,0 +1,24 @@
+"""How much the depth of this frame errs, by its table: what is below it is noise, and there is as much above."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deskhand.perception.segment.settings import NoiseSettings
+from deskhand.types import Frame
+
+
+def bend_of(frame: Frame, settings: NoiseSettings) -> float:
+    """Height [1/m] over the square of the distance up to which the table of a levelled frame may seem to rise."""
+    depth = frame.depth[:: settings.stride, :: settings.stride]
+    k = frame.intrinsics
+    v, u = np.mgrid[0 : k.height : settings.stride, 0 : k.width : settings.stride]
+    rays = np.stack([(u - k.cx) / k.fx, (v - k.cy) / k.fy, np.ones(u.shape)], axis=-1)
+    pose = frame.world_T_camera
+    height = depth * (rays @ pose[2, :3]) + pose[2, 3]
+    with np.errstate(invalid="ignore"):
+        below = np.isfinite(depth) & (height < 0) & (height > -settings.deepest)
+    if below.sum() < settings.least:
+        return 0.0
+    squared = (rays[below] ** 2).sum(axis=1) * depth[below] ** 2
+    return settings.margin * float(np.quantile(-height[below] / squared, settings.share))

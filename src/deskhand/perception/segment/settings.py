@@ -1,0 +1,179 @@
+"""What can be set in segmentation by shape; lengths in metres, angles in radians, the rest without units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ShapeSettings:
+    """Sizes follow the sensor: a voxel is as large as its noise and its pixels demand, patches and steps are counted in voxels.
+
+    Attributes:
+        voxel_noise: edge of a voxel over the standard deviation of the depth there.
+        voxel_pixels: edge of a voxel over the distance between neighbouring pixels there.
+        voxel_least, voxel_most: bounds of that edge [m].
+        patch: distance between the seeds of patches over the edge of a voxel.
+        near: weight of places against directions when voxels are shared out over patches.
+        rounds: times that they are shared out.
+        smooth: concave bends below this belong to one curved surface [rad].
+        crease: concave bends from this on separate objects as surely as can be [rad].
+        sag: a concave bend is at most so many times that of the way from patch to patch by their border, which noise of directions does not touch.
+        along: two patches that face each other over a bend do so across it; directions within this of the bend's line tell nothing [rad].
+        step: surfaces that are offset by more than this, in voxels, are separate.
+        scrap: a part with fewer voxels than a patch has, times this, belongs to its neighbour.
+    """
+
+    voxel_noise: float = 2.5
+    voxel_pixels: float = 2.5
+    voxel_least: float = 0.003
+    voxel_most: float = 0.008
+    patch: float = 5.0
+    near: float = 2.0
+    rounds: int = 4
+    smooth: float = float(np.deg2rad(15.0))
+    crease: float = float(np.deg2rad(40.0))
+    sag: float = 2.0
+    along: float = float(np.deg2rad(30.0))
+    step: float = 0.7
+    scrap: float = 3.0
+
+
+@dataclass(frozen=True)
+class ColorSettings:
+    """When colours tell objects apart that shape does not.
+
+    Attributes:
+        unlike: neighbouring pixels whose chromaticity differs more than this are unlike ..
+        light: .. or whose logarithm of lightness does so.
+        printed: a part with more unlike neighbours than this times the root of its pixels is printed, and its colours tell nothing. The borders of a
+            few plain objects side by side come to 1 to 8, print to 12 to 80.
+        outline: so far from its outline pixels are mixed, and do not count [px].
+        enough: a part with fewer pixels inside its outline is taken as plain.
+    """
+
+    unlike: float = 0.025
+    light: float = 0.15
+    printed: float = 10.0
+    outline: int = 2
+    enough: int = 150
+
+
+@dataclass(frozen=True)
+class HollowSettings:
+    """When parts make an open thing together. Counts are voxels, shares are of lengths, areas or counts.
+
+    Attributes:
+        least: a part of the shell has as many.
+        gap: parts are beside each other that are no farther apart than this share of their length.
+        most: parts beside one that are tried with it.
+        level: tops differ by less than this share of the height.
+        band: height of the rim as a share of what is seen of the thing.
+        rim: as many make a rim.
+        sectors, around: the rim has points in such a share of so many directions from its middle.
+        inner, lid: within the rim's outline, shrunk to a share, is less than this share of the rim's points.
+        beyond, within: what is below the rim lies, but for a handle, within its outline, grown by a share.
+        facing, inside: the normals of a share of it are towards its middle, seen from above, as the cosine of the angle.
+        meets: the ground of a thing meets its walls in as many places, or, where they are not seen to meet, is lower.
+    """
+
+    least: int = 40
+    gap: float = 0.15
+    most: int = 4
+    level: float = 0.12
+    band: float = 0.12
+    rim: int = 20
+    sectors: int = 16
+    around: float = 0.75
+    inner: float = 0.7
+    lid: float = 0.15
+    beyond: float = 0.1
+    within: float = 0.85
+    facing: float = 0.5
+    inside: float = 0.1
+    meets: int = 5
+
+
+@dataclass(frozen=True)
+class AttachedSettings:
+    """When a part hangs on another.
+
+    Attributes:
+        small: its voxels as a share of the other's at most.
+        gap: what is no farther away touches a part that nothing else touches, in voxels.
+        alone: share of what it touches that is the other.
+        foot: share of it that is lower than where it ends below, and higher than where it ends above.
+        above: it ends so far above the table at least, in voxels.
+        side: it meets the other between this share of its height and what this share leaves.
+    """
+
+    small: float = 0.25
+    gap: float = 4.0
+    alone: float = 0.8
+    foot: float = 0.05
+    above: float = 3.0
+    side: float = 0.8
+
+
+@dataclass(frozen=True)
+class BehindSettings:
+    """When parts on both sides of something are one object.
+
+    Attributes:
+        least: voxels of a part.
+        faces: flat sides of a part that are looked at.
+        least_face: share of a part that a side has.
+        same: normals of one side differ by less [rad].
+        parallel: sides in one plane are turned to each other by less [rad].
+        off: and are off each other's plane by less, in voxels ..
+        slant: .. or as a share of their distance.
+        share: so much of both parts is in common planes.
+        reach: parts that are farther apart are two things [m].
+        hidden: share of the way between them that is behind something.
+    """
+
+    least: int = 25
+    faces: int = 3
+    least_face: float = 0.2
+    same: float = float(np.deg2rad(20.0))
+    parallel: float = float(np.deg2rad(12.0))
+    off: float = 2.0
+    slant: float = 0.06
+    share: float = 0.4
+    reach: float = 0.25
+    hidden: float = 0.7
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How the noise of a frame is told by its table.
+
+    Attributes:
+        stride: every so many-th pixel in both directions is looked at.
+        least: fewer points below the table tell nothing.
+        deepest: what is farther below it is something else [m].
+        share: of the points below the table that are less below it, over the square of the distance.
+        margin: what seems to stand on the table is noise up to so many times that.
+        height: share of an object's points that are lower than its height.
+    """
+
+    stride: int = 4
+    least: int = 200
+    deepest: float = 0.015
+    share: float = 0.98
+    margin: float = 2.0
+    height: float = 0.9
+
+
+@dataclass(frozen=True)
+class SegmentSettings:
+    """Of all stages of segmentation."""
+
+    shape: ShapeSettings = field(default_factory=ShapeSettings)
+    hollow: HollowSettings = field(default_factory=HollowSettings)
+    attached: AttachedSettings = field(default_factory=AttachedSettings)
+    behind: BehindSettings = field(default_factory=BehindSettings)
+    color: ColorSettings = field(default_factory=ColorSettings)
+    noise: NoiseSettings = field(default_factory=NoiseSettings)

@@ -1,0 +1,76 @@
+"""The objects of a view that shape tells apart, whatever their colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.perception.segment.attached import join_attached
+from deskhand.perception.segment.behind import join_behind
+from deskhand.perception.segment.color import printed_parts
+from deskhand.perception.segment.convexity import convex_parts
+from deskhand.perception.segment.hollows import join_hollows
+from deskhand.perception.segment.noise import bend_of
+from deskhand.perception.segment.settings import SegmentSettings
+from deskhand.perception.segment.voxels import Numbers, voxels_of
+from deskhand.perception.view import Mask, View
+
+Labels = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut, and ``hollow``;
+    ``sliver``: fewer pixels than a patch has [px].
+    """
+
+    labels: Labels
+    printed: Mask
+    hollow: Mask
+    sliver: int
+
+
+def shape_parts(view: View, settings: SegmentSettings) -> Parts:
+    """Parts of what is above the table, without what is only its noise."""
+    labels = np.zeros(view.things.shape, np.int32)
+    flat = np.flatnonzero(view.things)
+    if len(flat) < 3:
+        return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
+    voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
+    part = convex_parts(voxels, settings.shape)
+    part, hollow = join_hollows(voxels, join_attached(voxels, part, settings.attached), settings.hollow)
+    labels.reshape(-1)[flat] = part[voxels.of] + 1
+    printed = printed_parts(view, labels, settings.color)[1:]
+    joined = join_behind(view, voxels, part, printed, settings.behind)
+    labels.reshape(-1)[flat] = joined[voxels.of] + 1
+    is_hollow = np.isin(part, list(hollow))
+    sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.things]))) ** 2)
+    return Parts(_above_noise(view, labels, settings), _of_parts(printed[part], joined), _of_parts(is_hollow, joined), sliver)
+
+
+def _of_parts(voxels: Mask, part: Numbers) -> Mask:
+    """By label (P,), which parts have any of these voxels (M,)."""
+    result = np.zeros(int(part.max()) + 2, bool)
+    result[part[voxels] + 1] = True
+    return result
+
+
+def voxel_edge(view: View, settings: SegmentSettings) -> float:
+    """[m], from the noise and the distance of pixels where things are."""
+    far = float(np.median(view.frame.depth[view.things]))
+    shape = settings.shape
+    edge = max(shape.voxel_noise * view.noise, shape.voxel_pixels * far / view.frame.intrinsics.fx)
+    return float(np.clip(edge, shape.voxel_least, shape.voxel_most))
+
+
+def _above_noise(view: View, labels: Labels, settings: SegmentSettings) -> Labels:
+    """The same without parts that are no higher than the table may seem there."""
+    bend = bend_of(view.whole, settings.noise)
+    things = labels > 0
+    number = labels[things]
+    far = np.linalg.norm(view.points[things] - view.eye.astype(np.float32), axis=1)
+    low = view.points[things][:, 2] < bend * far**2
+    share = np.bincount(number, low) / np.maximum(np.bincount(number), 1)
+    return np.where(share[labels] > settings.noise.height, 0, labels).astype(np.int32)

@@ -1,0 +1,89 @@
+"""Voxels of a cloud, with their neighbours and normals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_matrix, identity
+from scipy.spatial import cKDTree
+
+from deskhand.geometry import Array
+
+Numbers = npt.NDArray[np.int64]
+_TABLE = 20_000_000  # cells of a grid that is still looked up in a table
+_AROUND = 1.8  # in voxels: the 26 around one
+
+
+@dataclass(frozen=True)
+class Voxels:
+    """A cloud as voxels.
+
+    Attributes:
+        of: (N,) the voxel of each point.
+        middle: (M, 3) of its points [m].
+        normal: (M, 3) of the surface there, towards the camera.
+        pairs: (K, 2) neighbours.
+        edge: [m]
+    """
+
+    of: Numbers
+    middle: Array
+    normal: Array
+    pairs: Numbers
+    edge: float
+
+    def __len__(self) -> int:
+        return len(self.middle)
+
+
+def voxels_of(points: Array, eye: Array, edge: float) -> Voxels:
+    """Voxels of points (N, 3) with edge [m]; normals from what is up to two voxels away, towards ``eye`` (3,)."""
+    key, of = cells(points, edge)
+    count = len(key)
+    middle = means(points, of, count)
+    pairs = cKDTree(key).query_pairs(_AROUND, output_type="ndarray").astype(np.int64)
+    return Voxels(of, middle, _normals(middle, pairs, eye), pairs, edge)
+
+
+def cells(points: Array, edge: float) -> tuple[Numbers, Numbers]:
+    """Cells (M, 3) of a grid with edge [m] that hold any of points (N, 3), and the number (N,) of the cell of each."""
+    key = np.floor(points / edge).astype(np.int64)
+    key -= key.min(axis=0)
+    shape = key.max(axis=0) + 1
+    flat = (key[:, 0] * shape[1] + key[:, 1]) * shape[2] + key[:, 2]
+    if shape.prod() < _TABLE:
+        there = np.zeros(int(shape.prod()), bool)
+        there[flat] = True
+        found = np.flatnonzero(there)
+        table = np.zeros(len(there), np.int32)
+        table[found] = np.arange(len(found))
+        of = table[flat].astype(np.int64)
+    else:
+        found, of = np.unique(flat, return_inverse=True)
+    return np.stack(np.unravel_index(found, tuple(shape)), axis=1), of.reshape(-1)
+
+
+def means(values: Array, group: Numbers, count: int) -> Array:
+    """Mean (count, K) of values (N, K) in each group."""
+    number = np.maximum(np.bincount(group, minlength=count), 1)
+    return np.stack([np.bincount(group, column, count) for column in values.T], axis=1) / number[:, None]
+
+
+def unit(vectors: Array) -> Array:
+    """Vectors (..., 3) with length 1."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
+
+
+def _normals(middle: Array, pairs: Numbers, eye: Array) -> Array:
+    count = len(middle)
+    near = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (count, count)).tocsr()
+    near = near + near.T + identity(count, format="csr")
+    wide = ((near @ near) > 0).astype(float)
+    around = np.asarray(wide.sum(axis=1)).reshape(-1, 1)
+    mean = wide @ middle / around
+    squares = np.einsum("ij,ik->ijk", middle, middle).reshape(count, 9)
+    spread = (wide @ squares / around).reshape(count, 3, 3) - np.einsum("ij,ik->ijk", mean, mean)
+    normal = np.linalg.eigh(spread)[1][:, :, 0]
+    return np.asarray(normal * np.where(np.einsum("ij,ij->i", normal, eye - middle) < 0, -1.0, 1.0)[:, None])
