@@ -32,7 +32,8 @@ class Spot:
         """Where an object, as the tools describe it, was seen."""
         x, y = (float(value) for value in item["position"][:2])
         exact = str(item.get("shape")) in UPRIGHT and max(item["size"][:2]) < 2.2 * max(item["size"][2], min(item["size"][:2]))
-        return cls(str(item.get("relation", "on")), str(item.get("support") or TABLE), x, y, float(item.get("yaw") or 0.0) if exact else None)
+        yaw = float(item["yaw"]) if exact and item.get("yaw") is not None else None
+        return cls(str(item.get("relation", "on")), str(item.get("support") or TABLE), x, y, yaw)
 
 
 @dataclass(frozen=True)

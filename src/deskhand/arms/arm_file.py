@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,22 +14,10 @@ from deskhand.arms import fit, layout, relations
 from deskhand.arms.problems import ArmFileError, Problem
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
+from deskhand.yaml_file import parse_yaml
 
 LARGEST = 1_000_000  # [bytes] of an arm's file
 FARTHEST = 8  # files that extend one another
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice, of which YAML would take the last without a word."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else None
-            if name is not None and name != "<<" and name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{name!r} stands twice", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
 
 
 @dataclass(frozen=True)
@@ -165,7 +153,7 @@ def _mapping(path: Path, here: Path) -> dict[str, Any]:
             text = stream.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ValueError(f"it is larger than {LARGEST / 1e6:g} MB")
-        data = yaml.load(text.decode(), _Loader)
+        data = parse_yaml(text.decode(), str(here))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())
         raise ArmFileError(

@@ -14,7 +14,7 @@ from deskhand.world.relations import TABLE
 
 Seen = Mapping[str, Any]
 """An object as the tools describe it (tools/objects.py)."""
-DESCRIBED = frozenset(("id", "label", "position", "size"))
+DESCRIBED = frozenset(("id", "position", "size"))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,8 @@ class WorldModel:
             self.handled.add(name)
         relation, support = support_after(tool, arguments)
         if name in self.objects:
-            self.objects[name] = {**self.objects[name], "relation": relation, "support": support, "position": self._where(arguments, data, name)}
+            now = {"relation": relation, "support": support, "position": self._where(arguments, data, name), "yaw": None}  # how it lies a look will tell
+            self.objects[name] = {**self.objects[name], **now}
             self._visible.setdefault(name)
         self.put[name] = Put(*goal_met(tool, arguments))
         self.held = ""

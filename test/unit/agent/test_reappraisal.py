@@ -10,6 +10,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.reappraisal import Reappraisal
 from deskhand.etp.base import ToolResult
+from deskhand.world.model import WorldModel
 
 CAN = {**thing("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}
 RIM = {**thing("object_1", "white"), "position": [0.096, 0.003, 0.069], "size": [0.026, 0.048, 0.003], "support": "can_1"}
@@ -82,11 +83,17 @@ def test_a_desk_is_done_though_a_rim_was_taken_for_a_thing_and_the_report_says_s
 def test_what_a_heap_turns_out_to_be_goes_where_the_words_say_else_where_the_heap_was_to_go(instruction: str, wanted: str) -> None:
     heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
     containers = [thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28))]
-    claims = Claims(instruction, lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}))
-    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [heap, *containers]}), moves=False)
+    world = WorldModel()
+    claims = Claims(instruction, lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}), world)
+
+    def look(*items: dict[str, Any]) -> None:
+        world.apply("detect_objects", {}, True, {"objects": list(items)})
+        claims.heard("detect_objects", {}, ToolResult("", "", {"objects": list(items)}), moves=False)
+
+    look(heap, *containers)
     claims.submit([{"object_id": "can_3", "relation": "in", "target_id": "bin_1"}])
     pens = [{**thing(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
-    claims.heard("detect_objects", {}, ToolResult("", "", {"objects": [*pens, *containers]}), moves=False)
+    look(*pens, *containers)
     asked: list[Any] = []
     claims._call = lambda name, arguments: asked.append(arguments) or ToolResult("", "", {"unmet": [], "satisfied": True, "objects": []})  # type: ignore[func-returns-value]
     claims.judge("done", "", "")

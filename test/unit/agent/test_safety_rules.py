@@ -121,8 +121,8 @@ def test_over_is_the_region_between_the_turn_and_the_straight_way() -> None:
         thing("cup_2", position=(0.05, 0.0)),
         thing("cup_3", position=(0.3, 0.3)),
     ]
-    desk.heard("detect_objects", {}, ToolResult("", "", {"objects": [*items, thing("bin_1", position=(0.0, 0.2))]}))
-    desk.heard("pick", {"object_id": "block_1"}, ToolResult("", ""))
+    desk.world.apply("detect_objects", {}, True, {"objects": [*items, thing("bin_1", position=(0.0, 0.2))]})
+    desk.world.apply("pick", {"object_id": "block_1"}, True, None)
     assert over(Step("place_in", {"container_id": "bin_1"}), "block_1", desk) == {"cup_1", "cup_2", "bin_1"}
     assert over(Step("place_at", {"x": 0.0, "y": -0.25}), "block_1", desk) == set()
     assert over(Step("move_joints", {"joints": [0.0]}), "block_1", desk) == {"cup_1", "cup_2", "cup_3", "bin_1"}

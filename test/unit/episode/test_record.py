@@ -55,7 +55,8 @@ def test_a_task_has_its_part_of_the_audit_log_as_a_log_of_its_own(tmp_path):
     audit.end(str(tmp_path / "task"))
     audit.write("tool_call", {"tool": "after"})
     audit.begin(str(tmp_path / "task"))  # a log is there: it is kept as it is
-    audit.begin("/nowhere/at/all")
+    (tmp_path / "file").write_text("")
+    audit.begin(str(tmp_path / "file/below"))  # a folder that nobody can make
     audit.write("tool_call", {"tool": "last"})
     audit.close()
     assert verify(tmp_path / "all.jsonl")[0] == 5
