@@ -20,6 +20,8 @@ _LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
 _COLORED = 60  # [px] of one colour at least, for a segment to be cut
 _TWO_COLORS = 0.13  # between the chromaticities of two things; a dark side of one thing is up to 0.10 from its top
 _SLIVER = 0.2  # of the largest piece of a colour
+_STRAY = 0.02  # of the largest connected piece
+_NEAR = 0.01  # [m] about a piece within which a sliver of it lies
 _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 
@@ -67,9 +69,9 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels = np.zeros(whole.shape, np.int32)
     things = parts.labels > 0
     both = colored[things].astype(np.int64) * len(parts.printed) + parts.labels[things]
-    labels[things] = _without_slivers(both, colored[things], parts.sliver) + 1
+    labels[things] = _without_slivers(both, colored[things], view.points[things], parts.sliver) + 1
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
-    segments = segments_of(view, _absorb_specks(view, labels), _SPECK)
+    segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), _SPECK)
     return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
 
 
@@ -81,8 +83,10 @@ def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
     return len(item) > 0.5 * int(np.count_nonzero(parts.labels == part))
 
 
-def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], sliver: int) -> Indices:
-    """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that."""
+def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: npt.NDArray[np.float32], sliver: int) -> Indices:
+    """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that,
+    where it is near. ``points``: (N, 3) [m].
+    """
     numbers, piece, count = np.unique(pieces, return_inverse=True, return_counts=True)
     piece = piece.reshape(-1)
     color = np.zeros(len(numbers), np.int64)
@@ -90,8 +94,28 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], sliver: in
     order = np.argsort(count, kind="stable")
     largest = np.zeros(int(color.max()) + 1, np.int64)
     largest[color[order]] = order
-    small = (color > 0) & (count < sliver) & (count < _SLIVER * count[largest[color]])
+    low, high = np.full((len(numbers), 3), np.inf, np.float32), np.full((len(numbers), 3), -np.inf, np.float32)
+    np.minimum.at(low, piece, points)
+    np.maximum.at(high, piece, points)
+    near = ((low > low[largest[color]] - _NEAR) & (high < high[largest[color]] + _NEAR)).all(axis=1)
+    small = near & (color > 0) & (count < sliver) & (count < _SLIVER * count[largest[color]])
     return np.asarray(np.where(small, largest[color], np.arange(len(numbers)))[piece])
+
+
+def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:
+    """The same without specks of a piece that lie apart from it in the picture: mixed pixels at the edge of something else, which stretch its outline."""
+    most = max(sliver, _SPECK)
+    for number in np.unique(labels[labels > 0]):
+        own = labels == number
+        rows, columns = np.flatnonzero(own.any(axis=1)), np.flatnonzero(own.any(axis=0))
+        window = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+        count, pieces, facts, _ = cv2.connectedComponentsWithStats(own[window].astype(np.uint8), connectivity=8)
+        area = facts[:, cv2.CC_STAT_AREA]
+        stray = (area < most) & (area < _STRAY * area[1:].max())
+        stray[0] = False
+        if count > 2 and stray.any():
+            labels[window][stray[pieces]] = 0
+    return labels
 
 
 def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:

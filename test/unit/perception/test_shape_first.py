@@ -1,9 +1,14 @@
 """What shape tells apart and what it holds together, whatever the colours: print, bowls, both sides of what stands before an object, a table's noise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cast import Bowl, Box, cast
+from looked_at import look
 
+from deskhand.bench.rehearsal.unit import Unit
+from deskhand.geometry import make_transform, rotation_about
 from deskhand.perception.pipeline import Perception
 
 
@@ -63,3 +68,13 @@ def test_flush_blocks_of_plain_colours_are_an_object_each():
 @pytest.mark.parametrize("seed", range(3))
 def test_what_the_sensor_bends_of_a_far_table_is_no_object(seed):
     check(Box((0, 0, 0), (0.08, 0.08, 0.08), 0.3), seed=seed, distance=1.0, bend=0.006)
+
+
+def test_a_camera_that_is_a_tenth_of_a_degree_off_sees_the_tray_as_open(tmp_path):
+    unit = Unit("jetarm", tmp_path, 0)
+    one = look(*unit.objects, camera=unit.camera("fixed"))
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        off = make_transform(rotation_about(rng.normal(size=3), np.radians(rng.uniform(0.0, 0.3))), rng.uniform(-0.003, 0.003, 3))
+        scene = replace(one, frame=replace(one.frame, world_T_camera=off @ one.frame.world_T_camera)).detect()
+        assert [item.is_container for item in sorted(scene.objects, key=lambda item: item.label)] == [False, True], scene.objects
