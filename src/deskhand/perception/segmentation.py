@@ -87,6 +87,8 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
     """Numbers (N,) from 0 of pieces: those of one colour that the border of a part, which is only known to a patch, cuts off another are given back to that,
     where it is near. ``points``: (N, 3) [m].
     """
+    if not len(pieces):
+        return pieces
     numbers, piece, count = np.unique(pieces, return_inverse=True, return_counts=True)
     piece = piece.reshape(-1)
     color = np.zeros(len(numbers), np.int64)
