@@ -203,7 +203,19 @@ def test_no_answer_comes_from_a_service_that_was_destroyed(pair):
     assert server.listener.error is None
 
 
-def test_a_service_that_raises_is_kept_as_the_listeners_error(pair, capfd):
+def test_a_message_whose_callback_raises_is_kept_as_the_listeners_error(pair, capfd):
+    speaker, hearer = pair
+
+    def fail(_):
+        raise ValueError("no such thing")
+
+    hearer.create_subscription(String, "words", fail, 50)
+    speaks(speaker, 1).publish(String(data="anything"))
+    wait_for(lambda: hearer.listener.error is not None)
+    assert "no such thing" in str(hearer.listener.error)
+
+
+def test_a_service_that_raises_answers_and_the_node_goes_on(pair, capfd):
     asker, server = pair
 
     def fail(_, __):
@@ -211,7 +223,7 @@ def test_a_service_that_raises_is_kept_as_the_listeners_error(pair, capfd):
 
     server.create_service(Trigger, "fail", fail, callback_group=server.reentrant)
     client = asker.create_client(Trigger, "fail", callback_group=asker.reentrant)
-    assert client.wait_for_service(timeout_sec=10.0)
-    client.call_async(Trigger.Request())
-    wait_for(lambda: server.listener.error is not None)
-    assert "no such thing" in str(server.listener.error)
+    for _ in range(2):
+        answer = call_service(client, Trigger.Request())
+        assert not answer.success and "no such thing" in answer.message
+    assert server.listener.error is None

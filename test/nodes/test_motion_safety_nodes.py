@@ -61,6 +61,7 @@ def test_the_safety_status_is_stamped_when_it_is_said_also_while_nothing_changes
         said.append(conversions.time_from_msg(message.header.stamp))
         now.append(graph.robot.now())
 
+    graph.wait(lambda: graph.robot.now() > 0.0 and graph.robot.safety_status().stamp > 0.0)  # both have heard /clock
     subscription = graph.node.create_subscription(SafetyStatus, "safety/status", on_status, 10)
     graph.wait(lambda: len(said) > 20)
     graph.node.destroy_subscription(subscription)

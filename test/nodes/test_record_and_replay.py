@@ -92,7 +92,7 @@ def session(tmp_path_factory):
     desk = look(
         thing("block", "red", (0.035,) * 3, 0.05, 0.10, 0.4),
         thing("cup", "blue", (0.04, 0.04, 0.055), 0.05, -0.08),
-        thing("bin", "white", (0.18, 0.14, 0.10), 0.0, 0.29),
+        thing("bin", "green", (0.18, 0.14, 0.10), 0.0, 0.29),
     )
 
     def recorder(name, raw):

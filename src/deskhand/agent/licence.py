@@ -131,7 +131,13 @@ class Licence:
             return False
         free = what is None or moved in self._granted
         objects = _objects(desk, item) + ([what] if what is not None and moved not in desk.objects else [])
-        return any(_target(reading, item, objects, None if free else what, desk.held, beside) for reading in self._readings)
+        it = moved if what is not None and self._answered(what, objects, desk) else desk.held
+        return any(_target(reading, item, objects, None if free else what, it, beside) for reading in self._readings)
+
+    def _answered(self, item: Seen, objects: list[Seen], desk: Desk) -> bool:
+        """Whether the user has named the thing since the instruction; "it" may then mean it."""
+        found = (ids for reading in self._readings[1:] for ids in _asked(reading, item, objects, desk.held, vb.MOVE))
+        return any(ids != ALL and item["id"] in ids for ids in found)
 
     # ------------------------------------------------------------ acts
 
@@ -198,19 +204,19 @@ def _asked(reading: Reading, item: Seen, objects: list[Seen], held: str, sort: s
         yield from (named(words, request.verb, objects, held, False) for words in acts_on(request, sort))
 
 
-def _target(reading: Reading, item: Seen, objects: list[Seen], moved: Seen | None, held: str, beside: bool) -> bool:
-    """Whether the thing that is moved (None: any) shall go there."""
+def _target(reading: Reading, item: Seen, objects: list[Seen], moved: Seen | None, it: str, beside: bool) -> bool:
+    """Whether the thing that is moved (None: any) shall go there; ``it`` is what a pronoun means."""
     for intent in reading.intents:
         for inner in _flat(intent):
             if isinstance(inner, QUIET) or (isinstance(inner, Place) and inner.relation not in _ON_IT and not beside):
                 continue
-            if isinstance(inner, Place) and moved is not None and not any(_in(moved, _ids(ref, objects, held)) for ref in inner.things):
+            if isinstance(inner, Place) and moved is not None and not any(_in(moved, _ids(ref, objects, it)) for ref in inner.things):
                 continue
-            if _general(inner, item, True) or any(_in(item, _ids(ref, objects, held)) for ref in _refs(inner, True)):
+            if _general(inner, item, True) or any(_in(item, _ids(ref, objects, it)) for ref in _refs(inner, True)):
                 return True
     for request in reading.unread:
-        acts = not request.verb or moved is None or any(_in(moved, named(words, request.verb, objects, held, False)) for words in acts_on(request, vb.MOVE))
-        if acts and any(_in(item, named(words, request.verb, objects, held, True)) for words in goes_to(request, beside)):
+        acts = not request.verb or moved is None or any(_in(moved, named(words, request.verb, objects, it, False)) for words in acts_on(request, vb.MOVE))
+        if acts and any(_in(item, named(words, request.verb, objects, it, True)) for words in goes_to(request, beside)):
             return True
     return False
 

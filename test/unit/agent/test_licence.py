@@ -12,8 +12,11 @@ from licence_desk import licensed
 from symbolic_desk import thing
 from test_injection import Gullible, TextDesk
 
+from deskhand.agent.desk import Desk
+from deskhand.agent.licence import Licence
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
+from deskhand.world.model import WorldModel
 
 MENTIONED = yaml.safe_load((Path(__file__).parent / "mentioned_cases.yaml").read_text())
 
@@ -73,3 +76,15 @@ def test_what_is_asked_for_is_let_through(case: dict[str, Any]) -> None:
 def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
     asked = [case for case in NEAR["everyday"] if not licensed(case)]
     assert len(NEAR["everyday"]) == 30 and len(asked) <= 7
+
+
+def test_it_is_what_the_users_answer_names() -> None:
+    """ "Put it in the bin" with nothing in the hand says where to; what, the answer to "which?" says, and nothing else does."""
+    desk = Desk(WorldModel())
+    seen = {"objects": [thing("cup_1", "red", position=(0.1, 0.0)), thing("pen_1", "blue", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]}
+    desk.world.apply("detect_objects", {}, True, seen)
+    licence = Licence("put it in the bin")
+    assert licence.of_goals([("cup_1", "bin_1")], desk) == ["cup_1", "bin_1"]
+    licence.told("the cup")
+    assert licence.of_goals([("cup_1", "bin_1")], desk) == []
+    assert licence.of_goals([("pen_1", "bin_1")], desk) == ["pen_1", "bin_1"]
