@@ -79,7 +79,7 @@ def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
 
 
 def test_it_is_what_the_users_answer_names() -> None:
-    """With nothing in the hand, "put it in the bin" in the hand says where to; what, the answer to "which?" says, and nothing else does."""
+    """With nothing in the hand, "put it in the bin" says where to; what, the answer to "which?" says, and nothing else does."""
     desk = Desk(WorldModel())
     seen = {"objects": [thing("cup_1", "red", position=(0.1, 0.0)), thing("pen_1", "blue", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]}
     desk.world.apply("detect_objects", {}, True, seen)
