@@ -4,7 +4,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from deskhand.bringup import gazebo_nodes
+from deskhand.bringup.stack import gazebo_nodes
 from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 from deskhand.sim.gazebo.files import require_gazebo, write_gazebo
 from deskhand.tasks import world_of

@@ -2,10 +2,10 @@
 
 import os
 
-from deskhand.arms.bringup import INTERBOTIX
 from deskhand.arms.config import list_arms
-from deskhand.bringup import DRIVERS, robot_nodes
-from deskhand.cameras.bringup import CAMERAS
+from deskhand.bringup.arms import INTERBOTIX
+from deskhand.bringup.cameras import CAMERAS
+from deskhand.bringup.stack import DRIVERS, robot_nodes
 from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {

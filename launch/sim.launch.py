@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from deskhand.bringup import sim_nodes
+from deskhand.bringup.stack import sim_nodes
 from deskhand.nodes.launching import STACK_ARGUMENTS, launch_description, node_action, stack_options
 
 ARGUMENTS = {

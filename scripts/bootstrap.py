@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from deskhand.ros_numpy import numpy_of_ros  # noqa: E402
+from deskhand.bringup.ros_numpy import numpy_of_ros  # noqa: E402
 
 VENV = ROOT / ".venv"
 STATE = VENV / ".deskhand"

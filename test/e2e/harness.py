@@ -14,10 +14,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from deskhand.bench.ros import run_task, running_stack
-from deskhand.bench.trial import Attempt, TrialOptions
-from deskhand.environment import apply_workstation_defaults
+from deskhand.bringup.environment import apply_workstation_defaults
 from deskhand.errors import DeskhandError
+from deskhand.trials.ros import run_task, running_stack
+from deskhand.trials.trial import Attempt, TrialOptions
 
 MOVING = 0.25  # [rad/s] of the fastest joint: the arm is on its way
 STILL = 0.03  # [rad/s]

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from deskhand.bench.ros import Stack, running_gazebo
-from deskhand.bench.trial import TrialOptions
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, rotation_angle
 from deskhand.nodes.connected import connected_robot
@@ -16,6 +14,8 @@ from deskhand.nodes.ros_robot import RosRobot
 from deskhand.sim.gazebo.files import require_gazebo
 from deskhand.sim.spec import CameraSpec, WorldSpec
 from deskhand.sim.worldfile import world_from_dict
+from deskhand.trials.ros import Stack, running_gazebo
+from deskhand.trials.trial import TrialOptions
 from deskhand.types import Frame, MotionGoal
 
 COLORS = {"red": 0, "green": 1, "blue": 2}

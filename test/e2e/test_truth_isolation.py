@@ -11,10 +11,10 @@ from harness import stack_with_watcher
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from deskhand.bench.ros import run_task
-from deskhand.bench.trial import Attempt, TrialOptions
-from deskhand.bringup import STACK
+from deskhand.bringup.stack import STACK
 from deskhand.nodes.node import call_service
+from deskhand.trials.ros import run_task
+from deskhand.trials.trial import Attempt, TrialOptions
 
 SOURCE = Path(__file__).resolve().parents[2] / "src/deskhand"
 FORBIDDEN = ("deskhand.sim", "deskhand.tasks", "deskhand.bench")

@@ -21,11 +21,11 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.model import RobotModel
-from deskhand.bench.domains import free_domain
-from deskhand.environment import workstation_defaults
+from deskhand.bringup.environment import workstation_defaults
 from deskhand.geometry import pose_from_xyz_quaternion
 from deskhand.nodes.conversions import time_from_msg
 from deskhand.nodes.tf import TfBuffer
+from deskhand.trials.domains import free_domain
 
 START = 120.0  # [s] of wall time, on a busy machine
 

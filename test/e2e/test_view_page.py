@@ -22,11 +22,11 @@ from playwright import sync_api
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
-from deskhand.bench.domains import free_domain
-from deskhand.bringup import StackOptions, sim_nodes
-from deskhand.environment import workstation_defaults
+from deskhand.bringup.environment import workstation_defaults
+from deskhand.bringup.stack import StackOptions, sim_nodes
+from deskhand.bringup.supervisor import Supervisor
 from deskhand.episode.reader import read_episode
-from deskhand.supervisor import Supervisor
+from deskhand.trials.domains import free_domain
 from deskhand.view.page import Page, free_port
 from deskhand.view.replay import Replay
 

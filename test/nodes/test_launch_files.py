@@ -16,7 +16,7 @@ from launch.utilities import perform_substitutions
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters
 
-from deskhand.bringup import STACK
+from deskhand.bringup.stack import STACK
 
 FOLDER = Path(__file__).resolve().parents[2] / "launch"
 UNNAMED = Node.UNSPECIFIED_NODE_NAME

@@ -23,16 +23,16 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Reply, ToolCall
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.agent.records import TaskOutcome
+from deskhand.commands.terminal import Dialogue
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.etp.wire import result_to_text
+from deskhand.llm.base import Reply, ToolCall
+from deskhand.llm.scripted import ScriptedModel
 from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
 from deskhand.nodes.task_record import TaskRecords
-from deskhand.terminal import Dialogue
 from deskhand_interfaces.action import InvokeTool, RunTask
 from deskhand_interfaces.msg import ToolSummary
 from deskhand_interfaces.srv import DescribeTool, ListTools, TellTask

@@ -159,7 +159,7 @@ def test_without_ros_perception_and_memory_live_on_it_too(session, tmp_path):
     first = json.loads(output.read_text())["looks"][0]["objects"]
     assert sorted((item["label"], item["color"]) for item in first) == sorted((item.label, item.color) for item in live.objects)
 
-    from deskhand.memory.reader import MemoryReader
+    from deskhand.world.history.reader import MemoryReader
 
     with MemoryReader(memory) as remembered:
         assert {state.object.label for state in remembered.states_now()} == {item.label for item in live.objects}

@@ -21,7 +21,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from deskhand.environment import workstation_defaults
+from deskhand.bringup.environment import workstation_defaults
 from deskhand.episode.reader import read_episode
 from deskhand.episode.record import begin_record
 from deskhand.geometry import make_transform, rotation_rpy

@@ -25,13 +25,13 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from deskhand.errors import DeskhandError
-from deskhand.memory.reader import MemoryReader
 from deskhand.nodes.approvals import ApprovalClient
 from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
 from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.resources import resource_path
 from deskhand.safety.audit import verify
+from deskhand.world.history.reader import MemoryReader
 from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CallTool
 

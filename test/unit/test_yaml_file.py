@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deskhand.agent.models.config import load_profile
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
-from deskhand.bringup import StackOptions, sim_nodes
+from deskhand.bringup.stack import StackOptions, sim_nodes
 from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.etp.remote.config import load_servers
 from deskhand.grasping.success import load_success_model
+from deskhand.llm.config import load_profile
+from deskhand.llm.scripted import ScriptedModel
 from deskhand.perception.classify import load_classifier
 from deskhand.perception.detectors.config import detector_list
 from deskhand.safety.settings import load_safety

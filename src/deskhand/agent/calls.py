@@ -11,7 +11,6 @@ from typing import Any
 
 import jsonschema
 
-from deskhand.agent.base import ToolCall
 from deskhand.agent.claims import Claims
 from deskhand.agent.gate import Gate
 from deskhand.agent.offer import Offer
@@ -19,6 +18,7 @@ from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox
 from deskhand.agent.spent import End, Spent
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
+from deskhand.llm.base import ToolCall
 from deskhand.world.model import WorldModel
 
 log = logging.getLogger(__name__)

@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deskhand.agent.already import all_so
 from deskhand.agent.expectations import Expectations
-from deskhand.agent.goals import Goal, satisfied
-from deskhand.agent.language.intents import Help
-from deskhand.agent.language.parser import parse
-from deskhand.agent.language.parser import understood as fully_understood
-from deskhand.agent.language.resolve import Seen, held_object, name_of
 from deskhand.agent.licence import FREE
-from deskhand.agent.planner import plan
 from deskhand.agent.reappraisal import Reappraisal
-from deskhand.agent.verifier import verify
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.base import ToolResult
+from deskhand.language.intents import Help
+from deskhand.language.parser import parse
+from deskhand.language.parser import understood as fully_understood
+from deskhand.language.resolve import Seen, held_object, name_of
+from deskhand.offline.already import all_so
+from deskhand.planning.goals import Goal, satisfied
+from deskhand.planning.planner import plan
+from deskhand.planning.verifier import verify
 from deskhand.world.acts import LOOKS
 from deskhand.world.model import WorldModel
 from deskhand.world.relations import TABLE

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from deskhand.agent.language.resolve import Seen, held_object, is_receptacle
 from deskhand.etp.base import ToolResult
-from deskhand.tools.reasoning.symbolic import ROLLS, State
+from deskhand.language.resolve import Seen, held_object, is_receptacle
+from deskhand.planning.symbolic import ROLLS, State
 from deskhand.world.acts import PUTS
 from deskhand.world.model import WorldModel
 from deskhand.world.relations import TABLE

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from deskhand.agent.base import Message, Reply, ToolCall
-from deskhand.agent.language.resolve import Seen
 from deskhand.etp.base import ToolResult
+from deskhand.language.resolve import Seen
+from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.tools.execution.direct import TURNS, bins_of
 
 ACT, LOOK = "direct_action", "detect_objects"

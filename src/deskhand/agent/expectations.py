@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deskhand.agent.goals import Goal, make_goals, satisfied
-from deskhand.agent.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
-from deskhand.agent.language.parser import understood
-from deskhand.agent.language.resolve import Seen, inside, resolve
+from deskhand.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
+from deskhand.language.parser import understood
+from deskhand.language.resolve import Seen, inside, resolve
+from deskhand.planning.goals import Goal, make_goals, satisfied
 
 Rule = Place | Tidy | Leave
 UNKNOWN = "object"  # the label of what no kind was seen of

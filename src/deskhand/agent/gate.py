@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.desk import OWN, Desk
-from deskhand.agent.goals import Goal, satisfied
 from deskhand.agent.licence import Licence, shown
-from deskhand.agent.planner import plan
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.planning.goals import Goal, satisfied
+from deskhand.planning.planner import plan
 from deskhand.world.acts import LOOKS
 from deskhand.world.model import WorldModel
 

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from deskhand.agent.desk import Desk, plain_label, position_of
-from deskhand.agent.language import verbs as vb
-from deskhand.agent.language.intents import (
+from deskhand.agent.licensed import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
+from deskhand.language import verbs as vb
+from deskhand.language.intents import (
     Act,
     Ask,
     Build,
@@ -37,9 +38,8 @@ from deskhand.agent.language.intents import (
     Unclear,
     Undo,
 )
-from deskhand.agent.language.requests import BESIDE, INTO, Reading, read
-from deskhand.agent.language.resolve import Seen, is_receptacle, kind, name_of, resolve
-from deskhand.agent.licensed import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
+from deskhand.language.requests import BESIDE, INTO, Reading, read
+from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolve
 from deskhand.world.acts import PUTS
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))

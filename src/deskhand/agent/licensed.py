@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deskhand.agent.language import lexicon as lex
-from deskhand.agent.language import verbs as vb
-from deskhand.agent.language.intents import Ref
-from deskhand.agent.language.phrases import parse_ref
-from deskhand.agent.language.requests import BESIDE, INTO, OBJECT, Request
-from deskhand.agent.language.resolve import Seen, resolve
 from deskhand.etp.words import near, stems
+from deskhand.language import lexicon as lex
+from deskhand.language import verbs as vb
+from deskhand.language.intents import Ref
+from deskhand.language.phrases import parse_ref
+from deskhand.language.requests import BESIDE, INTO, OBJECT, Request
+from deskhand.language.resolve import Seen, resolve
 
 TIDYING = frozenset(words[0] for words, meaning in lex.VERBS.items() if meaning in ("tidy", "sort", "empty")) | {"rearrange", "free", "make"}
 CLEARING = TIDYING | vb.words("throw discard get dispose toss chuck trash dump recycle bin stow store clean put pack")

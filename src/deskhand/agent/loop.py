@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from deskhand.agent import direct
-from deskhand.agent.base import ChatModel, Message, Reply, ToolCall, Usage
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.claims import Claims
-from deskhand.agent.context import trim
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
 from deskhand.agent.desk import foreign_text
 from deskhand.agent.gate import Gate, means_yes
@@ -26,6 +24,8 @@ from deskhand.agent.spent import End, Spent
 from deskhand.agent.user import SAID, Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
+from deskhand.llm.base import ChatModel, Message, Reply, ToolCall, Usage
+from deskhand.llm.context import trim
 from deskhand.world.model import WorldModel
 
 Cards = Callable[[], Sequence[Mapping[str, Any]]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
-from deskhand.agent.language.resolve import Seen
+from deskhand.language.resolve import Seen
 
 MARGIN = 0.006
 """[m] that a thing may reach beyond the sides that were measured."""

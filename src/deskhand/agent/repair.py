@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from deskhand.agent.base import Reply, ToolCall
+from deskhand.llm.base import Reply, ToolCall
 
 _KEYS = ("id", "object_id", "target_id", "container_id", "on", "object_ids")
 _BESIDES = ("table", "gripper", "")

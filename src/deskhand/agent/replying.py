@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deskhand.agent.base import ChatModel, Message, Reply
 from deskhand.agent.spent import End
 from deskhand.errors import DeskhandError
+from deskhand.llm.base import ChatModel, Message, Reply
 
 log = logging.getLogger(__name__)
 

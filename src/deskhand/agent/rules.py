@@ -1,6 +1,6 @@
 """The user's temporal safety rules (``rules`` of ``config/safety.yaml``), held against every plan and every call before it moves anything.
 
-Sentences become linear temporal logic by the reader of ``check_plan_rules`` (tools/reasoning/rules.py), anew whenever things come to light: "the phone" is
+Sentences become linear temporal logic by the reader of ``check_plan_rules`` (planning/rules.py), anew whenever things come to light: "the phone" is
 every phone that was ever seen. What was done so far, and the call in question, are the trace.
 """
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskhand.agent.desk import Desk, radius
-from deskhand.agent.goals import Goal
-from deskhand.agent.language.resolve import BASE, Seen
 from deskhand.errors import DeskhandError
-from deskhand.tools.reasoning.rules import Rule, read_rule
-from deskhand.tools.reasoning.symbolic import Step, act_atoms
-from deskhand.tools.reasoning.temporal import FALSE, progressed
+from deskhand.language.resolve import BASE, Seen
+from deskhand.planning.goals import Goal
+from deskhand.planning.rules import Rule, read_rule
+from deskhand.planning.symbolic import Step, act_atoms
+from deskhand.planning.temporal import FALSE, progressed
 from deskhand.world.acts import PUTS
 from deskhand.world.relations import SIDEWAYS, TABLE
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from deskhand.agent.models.decision import inline
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.llm.decision import inline
 
 MAX_CODE = 8000
 """Characters of one piece of code."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from deskhand.agent.base import Usage
 from deskhand.agent.records import Budgets
+from deskhand.llm.base import Usage
 
 
 class End(Exception):

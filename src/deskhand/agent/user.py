@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from deskhand.agent.language.parser import is_stop
+from deskhand.language.parser import is_stop
 
 Inbox = Callable[[], str | None]
 """The next words that the user said, None when there are none; polled, must not block."""

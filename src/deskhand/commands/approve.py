@@ -29,7 +29,7 @@ def approve(
     """
     if revoke is None and not sys.stdin.isatty():
         raise DeskhandError("invalid_input", "there is no terminal to ask at.", hint="Approve on the operator page, or call tools/approve or tools/deny.")
-    from deskhand.environment import apply_workstation_defaults
+    from deskhand.bringup.environment import apply_workstation_defaults
 
     apply_workstation_defaults()
     try:

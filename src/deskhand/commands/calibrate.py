@@ -234,7 +234,7 @@ def _apart(a: Any, b: Any) -> str:
 
 @contextmanager
 def _robot(arm: str, camera: str, namespace: str) -> Iterator[Robot]:
-    from deskhand.environment import apply_workstation_defaults
+    from deskhand.bringup.environment import apply_workstation_defaults
 
     apply_workstation_defaults()
     from deskhand.nodes.connected import connected_robot
@@ -245,7 +245,7 @@ def _robot(arm: str, camera: str, namespace: str) -> Iterator[Robot]:
 
 @contextmanager
 def _simulated(camera: str, seed: int, arm: str, board: Any) -> Iterator[Robot]:
-    from deskhand.environment import apply_workstation_defaults
+    from deskhand.bringup.environment import apply_workstation_defaults
 
     apply_workstation_defaults()  # MuJoCo reads MUJOCO_GL when it is first imported
     from deskhand.arms.model import RobotModel

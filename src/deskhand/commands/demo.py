@@ -44,10 +44,10 @@ def demo(
 
     The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
     """
-    from deskhand.bench.console import Display, interruptible
-    from deskhand.bench.trial import TrialOptions, episode_folder, prepare, run_trial
+    from deskhand.commands.terminal import typed_lines
     from deskhand.commands.up import page_port, page_url
-    from deskhand.terminal import typed_lines
+    from deskhand.trials.console import Display, interruptible
+    from deskhand.trials.trial import TrialOptions, episode_folder, prepare, run_trial
     from deskhand.view.page import PORT
 
     if task and scene:

@@ -115,7 +115,7 @@ def _python(code: str, timeout: float = 60.0) -> str:
 
 
 def _environment() -> dict[str, str]:
-    from deskhand.environment import workstation_defaults
+    from deskhand.bringup.environment import workstation_defaults
 
     return {**os.environ, **workstation_defaults(os.environ)}
 
@@ -137,7 +137,7 @@ def check_libraries() -> Check:
 
 def check_numpy() -> Check:
     """Numpy has the major version that the sourced ROS 2 was compiled against."""
-    from deskhand.ros_numpy import numpy_of_ros
+    from deskhand.bringup.ros_numpy import numpy_of_ros
 
     version = metadata.version("numpy") if _installed("numpy") else ""
     distro = os.environ.get("ROS_DISTRO", "")
@@ -221,7 +221,7 @@ def check_ports() -> Check:
 
 def check_brain(name: str) -> Check:
     """The model of a profile answers and calls tools."""
-    from deskhand.agent.models.trial import try_profile
+    from deskhand.llm.trial import try_profile
 
     tried = try_profile(name)
     return Check("brain", tried.ok, tried.detail, tried.advice)
@@ -229,7 +229,7 @@ def check_brain(name: str) -> Check:
 
 def check_pictures() -> Check:
     """Camera pictures pass between two processes over DDS."""
-    from deskhand.bench.domains import free_domain
+    from deskhand.trials.domains import free_domain
 
     advice = "See the checks above; config/dds/fastdds.xml must be in force (FASTRTPS_DEFAULT_PROFILES_FILE), and /dev/shm large enough."
     command = [sys.executable, "-m", "deskhand.nodes.picture_check"]

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deskhand.arms.bus.holders import holders
+from deskhand.bringup.environment import CYCLONE_DDS
 from deskhand.commands.doctor import Check
-from deskhand.environment import CYCLONE_DDS
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ def record(
     namespace: Annotated[str, typer.Option(help="ROS namespace of the robot's nodes.")] = "",
 ) -> None:
     """Record a running robot until Ctrl-C. The file opens in Foxglove and is read by `ros2 bag play` and `deskhand replay`."""
-    from deskhand.bringup import NodeSpec, Value
-    from deskhand.environment import workstation_defaults
+    from deskhand.bringup.environment import workstation_defaults
+    from deskhand.bringup.stack import NodeSpec, Value
 
     os.environ.update(workstation_defaults(os.environ))
     if not arm:  # written down for the replay

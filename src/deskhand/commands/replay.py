@@ -43,8 +43,8 @@ def replay(
             json_file.parent.mkdir(parents=True, exist_ok=True)
             json_file.write_text(json.dumps({"file": str(path), "looks": looks}, indent=1))
         return
-    from deskhand.bringup import NodeSpec, Value
-    from deskhand.environment import workstation_defaults
+    from deskhand.bringup.environment import workstation_defaults
+    from deskhand.bringup.stack import NodeSpec, Value
 
     parameters: dict[str, Value] = {"file": str(path.resolve()), "rate": float(rate), "again": again, "everything": everything}
     os.environ.update(workstation_defaults(os.environ))
@@ -62,11 +62,11 @@ def look_at_recording(path: Path, every: float, arm: str, camera: str, memory: P
 
     from deskhand.arms.model import RobotModel
     from deskhand.cameras.config import load_camera
-    from deskhand.memory.recorder import Memory
     from deskhand.perception.pipeline import Perception
     from deskhand.recording.feed import Feed
     from deskhand.recording.reader import Recording
     from deskhand.skills.belief import Belief
+    from deskhand.world.history.recorder import Memory
 
     model = RobotModel.load(arm or Recording(path).metadata().get("arm", "wx250s"))
     perception, looks, now = Perception(), [], [0.0]

@@ -18,8 +18,8 @@ from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
-    from deskhand.bringup import NodeSpec, StackOptions
-    from deskhand.terminal import Dialogue
+    from deskhand.bringup.stack import NodeSpec, StackOptions
+    from deskhand.commands.terminal import Dialogue
 
 READY_TIMEOUT = 90.0  # [s]
 AFTER_DEATH = 1.5  # [s] that the other nodes go on when one has ended
@@ -85,7 +85,7 @@ def up(
 
     The exit code is 0 after Ctrl-C, 1 when a node ended.
     """
-    from deskhand.bringup import EPISODES, StackOptions, robot_nodes
+    from deskhand.bringup.stack import EPISODES, StackOptions, robot_nodes
 
     parameter_files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(
@@ -144,13 +144,13 @@ def _existing(file: Path) -> Path:
 
 
 def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> list[NodeSpec]:
-    from deskhand.bringup import sim_nodes
+    from deskhand.bringup.stack import sim_nodes
 
     return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
 
 
 def _gazebo(options: StackOptions, task: str, seed: int, scene: Path | None, log: Path, gui: bool) -> list[NodeSpec]:
-    from deskhand.bringup import gazebo_nodes
+    from deskhand.bringup.stack import gazebo_nodes
     from deskhand.sim.gazebo.files import require_gazebo, write_gazebo
     from deskhand.tasks import world_of
 
@@ -170,9 +170,9 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "", e
     from rich.console import Console
     from rich.text import Text
 
+    from deskhand.bringup.supervisor import Supervisor
+    from deskhand.commands.terminal import Dialogue, typed_lines
     from deskhand.episode.record import complete_records
-    from deskhand.supervisor import Supervisor
-    from deskhand.terminal import Dialogue, typed_lines
 
     console = Console(highlight=False)
     width = max(len(node.name) for node in nodes)

@@ -37,8 +37,8 @@ def view(
 
 def _join(port: int, host: str, arm: str, namespace: str) -> None:
     """Become the node ``view`` of a robot that runs."""
-    from deskhand.bringup import NodeSpec
-    from deskhand.environment import apply_workstation_defaults
+    from deskhand.bringup.environment import apply_workstation_defaults
+    from deskhand.bringup.stack import NodeSpec
 
     apply_workstation_defaults()
     if not arm:

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from deskhand.arms.config import load_arm
-from deskhand.cameras.bringup import CAMERAS
+from deskhand.bringup.cameras import CAMERAS
 from deskhand.cameras.config import camera_of
 from deskhand.cameras.registration import MOST_LOOKS, RegistrationWatch
 from deskhand.errors import DeskhandError

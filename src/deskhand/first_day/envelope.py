@@ -13,10 +13,10 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.motion.scene import PlanningScene
 from deskhand.resources import resource_path
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.scene import PlanningScene
 from deskhand.safety.settings import parse_safety
 from deskhand.yaml_file import read_yaml
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import load_arm
-from deskhand.bringup import STACK
+from deskhand.bringup.stack import STACK
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.first_day.camera import calibrated, observed, write

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.arms.config import load_arm
-from deskhand.bringup import STACK, NodeSpec, StackOptions, robot_nodes
+from deskhand.bringup.environment import apply_workstation_defaults, workstation_defaults
+from deskhand.bringup.stack import STACK, NodeSpec, StackOptions, robot_nodes
+from deskhand.bringup.supervisor import Supervisor
+from deskhand.bringup.task_process import TaskProcess
 from deskhand.cameras.config import load_camera
-from deskhand.environment import apply_workstation_defaults, workstation_defaults
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.robot import Robot
-from deskhand.supervisor import Supervisor
-from deskhand.task_process import TaskProcess
 
 READY_TIMEOUT = 90.0  # [s]
 ARM_TIMEOUT = 20.0  # [s] for the first joint state

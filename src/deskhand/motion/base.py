@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from deskhand.geometry import Array
-from deskhand.motion.scene import Pairs, PlanningScene
+from deskhand.safety.scene import Pairs, PlanningScene
 from deskhand.types import IkSolution
 
 

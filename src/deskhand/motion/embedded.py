@@ -21,7 +21,7 @@ from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.roboplan_ik import RoboplanIk
 from deskhand.motion.roboplan_scene import GROUP, SceneBuilder
 from deskhand.motion.roll import ROLL_MET, roll_error
-from deskhand.motion.scene import Pairs, PlanningScene
+from deskhand.safety.scene import Pairs, PlanningScene
 from deskhand.types import CollisionObject, IkSolution
 
 STEP = 0.02  # [rad] between checked states of a path

@@ -19,7 +19,7 @@ from typing import Any
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.base import Backend
-from deskhand.motion.scene import Pairs, PlanningScene
+from deskhand.safety.scene import Pairs, PlanningScene
 from deskhand.types import IkSolution
 
 log = logging.getLogger(__name__)

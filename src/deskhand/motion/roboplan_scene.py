@@ -10,7 +10,7 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
-from deskhand.motion.scene import Pairs, PlanningScene, padded_voxels, table_object
+from deskhand.safety.scene import Pairs, PlanningScene, padded_voxels, table_object
 from deskhand.types import CollisionObject, Shape
 
 GROUP = "deskhand_arm"

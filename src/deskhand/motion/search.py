@@ -12,10 +12,10 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.base import Backend
-from deskhand.motion.scene import Pairs, PlanningScene
 from deskhand.safety.checker import CollisionChecker, Near
 from deskhand.safety.envelope import START_DEPTH, Envelope, leaving
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.scene import Pairs, PlanningScene
 
 PADDINGS = (0.003, 0.001)  # [m]; the second where start or goal is nearer to something than the first
 ESCAPE_STEP = 0.004  # [m]

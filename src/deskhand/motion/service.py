@@ -18,10 +18,10 @@ from deskhand.motion import cartesian, inputs
 from deskhand.motion.base import Backend
 from deskhand.motion.plans import PlanStore
 from deskhand.motion.roll import ROLL_MET
-from deskhand.motion.scene import Pairs, PlanningScene, expand_pairs, updated
 from deskhand.motion.search import PADDINGS, Goal, PathSearch, Query
 from deskhand.motion.timing import differences, stop_at_corners, time_path
 from deskhand.safety.envelope import Envelope
+from deskhand.safety.scene import Pairs, PlanningScene, expand_pairs, updated
 from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.types import IkSolution, JointState, MotionGoal, Plan, PlanOptions, SceneUpdate, StateCheck, Trajectory
 

@@ -13,8 +13,8 @@ from launch.launch_context import LaunchContext
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from deskhand.bringup import NodeSpec, StackOptions
-from deskhand.environment import workstation_defaults
+from deskhand.bringup.environment import workstation_defaults
+from deskhand.bringup.stack import NodeSpec, StackOptions
 from deskhand.errors import DeskhandError
 
 STACK_ARGUMENTS: dict[str, tuple[str, str]] = {

@@ -28,7 +28,7 @@ from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.moveit_config import moveit_parameters
 from deskhand.motion.newton import Newton
 from deskhand.motion.roll import ROLL_MET, roll_error
-from deskhand.motion.scene import Pairs, PlanningScene, table_object
+from deskhand.safety.scene import Pairs, PlanningScene, table_object
 from deskhand.types import CollisionObject, IkSolution
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from moveit_msgs.msg import CollisionObject as CollisionObjectMsg
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
 
 from deskhand.geometry import Array, quaternion_from_matrix
-from deskhand.motion.scene import padded_voxels
+from deskhand.safety.scene import padded_voxels
 from deskhand.types import CollisionObject, Shape
 
 

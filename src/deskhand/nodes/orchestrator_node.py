@@ -21,15 +21,15 @@ from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from deskhand.agent.base import ChatModel
-from deskhand.agent.language.parser import is_stop
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models import load_profile, make_model
 from deskhand.agent.moves import History
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.base import ToolClient
+from deskhand.language.parser import is_stop
+from deskhand.llm import load_profile, make_model
+from deskhand.llm.base import ChatModel
 from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting

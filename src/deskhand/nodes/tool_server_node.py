@@ -33,8 +33,6 @@ from deskhand.etp.outcome import failure
 from deskhand.etp.remote.config import MCP_FILE, load_servers
 from deskhand.etp.validation import parse_arguments
 from deskhand.etp.wire import error_number, result_to_text
-from deskhand.memory.recorder import MEMORY_FILE, Memory
-from deskhand.memory.store import IN_MEMORY
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.approval_desk import ApprovalDesk, listen_for_audit
 from deskhand.nodes.diagnostics import CallCounter, Health
@@ -47,6 +45,8 @@ from deskhand.resources import resource_path
 from deskhand.robot import Robot
 from deskhand.safety.settings import load_safety
 from deskhand.tools.base import load_tools, make_session
+from deskhand.world.history.recorder import MEMORY_FILE, Memory
+from deskhand.world.history.store import IN_MEMORY
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.msg import ToolSummary
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource

@@ -12,7 +12,6 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
-from deskhand.memory.recorder import known_objects
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.cloud import thin
@@ -34,6 +33,7 @@ from deskhand.perception.table import fit_table
 from deskhand.perception.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
+from deskhand.world.history.recorder import known_objects
 
 log = logging.getLogger(__name__)
 _CUT = 0.12  # share of the outline behind something, from which a thing counts as partly hidden

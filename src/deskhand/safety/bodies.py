@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.motion.scene import voxels
+from deskhand.safety.scene import voxels
 from deskhand.types import Shape
 
 SIDES = 16

@@ -18,11 +18,11 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.motion.scene import Pairs, PlanningScene, pair
 from deskhand.safety.bodies import pieces_of
 from deskhand.safety.checker import CollisionChecker, Near
 from deskhand.safety.kinematics import lever_arms, link_poses
 from deskhand.safety.placed import Placed
+from deskhand.safety.scene import Pairs, PlanningScene, pair
 from deskhand.safety.settings import SafetySettings
 from deskhand.types import Trajectory
 

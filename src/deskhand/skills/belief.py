@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, inverse
-from deskhand.memory.evidence import evidence_of
-from deskhand.memory.recorder import Memory
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.robot import Robot
 from deskhand.skills.known import with_known, with_unshown
+from deskhand.skills.presence import evidence_of
 from deskhand.types import Frame, Grasp, Scene, SceneObject
+from deskhand.world.history.recorder import Memory
 
 NEAR = 0.03  # [m]
 TOUCH = "touch"

@@ -14,9 +14,9 @@ import numpy as np
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
+from deskhand.planning.structures import Blocks, Slot, footprint, structure, to_spec
 from deskhand.resources import resource_path
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
-from deskhand.structures import Blocks, Slot, footprint, structure, to_spec
 from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import FLOOR, footprint_of
 from deskhand.tasks.standing import best_fit, heights

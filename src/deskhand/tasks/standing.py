@@ -9,8 +9,8 @@ from itertools import permutations
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.planning.structures import Slot
 from deskhand.sim.spec import Truth, TruthObject
-from deskhand.structures import Slot
 from deskhand.tasks.placement import AT_REST
 
 TOLERANCE = 0.010

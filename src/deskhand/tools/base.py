@@ -9,18 +9,18 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from deskhand.agent.models.config import ModelProfile, load_profile, vision_profile
 from deskhand.etp.approval import Approval
 from deskhand.etp.meaning import sentence_model
 from deskhand.etp.measurements import Measurements
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Guard, Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
-from deskhand.memory.recorder import Memory
+from deskhand.llm.config import ModelProfile, load_profile, vision_profile
 from deskhand.robot import Connected, Robot
 from deskhand.skills.belief import Belief
 from deskhand.tools.validated import with_validation
 from deskhand.tools.words import VECTORS, with_words
+from deskhand.world.history.recorder import Memory
 
 MODULES = (
     "perception.detection",

@@ -19,8 +19,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from deskhand.bench.domains import free_domain
-from deskhand.environment import apply_workstation_defaults, workstation_defaults
+from deskhand.bringup.environment import apply_workstation_defaults, workstation_defaults
+from deskhand.trials.domains import free_domain
 from deskhand_interfaces.action import RunTask
 
 START = 120.0  # [s] of wall time, on a busy machine

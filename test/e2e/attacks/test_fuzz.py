@@ -6,8 +6,8 @@ pytest.importorskip("rclpy")
 from fuzzing import Attack
 from harness import stack_with_watcher
 
-from deskhand.bench.trial import TrialOptions
 from deskhand.episode.reader import read_episode
+from deskhand.trials.trial import TrialOptions
 
 CALLS, REQUESTS = 17, 9
 """So many for each of the ``--attacks``: 1000 and 500 at 60."""

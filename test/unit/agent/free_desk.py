@@ -9,15 +9,15 @@ import numpy as np
 from symbolic_desk import SymbolicDesk
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import Budgets, Step
-from deskhand.bench.person import Person
-from deskhand.bench.trial import Progress
 from deskhand.etp.base import ToolResult
+from deskhand.offline.model import OfflineModel
 from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject
 from deskhand.tasks.base import Score, Word
 from deskhand.tasks.free_instructions import Case, FreeInstructions
 from deskhand.tasks.placement import where_is
+from deskhand.trials.person import Person
+from deskhand.trials.trial import Progress
 
 SHAPES = {"ball": "sphere", "cup": "cylinder", "can": "cylinder", "pen": "cylinder", "marker": "cylinder"}
 TOO_BIG, TOO_FAR = 0.049, 0.5

@@ -6,12 +6,12 @@ import json
 import pytest
 from test_openai_model import TALK, Server, cards
 
-from deskhand.agent.base import Message, ToolCall
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.faults import ModelFault
+from deskhand.llm.base import Message, ToolCall
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.faults import ModelFault
 
 pytest.importorskip("anthropic", reason="the extra deskhand[anthropic] is not installed")
-from deskhand.agent.models.anthropic import AnthropicModel, conversation
+from deskhand.llm.anthropic import AnthropicModel, conversation
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from deskhand.agent.building import Building
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.language.intents import Build
-from deskhand.agent.pursuit import Heard, Pursuit
+from deskhand.language.intents import Build
+from deskhand.offline.building import Building
+from deskhand.offline.pursuit import Heard, Pursuit
 
 EDGE = 0.03
 

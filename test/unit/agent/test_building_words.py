@@ -2,8 +2,8 @@
 
 import pytest
 
-from deskhand.agent.language.intents import Build, Tower, Unclear
-from deskhand.agent.language.parser import parse
+from deskhand.language.intents import Build, Tower, Unclear
+from deskhand.language.parser import parse
 from deskhand.tasks.block_building import BlockBuilding
 
 

@@ -3,17 +3,17 @@ import pytest
 pytest.importorskip("pydantic_monty")
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.agent.controls import RUN_CODE_CARD
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.compact import compact
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.agent.prompt import code_system
 from deskhand.agent.records import Budgets
 from deskhand.agent.sandbox import MAX_PRINTED, Sandbox, forbidden, signatures
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.llm.base import Message, Reply, ToolCall
+from deskhand.llm.compact import compact
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.scripted import ScriptedModel
 
 CARDS = [
     {

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Message, ToolCall
-from deskhand.agent.models.compact import CHARS_PER_TOKEN, compact
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.decision import decision_schema
-from deskhand.agent.models.faults import ModelFault
-from deskhand.agent.models.form import unfold
 from deskhand.agent.prompt import SYSTEM, find_cards
+from deskhand.llm.base import Message, ToolCall
+from deskhand.llm.compact import CHARS_PER_TOKEN, compact
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.decision import decision_schema
+from deskhand.llm.faults import ModelFault
+from deskhand.llm.form import unfold
 
 PROFILE = ModelProfile("small", context_tokens=4000, max_tokens=400, prompt="compact")
 PUTTING = ("place_in", "place_on", "place_at", "place_beside", "put_aside")

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from deskhand.agent.base import Message, ToolCall
-from deskhand.agent.context import CHARS_PER_TOKEN, REPLY_TOKENS, trim
 from deskhand.agent.prompt import SYSTEM
+from deskhand.llm.base import Message, ToolCall
+from deskhand.llm.context import CHARS_PER_TOKEN, REPLY_TOKENS, trim
 
 
 def talk(steps, size=2000):

@@ -4,11 +4,11 @@ import pytest
 from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import Budgets, Step, TaskOutcome
-from deskhand.bench.person import Person
-from deskhand.bench.trial import Progress
+from deskhand.offline.model import OfflineModel
 from deskhand.tasks.base import Remark
+from deskhand.trials.person import Person
+from deskhand.trials.trial import Progress
 
 
 def desk() -> SymbolicDesk:

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from symbolic_desk import CARDS, NUMBER, SymbolicDesk, schema, thing
 
-from deskhand.agent.base import Reply, Usage
 from deskhand.agent.direct import read_actions
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
-from deskhand.bench.desk_session import desk_session
-from deskhand.bench.trial import TrialOptions, prepare
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.llm.base import Reply, Usage
+from deskhand.llm.scripted import ScriptedModel
 from deskhand.tools.base import load_tools
 from deskhand.tools.execution.direct import bins_of, pose_of
+from deskhand.trials.desk_session import desk_session
+from deskhand.trials.trial import TrialOptions, prepare
 
 SCENE = """
 objects:

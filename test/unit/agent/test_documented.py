@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.language.parser import parse
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import Budgets, TaskOutcome
+from deskhand.language.parser import parse
+from deskhand.offline.model import OfflineModel
 
 DOCS = Path(__file__).parents[3] / "docs"
 TRAY, BIN, BOX = "tray_1", "bin_1", "open_box_1"

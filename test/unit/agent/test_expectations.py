@@ -7,8 +7,8 @@ from symbolic_desk import SymbolicDesk, thing
 from test_loop_models import LOOK, finish, run, say
 
 from deskhand.agent.expectations import Expectations
-from deskhand.agent.goals import Goal
-from deskhand.agent.language.parser import parse
+from deskhand.language.parser import parse
+from deskhand.planning.goals import Goal
 
 SORT = "put the blocks in the tray and everything else in the bin"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from deskhand.agent.language.answers import answer
-from deskhand.agent.language.intents import Clear, Hand, If, Impossible, MoveTo, Place, Row, Shift, Sort, Swap, Tidy, Tower, Undo
-from deskhand.agent.language.parser import parse
-from deskhand.agent.language.resolve import resolve
+from deskhand.language.answers import answer
+from deskhand.language.intents import Clear, Hand, If, Impossible, MoveTo, Place, Row, Shift, Sort, Swap, Tidy, Tower, Undo
+from deskhand.language.parser import parse
+from deskhand.language.resolve import resolve
 
 FORMS = [
     ("Sort the blocks by colour.", Sort, {"by": "color"}),
@@ -120,7 +120,7 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("condition", "so"), CONDITIONS)
 def test_a_condition_is_judged_by_what_is_seen(condition: str, so: bool) -> None:
-    from deskhand.agent.language.answers import is_so
+    from deskhand.language.answers import is_so
 
     (choice,) = parse(f"if {condition}, put the can in the bin").intents
     assert isinstance(choice, If) and is_so(choice.condition, DESK) is so

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from symbolic_desk import CARDS, NUMBER, TEXT, SymbolicDesk, schema, thing
 
-from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult, ToolSummary
+from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.tools.base import load_tools
 
 CASES = yaml.safe_load((Path(__file__).parent / "injection_cases.yaml").read_text())

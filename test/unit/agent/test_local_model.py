@@ -13,12 +13,12 @@ import jsonschema
 import pytest
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.compact import FOLLOWS
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.openai import OpenAIModel
 from deskhand.agent.records import Budgets
 from deskhand.bench.brains.desk import light_session, real_tools
 from deskhand.bench.brains.scenes import make_scene
+from deskhand.llm.compact import FOLLOWS
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.openai import OpenAIModel
 
 GGUF = os.environ.get("DESKHAND_TEST_GGUF", "")
 pytestmark = pytest.mark.skipif(not Path(GGUF).is_file(), reason="DESKHAND_TEST_GGUF names no GGUF file of a model")
@@ -74,7 +74,7 @@ def test_its_decisions_fit_their_schemas_and_the_end_is_true(url):
 
 @pytest.mark.timeout(1200)
 def test_a_schema_is_kept(url):
-    from deskhand.agent.base import Message
+    from deskhand.llm.base import Message
 
     schema = {"type": "object", "properties": {"color": {"enum": ["red", "blue"]}}, "required": ["color"], "additionalProperties": False}
     model = OpenAIModel(ModelProfile("gguf", "openai", "local", url, max_tokens=40, timeout=600.0))

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Message, Reply, ToolCall, Usage
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.agent.records import IGNORED_OUTPUT, INVALID_CALL, MISSED_CALL, WRONG_CHOICE, Budgets, TaskOutcome
 from deskhand.errors import DeskhandError
+from deskhand.llm.base import Message, Reply, ToolCall, Usage
+from deskhand.llm.scripted import ScriptedModel
 
 PLAN = [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]
 

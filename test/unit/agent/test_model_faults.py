@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 from test_openai_model import TALK, Server, cards, error, message, model
 
-from deskhand.agent.base import Reply
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.fallback import FallbackModel
-from deskhand.agent.models.faults import ModelFault, retry_after
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.errors import DeskhandError
+from deskhand.llm.base import Reply
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.fallback import FallbackModel
+from deskhand.llm.faults import ModelFault, retry_after
+from deskhand.llm.scripted import ScriptedModel
 
 
 @pytest.fixture

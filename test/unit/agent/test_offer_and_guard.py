@@ -9,11 +9,11 @@ from test_injection import TextDesk
 from test_loop_models import LOOK, PICK, PLACE, SUBMIT, desk, finish, say
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.agent.offer import FOUND, MOST, Offer
 from deskhand.agent.prompt import find_cards
 from deskhand.etp.base import ToolResult
 from deskhand.etp.session import Session
+from deskhand.llm.scripted import ScriptedModel
 from deskhand.tools.base import load_tools
 
 

@@ -12,14 +12,14 @@ import jsonschema
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Message, ToolCall
 from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.decision import decision_schema
-from deskhand.agent.models.openai import OpenAIModel
 from deskhand.agent.prompt import find_cards
 from deskhand.errors import DeskhandError
+from deskhand.llm.base import Message, ToolCall
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.decision import decision_schema
+from deskhand.llm.openai import OpenAIModel
 
 Answer = tuple[int, dict[str, str], str]
 TALK = [Message("system", "You are a robot."), Message("user", "put the cup in the bin")]

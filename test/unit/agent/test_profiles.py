@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deskhand.agent.models import load_model, load_profile, make_model
-from deskhand.agent.models.config import ModelProfile, profiles_file
 from deskhand.errors import DeskhandError
+from deskhand.llm import load_model, load_profile, make_model
+from deskhand.llm.config import ModelProfile, profiles_file
 
 
 def test_the_shipped_profiles_load_and_offline_is_the_default() -> None:

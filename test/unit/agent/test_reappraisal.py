@@ -7,9 +7,9 @@ from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.claims import Claims
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.reappraisal import Reappraisal
 from deskhand.etp.base import ToolResult
+from deskhand.offline.model import OfflineModel
 from deskhand.world.model import WorldModel
 
 CAN = {**thing("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}

@@ -7,10 +7,10 @@ import pytest
 from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import TOOL_ERROR, Budgets, TaskOutcome
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
+from deskhand.offline.model import OfflineModel
 
 RULES = "put the blocks in the tray and everything else in the bin"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskhand.agent.base import Reply, ToolCall
 from deskhand.agent.repair import Repairs
+from deskhand.llm.base import Reply, ToolCall
 
 OBJECT = {"type": "object", "additionalProperties": False}
 CARDS = {

@@ -6,13 +6,13 @@ from test_loop_models import LOOK, finish, say
 
 from deskhand.agent.desk import Desk
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.agent.records import TaskOutcome
 from deskhand.agent.rules import SafetyRules, over
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
-from deskhand.tools.reasoning.rules import formula_text, read_rule
-from deskhand.tools.reasoning.symbolic import Step
+from deskhand.llm.scripted import ScriptedModel
+from deskhand.planning.rules import formula_text, read_rule
+from deskhand.planning.symbolic import Step
 
 TIDY = "put everything in the bin"
 

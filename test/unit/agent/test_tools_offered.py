@@ -5,10 +5,10 @@ import inspect
 
 import pytest
 
-from deskhand.agent import brain, building, pursuit
 from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.prompt import find_cards
 from deskhand.etp.session import Session
+from deskhand.offline import brain, building, pursuit
 from deskhand.tools.base import load_tools
 
 

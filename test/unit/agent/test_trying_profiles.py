@@ -8,9 +8,9 @@ import yaml
 from test_openai_model import Server, error, message
 from typer.testing import CliRunner
 
-from deskhand.agent.models.config import FILE_VARIABLE
-from deskhand.agent.models.trial import try_profile
 from deskhand.cli import app
+from deskhand.llm.config import FILE_VARIABLE
+from deskhand.llm.trial import try_profile
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import math
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.language.resolve import beside
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import TaskOutcome
+from deskhand.language.resolve import beside
+from deskhand.offline.model import OfflineModel
 from deskhand.tasks.desk_cleaning import DeskCleaning, settings
 from deskhand.tasks.wording import Rule, phrase
 from deskhand.world.relations import Body, stands_beside

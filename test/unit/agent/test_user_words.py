@@ -6,9 +6,9 @@ from symbolic_desk import SymbolicDesk, thing
 from test_loop_models import LOOK, PICK, PLACE, SUBMIT, finish, say
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.user import Inbox
+from deskhand.llm.scripted import ScriptedModel
 
 ASK = say("ask_user", question="Which cup?", options=["the red one", "the green one"])
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.base import Message, Reply, ToolCall
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
-from deskhand.agent.models.situation import read
 from deskhand.agent.moves import moves_of
 from deskhand.agent.prompt import result_text
 from deskhand.etp.base import ToolResult
+from deskhand.llm.base import Message, Reply, ToolCall
+from deskhand.llm.scripted import ScriptedModel
+from deskhand.llm.situation import read
 from deskhand.world.model import Put, WorldModel
 
 CAN, CUP = thing("can_2", "red", position=(0.1, 0.0)), thing("cup_1", "red", position=(0.1, 0.0))

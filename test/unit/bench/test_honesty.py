@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from deskhand.bench.honesty import Honesty
 from deskhand.sim.spec import ObjectSpec, Truth, TruthObject, WorldSpec, pose_at
 from deskhand.skills.belief import Belief
+from deskhand.trials.honesty import Honesty
 from deskhand.types import Scene, SceneObject, Table
 
 SIZE = (0.03, 0.03, 0.03)

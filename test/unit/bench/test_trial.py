@@ -6,12 +6,12 @@ import socket
 
 import pytest
 
-from deskhand.bench.domains import free_domain
-from deskhand.bench.trial import Attempt, TrialOptions, judge, prepare
-from deskhand.bench.trials import ran_to_an_outcome, summarise
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tasks import load_task
+from deskhand.trials.domains import free_domain
+from deskhand.trials.trial import Attempt, TrialOptions, judge, prepare
+from deskhand.trials.trials import ran_to_an_outcome, summarise
 
 TASK = load_task("desk_cleaning")
 

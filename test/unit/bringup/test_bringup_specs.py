@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from deskhand.arms.bringup import INTERBOTIX
 from deskhand.arms.config import load_arm
-from deskhand.bringup import PARAMETERS, STACK, GazeboWorld, NodeSpec, StackOptions, gazebo_nodes, robot_nodes, sim_nodes
-from deskhand.cameras.bringup import CAMERAS
-from deskhand.environment import workstation_defaults
+from deskhand.bringup.arms import INTERBOTIX
+from deskhand.bringup.cameras import CAMERAS
+from deskhand.bringup.environment import workstation_defaults
+from deskhand.bringup.stack import PARAMETERS, STACK, GazeboWorld, NodeSpec, StackOptions, gazebo_nodes, robot_nodes, sim_nodes
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 from deskhand.safety.settings import load_safety

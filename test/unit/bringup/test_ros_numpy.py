@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.ros_numpy import numpy_of_ros
+from deskhand.bringup.ros_numpy import numpy_of_ros
 
 
 def interpreter(path: Path, prints: str, code: int = 0) -> str:

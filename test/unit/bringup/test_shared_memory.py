@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from deskhand.shared_memory import remove_dead_segments
+from deskhand.bringup.shared_memory import remove_dead_segments
 
 
 def segment(folder: Path, name: str, age: float) -> Path:

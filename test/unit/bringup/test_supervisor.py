@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.bringup import NodeSpec
+from deskhand.bringup.stack import NodeSpec
+from deskhand.bringup.supervisor import Supervisor
 from deskhand.errors import DeskhandError
-from deskhand.supervisor import Supervisor
 
 WAIT = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); "
 GOOD = WAIT + "print('ready good', flush=True); signal.sigwait([signal.SIGINT])"

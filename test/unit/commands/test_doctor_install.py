@@ -8,7 +8,7 @@ from deskhand.commands import doctor
 @pytest.mark.parametrize(("version", "wanted", "ok"), [("1.26.4", 1, True), ("2.4.0", 1, False), ("2.4.0", 2, True), ("", 1, False)])
 def test_numpy_must_be_of_the_version_that_ros_was_compiled_against(monkeypatch, version, wanted, ok):
     monkeypatch.setenv("ROS_DISTRO", "humble")
-    monkeypatch.setattr("deskhand.ros_numpy.numpy_of_ros", lambda distro: wanted)
+    monkeypatch.setattr("deskhand.bringup.ros_numpy.numpy_of_ros", lambda distro: wanted)
     monkeypatch.setattr(doctor, "_installed", lambda package: bool(version))
     monkeypatch.setattr(doctor.metadata, "version", lambda package: version)
     check = doctor.check_numpy()

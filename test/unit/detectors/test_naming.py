@@ -9,9 +9,9 @@ pytest.importorskip("onnxruntime")
 import small_models
 from small_models import frame
 
-from deskhand.agent.base import Reply
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.errors import DeskhandError
+from deskhand.llm.base import Reply
+from deskhand.llm.scripted import ScriptedModel
 from deskhand.perception.detectors.base import Detection
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import Opinion, agreed, assigned, rename

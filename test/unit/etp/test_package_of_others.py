@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deskhand.agent.base import Reply, ToolCall
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.scripted import ScriptedModel
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
 from deskhand.etp.tool import ToolContext
+from deskhand.llm.base import Reply, ToolCall
+from deskhand.llm.scripted import ScriptedModel
 from deskhand.skills.belief import Belief
 
 MODULE = '''

@@ -10,11 +10,11 @@ import pytest
 from remembered import at, scene, thing
 
 from deskhand.errors import DeskhandError
-from deskhand.memory.query import Kinds, Query, When, ask
-from deskhand.memory.reader import MemoryReader
-from deskhand.memory.recorder import Memory, known_objects
-from deskhand.memory.telling import answer
-from deskhand.memory.words import parse
+from deskhand.language.past.query import Kinds, Query, When, ask
+from deskhand.language.past.telling import answer
+from deskhand.language.past.words import parse
+from deskhand.world.history.reader import MemoryReader
+from deskhand.world.history.recorder import Memory, known_objects
 
 BLOCK, PEN = thing("block_1", "red", 0.0, 0.1), thing("pen_7", "blue", 0.1, -0.1)
 
@@ -49,7 +49,7 @@ def test_a_killed_writer_loses_nothing_that_it_was_told(file):
     program = textwrap.dedent(f"""
         import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
         from remembered import at, scene, thing
-        from deskhand.memory.recorder import Memory
+        from deskhand.world.history.recorder import Memory
         memory = Memory({str(file)!r}).open()
         block = thing("block_1", "red", 0.0, 0.1)
         for stamp in range(50):
@@ -94,7 +94,7 @@ def test_a_reader_sees_each_write_as_a_whole_while_another_writes(file):
 
 
 def test_while_another_program_holds_the_file_nothing_is_lost(file, monkeypatch):
-    monkeypatch.setattr("deskhand.memory.store.BUSY", 0.05)
+    monkeypatch.setattr("deskhand.world.history.store.BUSY", 0.05)
     with Memory(file) as memory:
         memory.looked(scene(1.0, BLOCK))
         other = sqlite3.connect(file, isolation_level=None)

@@ -10,9 +10,9 @@ from remembered import scene
 sys.path.insert(0, str(Path(__file__).parents[1] / "perception"))
 from test_ids_over_looks import seen
 
-from deskhand.memory.recorder import Memory, known_objects
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.tracking import Tracker
+from deskhand.world.history.recorder import Memory, known_objects
 
 
 def remembered(tracker, detections):

@@ -2,10 +2,10 @@ import pytest
 from remembered import Clock, at, scene, thing
 
 from deskhand.errors import DeskhandError
-from deskhand.memory.query import Kinds, Query, When, ask
-from deskhand.memory.recorder import Memory
-from deskhand.memory.telling import answer
-from deskhand.memory.words import EXAMPLES, parse
+from deskhand.language.past.query import Kinds, Query, When, ask
+from deskhand.language.past.telling import answer
+from deskhand.language.past.words import EXAMPLES, parse
+from deskhand.world.history.recorder import Memory
 
 BOX = thing("box_1", "brown", 0.1, 0.0)
 WHITE, GREEN = thing("cup_1", "white", 0.1, 0.15), thing("cup_2", "green", 0.1, -0.15)  # left is +y

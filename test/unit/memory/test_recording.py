@@ -3,7 +3,7 @@ import pytest
 from remembered import Clock, at, scene, thing
 
 from deskhand.geometry import make_transform
-from deskhand.memory.recorder import GONE, Memory
+from deskhand.world.history.recorder import GONE, Memory
 
 BLOCK, CUP, BIN = thing("block_1", "red", 0.0, 0.1), thing("cup_1", "white", 0.1, -0.1), thing("bin_1", "black", 0.1, 0.3)
 

@@ -14,9 +14,9 @@ from motion_desk import box
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_angle, rotation_rpy
 from deskhand.motion.base import Backend
-from deskhand.motion.scene import PlanningScene, pair
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.scene import PlanningScene, pair
 from deskhand.types import CollisionObject, Shape
 
 POINTS_EDGE = 0.005

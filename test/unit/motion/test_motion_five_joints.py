@@ -11,8 +11,8 @@ from deskhand.geometry import Array, make_transform, rotation_about, rotation_an
 from deskhand.grasping.reach import MAX_ROLL, reach_by_ik
 from deskhand.motion.embedded import EmbeddedBackend
 from deskhand.motion.roll import Roll, arm_axis, out_of_plane, roll_error, roll_joint
-from deskhand.motion.scene import PlanningScene
 from deskhand.motion.service import MotionService
+from deskhand.safety.scene import PlanningScene
 from deskhand.types import MotionGoal, PlanOptions
 
 KEPT = [0, 1, 2, 4, 5]  # the forearm does not roll

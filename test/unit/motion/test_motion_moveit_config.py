@@ -19,7 +19,7 @@ from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.moveit_config import moveit_parameters
 from deskhand.motion.newton import Newton
 from deskhand.motion.process import ProcessBackend
-from deskhand.motion.scene import PlanningScene
+from deskhand.safety.scene import PlanningScene
 from deskhand.types import IkSolution
 
 HOME = np.array(RobotModel.load("wx250s").arm.named_poses["home"])

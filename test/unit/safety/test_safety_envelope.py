@@ -8,11 +8,11 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about
-from deskhand.motion.scene import PlanningScene, pair
 from deskhand.motion.timing import time_path
 from deskhand.safety.bodies import pieces_of, separation
 from deskhand.safety.envelope import Envelope
 from deskhand.safety.kinematics import lever_arms, link_poses
+from deskhand.safety.scene import PlanningScene, pair
 from deskhand.safety.settings import SafetySettings, load_safety, parse_safety
 from deskhand.types import CollisionObject, Shape, Trajectory
 

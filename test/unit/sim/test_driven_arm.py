@@ -9,11 +9,11 @@ import pytest
 
 from deskhand.arms.emulate.reality import ServoReality
 from deskhand.arms.gravity import GravityLoad
-from deskhand.bench.hand_errors import HandErrors, WatchedArm
 from deskhand.sim.driven_local import DrivenRobot
 from deskhand.sim.joint_servos import JointServos
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
+from deskhand.trials.hand_errors import HandErrors, WatchedArm
 from deskhand.types import Trajectory
 
 WORLD = WorldSpec((), arm="jetarm")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deskhand.bringup import gazebo_environment
+from deskhand.bringup.stack import gazebo_environment
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_angle
 from deskhand.sim.gazebo import truth as module

@@ -17,8 +17,8 @@ from deskhand.skills.move import home, look
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
 from deskhand.skills.put import place_at, place_on
-from deskhand.tools.spatial import footprint_gap, relation_holds
 from deskhand.types import ExecutionReport, moved
+from deskhand.world.spatial import footprint_gap, relation_holds
 
 BOX = thing("box_1", "box", (0.04, 0.06, 0.03), (0.0, 0.0, 0.015), color="brown")
 KINDS = [item.id for item in one_of_each() if not item.is_container]

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deskhand.memory.recorder import Memory
 from deskhand.perception.classify import load_classifier
 from deskhand.skills.belief import TOUCH, Belief
 from deskhand.types import Grasp, Scene, SceneObject, Table
+from deskhand.world.history.recorder import Memory
 
 POSE = np.eye(4)
 

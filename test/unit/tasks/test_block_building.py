@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from deskhand.errors import DeskhandError
+from deskhand.planning.structures import GAP, Blocks, footprint, from_spec, levels, structure, to_spec
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import WorldSpec, pose_at
-from deskhand.structures import GAP, Blocks, footprint, from_spec, levels, structure, to_spec
 from deskhand.tasks.block_building import BlockBuilding
 from deskhand.tasks.standing import heights
 

@@ -15,9 +15,9 @@ from desk_things import thing
 from deskhand.bench.tools.run import all_scenarios
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.card import UNITS
+from deskhand.planning.symbolic import Goal, State, plan
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.execution.advice import POLICIES
-from deskhand.tools.reasoning.symbolic import Goal, State, plan
 
 CUBE = (0.035, 0.035, 0.035)
 REGISTRY = load_tools(others=False)[0]

@@ -8,15 +8,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 from desk_robot import DeskRobot
 from desk_things import one_of_each, thing
 
-from deskhand.agent.language.intents import Ask
-from deskhand.agent.language.parser import parse as understand
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.agent.records import Budgets
 from deskhand.geometry import make_transform
-from deskhand.memory.recorder import Memory
+from deskhand.language.intents import Ask
+from deskhand.language.parser import parse as understand
+from deskhand.offline.model import OfflineModel
 from deskhand.tools.base import make_session
 from deskhand.types import moved
+from deskhand.world.history.recorder import Memory
 
 NAMES = ("block_1", "pen_1", "can_1", "sponge_1", "bin_1")
 

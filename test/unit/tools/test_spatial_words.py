@@ -7,8 +7,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
 from desk_things import desk, thing
 
-from deskhand.tools.spatial import footprint_gap, inside, relation_holds
 from deskhand.world.relations import DIRECTIONS
+from deskhand.world.spatial import footprint_gap, inside, relation_holds
 
 CUBE = (0.04, 0.04, 0.04)
 

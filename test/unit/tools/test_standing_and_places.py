@@ -11,8 +11,8 @@ from deskhand.tools.cognition.graph import _path, described, region_of, regions
 from deskhand.tools.cognition.stability import _contacts, _margin, falling
 from deskhand.tools.perception.places import CELL, _distance, _grid, likelihood, understood
 from deskhand.tools.perception.words import named_by
-from deskhand.tools.spatial import relation_holds
 from deskhand.types import Scene, SceneObject, Table
+from deskhand.world.spatial import relation_holds
 
 EDGE = 0.04
 

@@ -6,8 +6,8 @@ from collections import deque
 import pytest
 
 from deskhand.errors import DeskhandError
+from deskhand.planning.symbolic import Goal, State, Step
 from deskhand.tools.reasoning.search import solve
-from deskhand.tools.reasoning.symbolic import Goal, State, Step
 
 BIN = "bin_1"
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deskhand.errors import DeskhandError
-from deskhand.tools.reasoning.rules import read_rule
-from deskhand.tools.reasoning.temporal import first_break, parse_formula, progressed, shown
+from deskhand.planning.rules import read_rule
+from deskhand.planning.temporal import first_break, parse_formula, progressed, shown
 
 ATOMS = ("a", "b", "c")
 

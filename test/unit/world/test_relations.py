@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from deskhand.agent.goals import Goal, satisfied
-from deskhand.agent.language.resolve import beside
 from deskhand.geometry import make_transform, rotation_about
+from deskhand.language.resolve import beside
+from deskhand.planning.goals import Goal, satisfied
 from deskhand.tools.objects import object_data
-from deskhand.tools.spatial import beside_holds, relation_holds
 from deskhand.types import Scene, SceneObject, Table
 from deskhand.world.level import level, turn_between
 from deskhand.world.relations import DIRECTIONS, RELATIONS, Body, between, gap, sideways
+from deskhand.world.spatial import beside_holds, relation_holds
 
 TABLE = Table(pose=np.eye(4), size=np.array([1.0, 1.0]))
 

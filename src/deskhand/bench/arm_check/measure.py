@@ -12,10 +12,10 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.motion.roll import ROLL_MET
-from deskhand.motion.scene import PlanningScene, pair
 from deskhand.motion.service import MotionService
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.scene import PlanningScene, pair
 from deskhand.safety.settings import SafetySettings
 from deskhand.types import JointState, MotionGoal
 

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.models.config import ModelProfile
-from deskhand.agent.models.openai import OpenAIModel
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
 from deskhand.bench.brains.mischief import MISCHIEF
@@ -21,6 +19,8 @@ from deskhand.bench.brains.server import Character, StandIn
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
+from deskhand.llm.config import ModelProfile
+from deskhand.llm.openai import OpenAIModel
 
 SECONDS = 6.0
 """Budget of an episode: wall clock [s]."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.agent.base import Reply, ToolCall
+from deskhand.llm.base import Reply, ToolCall
 
 Random = np.random.Generator
 MEGABYTE = 1_000_000

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.agent.base import Message, Reply, ToolCall
-from deskhand.agent.models.offline import OfflineModel
 from deskhand.bench.brains.mischief import MISCHIEF, NOT_MEANT, Answer, ids_in, sample
+from deskhand.llm.base import Message, Reply, ToolCall
+from deskhand.offline.model import OfflineModel
 
 ENDING = ("ask_user", "stop_motion", "finish")
 """Tools that end a task, or wait: a random brain calls them less, or no episode would get anywhere."""

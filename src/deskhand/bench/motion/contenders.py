@@ -14,9 +14,9 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.base import Backend
 from deskhand.motion.embedded import EmbeddedBackend
-from deskhand.motion.scene import PlanningScene
 from deskhand.motion.search import PADDINGS
 from deskhand.motion.service import MotionService
+from deskhand.safety.scene import PlanningScene
 from deskhand.safety.settings import load_safety
 from deskhand.types import MotionGoal, Plan, PlanOptions, Trajectory
 

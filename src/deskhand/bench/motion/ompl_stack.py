@@ -18,11 +18,11 @@ from deskhand.geometry import Array, inverse
 from deskhand.motion.cartesian import JUMP, interpolate
 from deskhand.motion.roboplan_scene import standing_still
 from deskhand.motion.roll import Roll
-from deskhand.motion.scene import PlanningScene, pair, table_object
 from deskhand.motion.search import PADDINGS
 from deskhand.motion.timing import time_path
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.scene import PlanningScene, pair, table_object
 from deskhand.safety.settings import load_safety
 from deskhand.types import CollisionObject
 

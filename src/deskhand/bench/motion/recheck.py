@@ -10,7 +10,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.bench.motion.tasks import Task
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, quaternion_from_matrix
-from deskhand.motion.scene import table_object
+from deskhand.safety.scene import table_object
 from deskhand.types import CollisionObject, Trajectory
 
 STEP = 0.001  # [rad]

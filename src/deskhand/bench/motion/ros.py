@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import ArmConfig
-from deskhand.bench.ros_client import measured_by_client
-from deskhand.bringup import StackOptions
+from deskhand.bringup.stack import StackOptions
+from deskhand.trials.ros_client import measured_by_client
 
 NODES = ("sim", "safety", "motion")
 
@@ -19,7 +19,7 @@ def measure_ros_ik(arm: ArmConfig, calls: int, seed: int) -> dict[str, Any]:
     ``{"calls", "success", "median_ms", "p95_ms", "errors": {code: how many}}``.
 
     Raises:
-        DeskhandError: as :func:`deskhand.bench.ros_client.measured_by_client`.
+        DeskhandError: as :func:`deskhand.trials.ros_client.measured_by_client`.
     """
     arguments = ["--arm", arm.name, "--calls", str(calls), "--seed", str(seed)]
     told = measured_by_client(NODES, StackOptions(arm=arm.name), "deskhand.nodes.ik_timer", arguments, seed)

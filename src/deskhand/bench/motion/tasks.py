@@ -12,9 +12,9 @@ from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_rpy
 from deskhand.motion.obstacles import obstacle_from_object
-from deskhand.motion.scene import PlanningScene
 from deskhand.motion.service import MotionService
 from deskhand.safety.kinematics import link_poses
+from deskhand.safety.scene import PlanningScene
 from deskhand.types import CollisionObject, JointState, SceneObject, SceneUpdate, Shape
 
 PADDING = 0.0035  # [m] that start and goal are clear of obstacles at least: a little more than any contender pads by

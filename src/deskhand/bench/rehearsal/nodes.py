@@ -10,12 +10,12 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.description import urdf_text
 from deskhand.bench.rehearsal.servos import servos_of
 from deskhand.bench.rehearsal.unit import Unit
-from deskhand.bench.truth import TruthChannel
-from deskhand.bringup import STACK, NodeSpec, StackOptions, sim_nodes, state_publisher
+from deskhand.bringup.stack import STACK, NodeSpec, StackOptions, sim_nodes, state_publisher
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.first_day.workplace import RobotNodes, driver_of
 from deskhand.sim.spec import Truth
+from deskhand.trials.truth import TruthChannel
 
 
 class RehearsedNodes(RobotNodes):

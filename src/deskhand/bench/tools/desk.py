@@ -20,7 +20,6 @@ from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
 from deskhand.geometry import Array
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
-from deskhand.memory.recorder import Memory
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
@@ -28,6 +27,7 @@ from deskhand.sim.spec import TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
 from deskhand.tools.base import make_session
 from deskhand.types import Depth, Frame, Image, SceneObject
+from deskhand.world.history.recorder import Memory
 
 
 class Desk:

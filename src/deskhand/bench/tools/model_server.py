@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 import yaml
 
-from deskhand.agent.models.config import FILE_VARIABLE
+from deskhand.llm.config import FILE_VARIABLE
 
 HUES = {"red": ((0, 8), (172, 180)), "green": ((45, 85),), "blue": ((100, 130),)}
 LEAST = 150  # [px] of a region

@@ -10,9 +10,9 @@ import numpy as np
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
 from deskhand.bench.tools.model_server import configured
-from deskhand.tools.spatial import relation_holds
 from deskhand.types import SceneObject
 from deskhand.world.relations import DIRECTIONS
+from deskhand.world.spatial import relation_holds
 
 
 @scenario(

@@ -26,7 +26,7 @@ def driver(
     from rich.console import Console
 
     from deskhand.arms.model import RobotModel
-    from deskhand.bench import driver as measured
+    from deskhand.trials import driver as measured
 
     console, model = Console(highlight=False), RobotModel.load(arm)
     results: list[Any] = []

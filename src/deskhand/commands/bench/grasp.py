@@ -33,11 +33,11 @@ def grasp(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from deskhand.arms.config import list_arms
-    from deskhand.bench.console import interruptible
     from deskhand.bench.grasp import fit as fitting
     from deskhand.bench.grasp.report import plot, show, summarise
     from deskhand.bench.grasp.run import Job, campaign
     from deskhand.bench.grasp.subjects import SUBJECTS
+    from deskhand.trials.console import interruptible
 
     unknown = sorted(set(shape or ()) - set(SUBJECTS))
     if unknown:

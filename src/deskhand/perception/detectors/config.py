@@ -80,7 +80,7 @@ def make_detector(config: DetectorConfig) -> Detector:
     """
     vocabulary = Vocabulary(config.kinds, frozenset(config.ignore))
     if config.kind == "vision_language":
-        from deskhand.agent.models.config import make_model
+        from deskhand.llm.config import make_model
         from deskhand.perception.detectors.vision_language import VisionLanguageDetector
 
         return VisionLanguageDetector(config.name, make_model(config.model), config.labels, vocabulary, config.weight)

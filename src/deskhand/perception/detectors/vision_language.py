@@ -9,8 +9,8 @@ from typing import Any
 
 import cv2
 
-from deskhand.agent.base import ChatModel, Message
 from deskhand.errors import DeskhandError
+from deskhand.llm.base import ChatModel, Message
 from deskhand.perception.detectors.base import Detection, Vocabulary
 from deskhand.types import Frame, Image
 

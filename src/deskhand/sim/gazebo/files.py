@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from deskhand.bringup import STATE_PUBLISHER, GazeboWorld, ros_package_installed
+from deskhand.bringup.stack import STATE_PUBLISHER, GazeboWorld, ros_package_installed
 from deskhand.errors import DeskhandError
 from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.sim.gazebo.robot import CAMERA_TOPIC, robot_urdf

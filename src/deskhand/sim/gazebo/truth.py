@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import load_arm
-from deskhand.bringup import gazebo_environment
+from deskhand.bringup.stack import gazebo_environment
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_quaternion
 from deskhand.sim.gazebo.robot import contact_topic, finger_links

@@ -16,9 +16,9 @@ from deskhand.geometry import inverse, transform_points
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import rounded
 from deskhand.tools.perception.words import named_by
-from deskhand.tools.spatial import carriers, footprint_gap, relation_holds
 from deskhand.types import Scene, SceneObject
 from deskhand.world.relations import RELATIONS, Relation
+from deskhand.world.spatial import carriers, footprint_gap, relation_holds
 
 DESK = "desk"
 COLUMNS, ROWS = ("left", "middle", "right"), ("front", "centre", "back")

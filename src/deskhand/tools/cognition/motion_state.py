@@ -15,8 +15,8 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId, rounded
-from deskhand.tools.spatial import footprint_gap
 from deskhand.types import Scene, SceneObject
+from deskhand.world.spatial import footprint_gap
 
 STILL = 0.004  # [m] that a thing at rest may seem to move between looks
 TOUCH = 0.006  # [m] gap of things that touch

@@ -9,12 +9,12 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.memory.query import Kinds, Match, Query, When, ask
-from deskhand.memory.recorder import Memory
-from deskhand.memory.records import Event
-from deskhand.memory.telling import answer, event_text, listing, state_text
-from deskhand.memory.words import kinds_of, parse
+from deskhand.language.past.query import Kinds, Match, Query, When, ask
+from deskhand.language.past.telling import answer, event_text, listing, state_text
+from deskhand.language.past.words import kinds_of, parse
 from deskhand.tools.objects import ObjectId, rounded
+from deskhand.world.history.recorder import Memory
+from deskhand.world.history.records import Event
 from deskhand.world.relations import TABLE, Relation
 
 

@@ -16,9 +16,9 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId
-from deskhand.tools.spatial import CONTACT, footprint, footprint_gap
 from deskhand.types import Scene, SceneObject
 from deskhand.world.relations import TABLE
+from deskhand.world.spatial import CONTACT, footprint, footprint_gap
 
 FIRM = 0.004  # [m] that the centre of mass must be within the support, so that it counts as firm
 SIDE = 0.004  # [m] between things that touch sideways

@@ -14,11 +14,11 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
-from deskhand.memory.records import State
-from deskhand.memory.telling import listing
-from deskhand.memory.words import kinds_of
+from deskhand.language.past.telling import listing
+from deskhand.language.past.words import kinds_of
 from deskhand.tools.cognition.recall import memory_of
 from deskhand.tools.objects import rounded
+from deskhand.world.history.records import State
 
 SAME = 0.03  # [m] within which two places are one
 LEFT = 0.05  # share of belief that is left for places that were never seen

@@ -10,7 +10,6 @@ from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.memory.records import State
 from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
 from deskhand.skills import put as putting
@@ -19,6 +18,7 @@ from deskhand.tools.execution.advice import OBJECT, POLICIES
 from deskhand.tools.looking import look, skill_context
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.types import SceneObject, SkillResult
+from deskhand.world.history.records import State
 from deskhand.world.level import level
 from deskhand.world.relations import TABLE
 

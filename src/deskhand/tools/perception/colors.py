@@ -10,10 +10,10 @@ import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from deskhand.agent.language.lexicon import color_of
 from deskhand.errors import DeskhandError
 from deskhand.etp.resources import ResourceRef
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.language.lexicon import color_of
 from deskhand.perception.color import name_color
 from deskhand.tools.objects import rounded
 from deskhand.tools.pictures import Mask, box_of, put_mask

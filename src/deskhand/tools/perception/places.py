@@ -19,9 +19,9 @@ from deskhand.geometry import Array, inverse, transform_points
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import rounded
 from deskhand.tools.perception.words import named_by
-from deskhand.tools.spatial import footprint
 from deskhand.types import Scene, SceneObject
 from deskhand.world.relations import DIRECTIONS, LEAST_OFFSET, NEAR_GAP
+from deskhand.world.spatial import footprint
 
 CELL = 0.005  # [m]
 SHARP = 3.0  # concentration of directions (von Mises)

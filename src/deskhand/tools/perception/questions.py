@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from deskhand.agent.base import Message
-from deskhand.agent.models.config import make_model, vision_profile
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.llm.base import Message
+from deskhand.llm.config import make_model, vision_profile
 from deskhand.perception.detectors.vision_language import png
 from deskhand.tools.pictures import Box2d, check_box, picture
 

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId
-from deskhand.tools.spatial import relation_holds
 from deskhand.world.relations import TABLE, Relation
+from deskhand.world.spatial import relation_holds
 
 
 class RelationAnswer(TypedDict):

@@ -11,19 +11,19 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from deskhand.agent.language import lexicon as lex
-from deskhand.agent.language.intents import Ref
-from deskhand.agent.language.phrases import match, parse_ref
-from deskhand.agent.language.resolve import resolve
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.language import lexicon as lex
+from deskhand.language.intents import Ref
+from deskhand.language.phrases import match, parse_ref
+from deskhand.language.resolve import resolve
 from deskhand.perception.detectors.base import Detection
 from deskhand.perception.detectors.config import GEOMETRY, detector_list, make_detector, read
 from deskhand.tools.looking import look
 from deskhand.tools.objects import object_data, rounded
-from deskhand.tools.spatial import relation_holds
 from deskhand.types import Frame, Scene, SceneObject
 from deskhand.world.relations import RELATIONS
+from deskhand.world.spatial import relation_holds
 
 WHERE = {words: name for words, name in lex.BESIDE.items() if name in RELATIONS} | dict.fromkeys(lex.IN, "in") | dict.fromkeys(lex.ON, "on")
 COVERED = 0.5  # share of a detector's box that a thing's box must cover, or the other way round, to be the same
@@ -92,7 +92,7 @@ def detect_by_words(
 def named_by(phrase: str, scene: Scene) -> tuple[list[SceneObject], str]:
     """The objects of a scene that a noun phrase names, and what had to be assumed; none for a phrase that is no description.
 
-    Relations ("the pen in the bin", "a block left of the cup") are those of :mod:`deskhand.tools.spatial`.
+    Relations ("the pen in the bin", "a block left of the cup") are those of :mod:`deskhand.world.spatial`.
     """
     words = re.findall(r"[a-z0-9_]+", phrase.lower())
     parsed = _noun(words)

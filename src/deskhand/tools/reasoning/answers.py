@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from deskhand.agent.language import lexicon as lex
 from deskhand.errors import DeskhandError
+from deskhand.language import lexicon as lex
+from deskhand.language.referring import fitting, read_phrase
 from deskhand.skills.belief import Belief
 from deskhand.tools.objects import objects_data
-from deskhand.tools.reasoning.referring import fitting, read_phrase
-from deskhand.tools.spatial import relation_holds
 from deskhand.types import Scene
 from deskhand.world.relations import DIRECTIONS
+from deskhand.world.spatial import relation_holds
 
 _ID = r"[a-z]+(?:_[a-z]+)*_\d+"
 _HOW = r"in front of|inside|in|into|on top of|on|onto|(?:to the )?left of|(?:to the )?right of|behind|near|next to"

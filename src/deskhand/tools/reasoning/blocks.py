@@ -10,11 +10,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from deskhand.errors import DeskhandError
+from deskhand.planning.structures import Blocks, Slot, footprint, levels
 from deskhand.robot import Robot
-from deskhand.structures import Blocks, Slot, footprint, levels
 from deskhand.tools.poses import hand_poses
-from deskhand.tools.spatial import footprint as corners_of
 from deskhand.types import Scene, SceneObject
+from deskhand.world.spatial import footprint as corners_of
 
 CUBE = 1.35  # a cube's longest side over its shortest, at most, as seen
 PLANK = 1.8  # a plank's length over its width, at least

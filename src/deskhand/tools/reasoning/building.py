@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.structures import Blocks, Slot, from_spec, structure
+from deskhand.planning.structures import Blocks, Slot, from_spec, structure
 from deskhand.tools.files import read_named
 from deskhand.tools.looking import last_look
 from deskhand.tools.reasoning.blocks import blocks_in, chosen, find_site, measures

@@ -12,9 +12,9 @@ from deskhand.skills.second_look import alike
 from deskhand.tools.looking import look, skill_context
 from deskhand.tools.reasoning.containers import content_evidence
 from deskhand.tools.reasoning.standing import at_position
-from deskhand.tools.spatial import relation_holds
 from deskhand.types import Scene, SceneObject
 from deskhand.world.relations import TABLE
+from deskhand.world.spatial import relation_holds
 
 HAND_MARGIN = 0.002  # [m] of finger width above closed that counts as something between them
 OPEN = 0.9  # share of the full width that counts as open

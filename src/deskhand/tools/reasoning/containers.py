@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.tools.spatial import carriers, inside
 from deskhand.types import Frame, Scene, SceneObject
+from deskhand.world.spatial import carriers, inside
 
 ABOVE_FLOOR = 0.008  # [m] that a point must be above the container's floor to be content
 CONTENT_POINTS = 15

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deskhand.errors import DeskhandError
-from deskhand.tools.reasoning.rules import Rule
-from deskhand.tools.reasoning.symbolic import Goal, State, Step, act_atoms, plan
-from deskhand.tools.reasoning.temporal import atoms_of, first_break, shown
+from deskhand.planning.rules import Rule
+from deskhand.planning.symbolic import Goal, State, Step, act_atoms, plan
+from deskhand.planning.temporal import atoms_of, first_break, shown
 from deskhand.world.acts import PUTS
 
 MOST_STEPS = 80

@@ -12,9 +12,9 @@ from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.reasoning.containers import content_evidence
 from deskhand.tools.reasoning.standing import at_position
-from deskhand.tools.spatial import beside_holds, relation_holds
 from deskhand.types import Scene
 from deskhand.world.relations import SIDEWAYS, TABLE, Relation
+from deskhand.world.spatial import beside_holds, relation_holds
 
 
 class Condition(TypedDict):

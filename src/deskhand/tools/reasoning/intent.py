@@ -8,17 +8,17 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from deskhand.agent.goals import make_goals
-from deskhand.agent.language.intents import Impossible, Intent, Leave, Place, Release, Tidy, Tower, Unclear
-from deskhand.agent.language.parser import parse
-from deskhand.agent.language.resolve import name_of
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.language.intents import Impossible, Intent, Leave, Place, Release, Tidy, Tower, Unclear
+from deskhand.language.parser import parse
+from deskhand.language.referring import answered, best_question, chosen, fitting, read_phrase, relaxations
+from deskhand.language.resolve import name_of
+from deskhand.planning.goals import make_goals
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import objects_data
 from deskhand.tools.reasoning.answers import Unsupported, unsupported
-from deskhand.tools.reasoning.referring import answered, best_question, chosen, fitting, read_phrase, relaxations
-from deskhand.tools.spatial import where
+from deskhand.world.spatial import where
 
 Phrase = Annotated[str, Field(min_length=1, max_length=200, description="words for a thing, for example 'the small red block left of the bin'")]
 
@@ -244,7 +244,7 @@ def _remembered(ctx: ToolContext, phrase: str, seen: set[str]) -> list[str]:
     """Things that the memory knows and the last look did not show."""
     if ctx.belief.memory is None:
         return []
-    from deskhand.memory.reader import scene_of
+    from deskhand.world.history.reader import scene_of
 
     states = [state for state in ctx.belief.memory.states_now() if state.object_id not in seen]
     scene = scene_of(tuple(state.object for state in states), 0.0)

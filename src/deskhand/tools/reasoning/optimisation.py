@@ -11,12 +11,12 @@ from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.planning.symbolic import ROLLS
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.reasoning.optimal import assigned, best_tower, ordered, packed
-from deskhand.tools.reasoning.symbolic import ROLLS
-from deskhand.tools.spatial import carriers
 from deskhand.types import Scene, SceneObject
+from deskhand.world.spatial import carriers
 
 FILL = 0.6  # share of a container's volume that loose things can take
 UNPLACED = 100.0  # [m] of way that leaving a thing out is worth

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from deskhand.errors import DeskhandError
-from deskhand.tools.reasoning.symbolic import Goal, State, Step
+from deskhand.planning.symbolic import Goal, State, Step
 from deskhand.world.relations import TABLE
 
 WEIGHTS = (1.0, 5.0)
@@ -24,7 +24,7 @@ PLACING = {"on": ("place_on", "target_id"), "in": ("place_in", "container_id")}
 
 
 def solve(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: frozenset[str] = frozenset()) -> list[Step]:
-    """See :func:`deskhand.tools.reasoning.symbolic.plan`."""
+    """See :func:`deskhand.planning.symbolic.plan`."""
     if why := contradiction(state, goals, free):
         raise DeskhandError("impossible", f"the goals cannot hold together: {why}.", hint="Drop or change a goal.")
     desk = _Desk(goals, frozenset(free), kept)

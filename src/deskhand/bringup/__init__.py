@@ -1,0 +1,1 @@
+"""Which processes run, how they are started and ended."""

@@ -1,0 +1,272 @@
+"""Reads the clauses of one sentence from left to right: verbs, noun phrases, prepositions, exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deskhand.language import lexicon as lex
+from deskhand.language.intents import Ask, Intent, Place, Ref
+from deskhand.language.meaning import EVERYTHING, Clause, Context, container_like, meaning
+from deskhand.language.phrases import SEPARATORS, at, match, parse_ref, second_of
+
+_PICK_MODIFIERS = frozenset(("in", "on", "left_of", "right_of", "in_front_of", "behind", "near", "under"))
+
+
+def _acts(words: Sequence[str], start: int) -> bool:
+    """Whether a verb stands between ``start`` and the next separator: a clause of its own."""
+    end = next((i for i in range(start, len(words)) if words[i] in SEPARATORS), len(words))
+    return any(match(words, i, tuple(lex.VERBS)) and words[i] not in lex.MATERIALS | lex.KIND_WORDS.keys() for i in range(start, end))
+
+
+class ClauseReader:
+    """Keeps what "it" and "the blue one" mean from one sentence to the next."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Ref, ...] = ()
+        self._noun: Ref | None = None
+        self._placed: tuple[str, Ref] | None = None
+        self._container: Ref | None = None
+        self._clause = Clause()
+        self._out: list[Intent] = []
+        self._phrase_end = -1
+
+    def remember(self, intents: Sequence[Intent]) -> None:
+        """A question names things too ("Is there a cup? Put it in the bin")."""
+        for item in intents:
+            if isinstance(item, Ask) and item.about is not None:
+                self._last = (item.about,)
+
+    def mention(self, refs: Sequence[Ref]) -> None:
+        """These were named: "it" is one of them from now on."""
+        named = tuple(ref for ref in refs if not (ref.table or ref.pronoun))
+        self._last = named or self._last
+
+    def named(self, ref: Ref) -> Ref:
+        """What a pronoun stands for, where one thing was named before; else the phrase itself."""
+        return self._last[0] if ref.pronoun and len(self._last) == 1 else ref
+
+    def read(self, words: Sequence[str]) -> list[Intent]:
+        """The intents of a sentence. Without a verb it goes on with what the one before did ("put the cup in the tray, then the pen")."""
+        self._clause, self._out, self._phrase_end = Clause(), [], -1
+        if any(match(words, i, tuple(lex.VERBS)) or words[i] in lex.LINKING for i in range(len(words))):
+            self._placed = None
+        i = 0
+        while i < len(words):
+            i = self._step(words, i)
+        self._emit()
+        return self._out
+
+    # ------------------------------------------------------------ one step
+
+    def _step(self, words: Sequence[str], i: int) -> int:
+        clause, word = self._clause, words[i]
+        start = i
+        if word in SEPARATORS:
+            i = self._separator(words, i)
+        elif clause.verb == "impossible":
+            i += 1
+        elif (
+            word == "not"
+            and (match(words, i + 1, tuple(lex.VERBS)) or at(words, i + 1) in lex.IMPOSSIBLE_VERBS)
+            and not (clause.refs and at(words, i + 1) in {"go", "belong"})
+        ):
+            self._emit()
+            self._clause.negated = True
+            i += 1
+        elif word == "but" and clause.refs and clause.refs[-1].count == 0 and not clause.in_except and parse_ref(words, i + 1) and not _acts(words, i + 1):
+            clause.in_except = True  # "everything but the cup"
+            i += 1
+        elif length := match(words, i, lex.EXCEPT):
+            clause.in_except = True
+            i += length
+        elif (found := self._preposition(words, i)) is not None or (found := self._verb(words, i)) is not None:
+            i = found
+        elif phrase := parse_ref(words, i):
+            if phrase[0].noun and i == self._phrase_end:  # "everything that rolls": what follows a noun says something about it
+                clause.unknown.append(phrase[0].noun)
+            self._phrase_end = phrase[1]
+            (clause.excepts if clause.in_except else clause.refs).append(phrase[0])
+            i = phrase[1]
+        else:
+            i = self._other(words, i)
+        self._clause.words += words[start:i]
+        return i
+
+    def _separator(self, words: Sequence[str], i: int) -> int:
+        clause, word = self._clause, words[i]
+        if word == ":":
+            return self._colon(words, i)
+        if clause.verb == "impossible":
+            if match(words, i + 1, tuple(lex.VERBS)):
+                self._emit()
+        elif clause.target is not None and not clause.in_except:
+            verb = clause.verb
+            if not (at(words, i + 1) in SEPARATORS or match(words, i + 1, lex.EXCEPT) or at(words, i + 1) in {"but"}):
+                self._emit()
+                self._inherit(verb)
+        elif clause.fronted is not None and clause.refs and clause.target is None and match(words, i + 1, (*lex.IN, *lex.ON)):
+            verb = clause.verb  # "in the tray put the blocks and in the bin the balls"
+            self._emit()
+            self._inherit(verb)
+        elif clause.in_except and clause.target is not None:
+            clause.flags.add(f"break{len(clause.excepts)}")
+        elif clause.verb in {"tidy", "sort"} and clause.refs and all(ref.table for ref in clause.refs):
+            self._emit()
+        return i + 1
+
+    def _inherit(self, verb: str) -> None:
+        if verb in {"put", "stack", "discard"}:
+            self._clause.verb = verb
+            self._clause.flags.add("inherited")
+
+    def _colon(self, words: Sequence[str], i: int) -> int:
+        clause = self._clause
+        if clause.verb in {"tidy", "sort", "build"}:
+            self._emit()
+        elif clause.refs and not clause.verb and clause.target is None:
+            after = parse_ref(words, i + 1)
+            if after and container_like(after[0]) and not container_like(clause.refs[0]):
+                clause.relation, clause.target = "auto", after[0]  # "balls: the bin"
+                return after[1]
+            if container_like(clause.refs[-1]) and len(clause.refs) == 1:
+                clause.fronted, clause.refs = ("auto", clause.refs[0]), []  # "bin: cans and cups"
+        elif clause.target is not None:
+            self._emit()
+        return i + 1
+
+    # ------------------------------------------------------------ prepositions
+
+    def _preposition(self, words: Sequence[str], i: int) -> int | None:
+        clause = self._clause
+        if words[i] in {"for", "with", "using"} and (clause.refs or clause.verb == "build"):
+            return self._reversal(words, i)
+        if words[i] == "of" and clause.verb in {"build", "tidy"}:
+            return i + 1
+        options: list[tuple[int, str]] = [
+            (match(words, i, lex.IN), "in"),
+            (match(words, i, lex.ON), "on"),
+            (match(words, i, lex.TO), "auto"),
+            (match(words, i, lex.FROM), "from"),
+        ]
+        options += [(len(phrase), relation) for phrase, relation in lex.BESIDE.items() if match(words, i, (phrase,))]
+        length, relation = max(options, key=lambda option: option[0])
+        if not length:
+            return None
+        phrase = parse_ref(words, i + length)
+        if phrase is None:
+            return None if words[i] in lex.FILLERS or words[i] in lex.LINKING else i + length
+        if relation == "on" and words[i] == "over" and clause.verb == "":
+            return None
+        if words[i] in {"to"} and match(words, i + 1, tuple(lex.VERBS)):
+            return None
+        ref, end = second_of(words, *phrase) if relation == "between" else phrase
+        self._attach("in" if words[i] == "into" else relation, ref, clear=words[i] in {"into", "onto", "to"})
+        return end
+
+    def _reversal(self, words: Sequence[str], i: int) -> int | None:
+        """What turns things round: "the tray is for blocks", "fill the tray with blocks"."""
+        clause = self._clause
+        if clause.verb == "build":
+            return i + 1
+        phrase = parse_ref(words, i + 1)
+        if phrase is None or not (clause.verb == "fill" or (words[i] == "for" and container_like(clause.refs[-1]))):
+            return None
+        container = clause.refs.pop()
+        if clause.fronted is not None and clause.refs:
+            self._emit()
+        self._clause.fronted, self._clause.refs, self._clause.verb = ("in", container), [phrase[0]], "fill"
+        return phrase[1]
+
+    def _attach(self, relation: str, ref: Ref, clear: bool) -> None:
+        """A prepositional phrase: where a thing is now, or where it shall go."""
+        clause = self._clause
+        if relation == "from":
+            if clause.refs:
+                clause.refs[-1] = replace(clause.refs[-1], where=("at", ref))
+            elif clause.verb == "tidy":
+                clause.refs.append(replace(EVERYTHING, where=("at", ref)))
+            return
+        if clause.in_except and clause.target is not None and not clause.excepts:
+            return  # "on the tray, not on the cup"
+        if clause.in_except and clause.target is not None and clause.excepts:
+            if {f"break{len(clause.excepts) - 1}", f"break{len(clause.excepts)}"} & clause.flags:
+                moved = clause.excepts[-1]  # "… except the cup, which goes on the tray"
+                self._emit()
+                self._clause.refs, self._clause.relation, self._clause.target = [moved], relation, ref
+            else:
+                clause.excepts[-1] = replace(clause.excepts[-1], where=(relation, ref))
+            return
+        if not clause.refs:
+            clause.fronted = (relation, ref)
+        elif clause.verb == "leave" or (clause.verb == "pick" and relation in _PICK_MODIFIERS and not clear):
+            clause.refs[-1] = replace(clause.refs[-1], where=(relation, ref))
+        elif clause.target is None:
+            clause.relation, clause.target = relation, ref
+        elif clause.verb == "stack" and clause.relation == "on":
+            self._out.append(Place(tuple(clause.refs), "on", clause.target))
+            clause.refs, clause.target = [clause.target], ref
+        else:
+            clause.refs[-1] = replace(clause.refs[-1], where=(clause.relation, clause.target))
+            clause.relation, clause.target = relation, ref
+
+    # ------------------------------------------------------------ verbs and the rest
+
+    def _verb(self, words: Sequence[str], i: int) -> int | None:
+        clause = self._clause
+        length = match(words, i, tuple(lex.VERBS))
+        if clause.refs and not clause.verb and words[i] in lex.LINKING:
+            clause.flags.add("linking")
+            return i + 1
+        if not length:
+            return None
+        if words[i] in lex.MATERIALS and parse_ref(words, i) and (clause.verb or clause.refs):
+            return None
+        if words[i] in {"can", "box", "bin", "form"}:
+            return None
+        verb = lex.VERBS[tuple(words[i : i + length])]
+        if clause.verb == "build" and words[i] in {*lex.TOWER_NOUNS, "clean", "tidy", "clear", "empty"}:
+            return None
+        only_where = clause.fronted is not None and not (clause.refs or clause.verb)
+        if not clause.empty and not only_where:
+            self._emit()
+        self._clause.verb = verb
+        self._clause.flags.discard("inherited")
+        if verb == "build":
+            return self._build(words, i + length)
+        return i + length
+
+    def _build(self, words: Sequence[str], i: int) -> int:
+        """Skip "a tall tower of": the noun decides whether it can be built."""
+        j = i
+        while at(words, j) in {"a", "an", "the", "one", "single", "me", "us", "tall", "high", "big", "nice", "small"}:
+            j += 1
+        if at(words, j) in lex.TOWER_NOUNS:
+            self._clause.flags.add("tower")
+            return j + 1
+        return i
+
+    def _other(self, words: Sequence[str], i: int) -> int:
+        clause, word = self._clause, words[i]
+        if word in {"away", "out", "down", "clean", "tidy", "clear", "by", "each", "top", "alone"}:
+            clause.flags.add(word)
+        elif (word in lex.IMPOSSIBLE_VERBS and not clause.refs and not clause.verb) or (
+            word in lex.LINKING and not clause.refs and not clause.verb and word in {"go", "come", "get"}
+        ):
+            clause.verb = "impossible"
+        elif word in lex.COLORS or word in {"color", "colour", "size", "kind", "type"}:
+            clause.flags.add("attribute")
+        elif word not in lex.FILLERS and word not in lex.LINKING and word != "but":
+            clause.unknown.append(word)
+        return i + 1
+
+    # ------------------------------------------------------------ what the clause means
+
+    def _emit(self) -> None:
+        clause, self._clause = self._clause, Clause()
+        if clause.empty and not clause.negated:
+            return
+        context = Context(self._last, self._noun, self._placed, self._container)
+        intents = meaning(clause, context)
+        self._last, self._noun, self._placed, self._container = context.last, context.noun, context.placed, context.container
+        self._out += intents

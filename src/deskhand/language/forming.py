@@ -1,0 +1,209 @@
+"""What each form of forms.py means: a function for each, from its noun phrases and its match to an intent, or None where it means nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from deskhand.language import lexicon as lex
+from deskhand.language.intents import Clear, Hand, Impossible, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Tower, Undo
+
+Slots = dict[str, tuple[Ref, ...]]
+Builder = Callable[[Slots, "re.Match[str]"], Intent | None]
+
+EVERYTHING = Ref("everything", count=0)
+_REGION_WORDS = {
+    "far": "front", "upper": "front", "top": "front", "near": "back", "lower": "back", "bottom": "back", "rear": "back", "centre": "middle", "center": "middle",
+}  # fmt: skip
+SPACES = {"laptop": (0.22, 0.31), "notebook": (0.22, 0.31), "computer": (0.22, 0.31), "keyboard": (0.14, 0.36), "tablet": (0.18, 0.25), "book": (0.22, 0.16),
+          "paper": (0.30, 0.21), "plate": (0.22, 0.22), "mug": (0.09, 0.09), "cup": (0.09, 0.09), "phone": (0.16, 0.09), "mouse": (0.12, 0.09)}  # fmt: skip
+"""What room things need that somebody wants to put down, (x, y) [m]."""
+STEP = 0.06  # [m] of "a bit to the left"
+WAYS = {"left": (0.0, 1.0), "right": (0.0, -1.0), "away": (1.0, 0.0), "forward": (1.0, 0.0), "closer": (-1.0, 0.0), "back": (-1.0, 0.0)}
+UNITS = {"c": 0.01, "m": 0.001, "i": 0.0254}
+
+
+def swap(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """Two things change places."""
+    things = (*slots.get("a", ()), *slots.get("b", ()), *slots.get("thing", ()))
+    if len(things) == 2 and things[0].bare:  # "the red and the blue block"
+        things = (replace(things[0], kinds=things[1].kinds, noun=things[1].noun, bare=False), things[1])
+    if len(things) == 1 and things[0].count in (0, 2):
+        return Swap((replace(things[0], count=2),))
+    return Swap(things) if len(things) == 2 else None
+
+
+def undo(slots: Slots, found: re.Match[str]) -> Intent:
+    """What was moved goes back."""
+    things = tuple(ref for ref in slots.get("thing", ()) if not (ref.pronoun or ref.count == 0))
+    return Undo(things, last=bool(re.search(r"\blast (?:step|move|one|thing|action)\b", found.string)))
+
+
+def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """What is alike goes together; by size it is a row."""
+    things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
+    if by.startswith("colo"):
+        return Sort(things, "color")
+    if by in ("size", "height", "length", "volume"):
+        order = _order(f"by {by} {found.groupdict().get('order') or ''}")
+        return Row(things, *order) if order else None
+    return Sort(things, "kind")
+
+
+def separate(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """Two sorts of things apart."""
+    things = (*slots["a"], *slots["b"])
+    head = next((ref for ref in things if not ref.bare), None)
+    if head is None or any(ref.where for ref in things):
+        return None
+    things = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in things)
+    return Sort(things, "color" if all(ref.colors for ref in things) else "kind")
+
+
+def stack(slots: Slots, found: re.Match[str]) -> Intent:
+    """A tower, the biggest at the bottom."""
+    return Tower(slots["thing"])
+
+
+def closer(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """Next to another thing."""
+    return Place(slots["a"], "near", slots["b"][0]) if len(slots["b"]) == 1 else None
+
+
+def elsewhere(slots: Slots, found: re.Match[str]) -> Intent:
+    """To another free place."""
+    return MoveTo(slots["thing"], "")
+
+
+def row(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """A row."""
+    order = _order(found.groupdict().get("order") or "")
+    return Row(slots.get("thing", (EVERYTHING,)), *order) if order else None
+
+
+_ORDER_WORDS = frozenset(
+    [
+        "by",
+        "in",
+        "of",
+        "from",
+        "to",
+        "the",
+        "a",
+        "with",
+        "one",
+        "ones",
+        "first",
+        "last",
+        "on",
+        "at",
+        "left",
+        "right",
+        "size",
+        "height",
+        "length",
+        "order",
+        "and",
+        "going",
+        "up",
+        "down",
+        "side",
+        "end",
+        "row",
+        "line",
+        "so",
+        "that",
+        "is",
+        "according",
+        "their",
+        "then",
+        "being",
+        "beginning",
+        "starting",
+        "desk",
+        "table",
+        "increasing",
+        "decreasing",
+        "ascending",
+        "descending",
+    ]
+)
+
+
+def _order(text: str) -> tuple[str, bool] | None:
+    """Measure and direction of "by height, the tallest on the left"; None when there are words that say something else."""
+    if re.fullmatch(r" by colou?r", text):
+        return "color", True
+    words = re.findall(r"[a-z]+", text)
+    if any(word not in _ORDER_WORDS and word not in lex.SIZES for word in words):
+        return None
+    sizes = [lex.SIZES[word] for word in words if word in lex.SIZES]
+    by = next(({"size": "volume", "height": "height", "length": "length"}[word] for word in words if word in ("size", "height", "length")), "")
+    by = by or (sizes[0][0] if sizes else "")
+    up = sizes[0][1] < 0 if sizes else not {"decreasing", "descending"} & set(words)
+    if re.search(r"\b(?:on|at|to) the right\b", text) or (re.search(r"\bright to left\b", text)) or re.search(r"\blast\b", text):
+        up = not up
+    return by, up
+
+
+def _region(words: str) -> str:
+    """``far left`` -> ``left front``: sides first, then depth."""
+    said = [_REGION_WORDS.get(word, word) for word in words.split()]
+    return " ".join(sorted(dict.fromkeys(said), key=("left", "right", "middle", "front", "back").index))
+
+
+def clear(slots: Slots, found: re.Match[str]) -> Intent:
+    """Room."""
+    groups = found.groupdict()
+    what = lex.singular((groups.get("what") or "").split(" ")[-1])
+    to = groups.get("to")
+    return Clear(_region(groups.get("region") or "middle"), SPACES.get(what, (0.20, 0.20)), _region(to) if to else "")
+
+
+def move_to(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """To a part of the desk."""
+    if any(ref.where or ref.place for ref in slots["thing"]):  # "put the cup into the box on the left"
+        return None
+    return MoveTo(slots["thing"], _region(found["region"]))
+
+
+def shift(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """A little farther."""
+    groups = found.groupdict()
+    if found.string.startswith(("put", "bring")) and found["way"] in ("away", "back"):  # tidied up, or put back where it was
+        return None
+    number, unit = groups.get("n") or groups.get("n2"), groups.get("unit") or groups.get("unit2")
+    far = STEP
+    if number and unit:
+        many = lex.NUMBERS.get(number) or (1 if number in ("one", "a", "an") else float(number) if number[0].isdigit() else 0)
+        far = many * UNITS[unit[0]]
+    if not far:
+        return None
+    way = found["way"].split()[0]
+    x, y = WAYS[{"forwards": "forward", "backwards": "back", "you": "closer", "yourself": "closer", "me": "away"}.get(way, way)]
+    return Shift(slots["thing"], (x * far, y * far))
+
+
+def turn(slots: Slots, found: re.Match[str]) -> Intent:
+    """Turned about the vertical."""
+    angle = math.radians(float(found["n"] or {"half": 180, "full": 360}.get(found["part"] or "", 90)))
+    return Shift(slots["thing"], turn=-angle if found["way"] in ("clockwise", "right", "to the right") else angle)
+
+
+def hand(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """Held out to the person."""
+    return Hand(slots["thing"][0]) if len(slots["thing"]) == 1 else None
+
+
+def want(slots: Slots, found: re.Match[str]) -> Intent | None:
+    """A wish for a thing is a wish to be handed it."""
+    thing = slots["thing"][0]
+    plain = len(slots["thing"]) == 1 and thing.count == 1 and thing.kinds and thing.where is None
+    return Hand(thing) if plain else None
+
+
+def refuse(why: str) -> Builder:
+    """What is not done, and why."""
+    return lambda _, found: Impossible(found.string, why)

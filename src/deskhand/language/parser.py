@@ -1,0 +1,226 @@
+"""From the text of an instruction to its intents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from deskhand.language import lexicon as lex
+from deskhand.language.building import parse_building
+from deskhand.language.clauses import ClauseReader
+from deskhand.language.forms import parse_forms
+from deskhand.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.language.meaning import container_like
+from deskhand.language.phrases import match
+from deskhand.language.questions import parse_condition, parse_question
+
+_CONTRACTIONS = (
+    (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
+    (r"'(s|re|ll|ve|d|m)\b", lambda found: {"s": " is", "re": " are", "ll": " will", "ve": " have", "d": " would", "m": " am"}[found.group(1)]),
+    (r"\b(?:so|such|in such a way|in a way) that\b|\bas follows\b|\blike (?:this|so)\b", " : "),
+    (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b|\bor\b", " and "),
+    (r"\bif ([^,;.?!]*?),? then\b", r"if \1, "), (
+        r"\b(?:(?:in|into|to) (?:the |its |their |a )?(?:own |right |proper |correct |respective )?(?:containers?|places?|box(?:es)?)? ?)?"
+        r"(?:where|in which|that) (?:it|they|each|everything|each thing) belongs?(?: to| in)?\b|"
+        r"\b(?:in|into|to) (?:its|their) (?:own |right |proper )?places?\b(?! again)",
+        " away ",
+    ),
+    (r"(^|\n)\s*(?:[-*•]|\d+[.)])\s+", r"\1; "), (r"\n+", " ; "),
+    (r"\b(?:and )?(?:after that|afterwards|after this|subsequently|finally|lastly|thereafter)\b|\band then\b|\bthen\b", " ; "),
+    (r"[—–]|\s-\s", " , "), (r"\betc\b\.?", " "), (r"\bfelt tips?\b(?! pen)", "marker"), (r"\bis (?=(?:\w+ )?contents\b)", " "),
+)  # fmt: skip
+_POLITE = re.compile(
+    r"^(?:(?:hey|hi|hello|ok|okay|alright|well|so|now|oops|oh|ah|hm+|sorry|"
+    r"first|next|also|just|robot|please|kindly|thanks|thank you|go ahead and|be so kind (?:as to|and)|"
+    r"(?:can|could|would|will) you(?: please)?(?: kindly)?(?: mind)?(?: try)?(?: to)?|"
+    r"(?:i|we) (?:would like|want|need|wish|ask|expect|would love) (?:you )?(?:to )?|"
+    r"you (?:should|must|have to|need to|can|may|could)|your (?:task|job) is to|help me(?: to)?|try to|"
+    r"(?:make|be) sure(?: that)?(?: to)?|ensure(?: that)?|see to it that|lets|start by|begin by|do me a favou?r and|i will need you to|"
+    r"it would be (?:nice|great|good) if you(?: could)?|would it be possible to|do(?! (?:i|we|you)\b))\b[ ,!]*)+"
+)
+_STOP = re.compile(
+    r"^(?:please )?(?:emergency )?(?:stop|halt|freeze|abort|cancel|quit|stand still|hold still|hold it|do not move|pause|whoa|cease|enough)"
+    r"(?: (?:it|now|that|this|moving|immediately|at once|right|away|please|everything|the|arm|robot|task|motion|what|you|are|doing|there|all|"
+    r"movements?|action|current|job))*$"
+)
+_HOME = re.compile(
+    r"^(?:go|move|return|drive|come|get|head|travel|park|retreat)?(?: the| your)?(?: arm| robot)?(?: back)?(?: to)?(?: the| your)?"
+    r"(?: home|start|rest|initial|parking|park)(?: position| pose| configuration| place)?$"
+)
+_GRIPPER = re.compile(r"^(?P<what>open|close|shut)(?: up)? (?:the |your )?(?:gripper|hand|fingers|claw|jaws)(?: fully| completely| wide)?$")
+_HELP = re.compile(
+    r"^(?:help|help me|what (?:can|could) you do.*|what (?:are you able to|do you know how to) do|who are you|"
+    r"what are your (?:skills|capabilities|abilities|tools))$"
+)
+_NOISE = re.compile(
+    r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|"
+    r"be (?:careful|quick|gentle)|well done|great)?$"
+)
+_WONDERS = re.compile(r"^(?:what|which|who|whose|whom|where|when|why|how|is|are|was|were|does|did|has|have)\b(?! is left)")
+_NO_REQUEST = re.compile(
+    r"^(?:(?:should|shall|may|can|could|must|do|did|will|would) (?:i|he|she)\b(?! (?:please )?(?:have|get)\b)|"
+    r"(?:i|he|she) (?:can|could|will|may|might|must|should|did|do|have|had|put|moved|took|placed)\b(?! (?:need|want|like)\b))"
+)
+"""What the user does or may do, told or asked."""
+_ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
+
+
+def _gerunds() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for verb in lex.VERBS:
+        head = verb[0]
+        for form in (head + "ing", head[:-1] + "ing" if head.endswith("e") else head + head[-1] + "ing"):
+            table[form] = head
+    return table
+
+
+_GERUNDS = _gerunds()
+
+
+def normalise(text: str) -> str:
+    """Lower case, contractions written out, list marks and "then" as semicolons, single spaces."""
+    text = text.lower().strip()
+    for pattern, to in _CONTRACTIONS:
+        text = re.sub(pattern, to, text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+_ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequently|finally|lastly)\b")
+
+
+def parse(text: str) -> Instruction:
+    """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
+    if build := parse_building(text):
+        return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
+    reader = ClauseReader()
+    intents: list[Intent] = []
+    ordered = bool(_ORDERED.search(text.lower()))
+    for stage, sentence in enumerate(re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(text))):
+        for part in _split_questions(sentence):
+            if (other := _OTHERWISE.match(part)) and intents and isinstance(before := intents[-1], If) and not before.otherwise:
+                intents[-1] = replace(before, otherwise=tuple(_sentence(other["do"], reader)))
+                continue
+            found = _conditional(part, reader) or _sentence(part, reader)
+            intents += [replace(item, stage=stage) if ordered and isinstance(item, Place) else item for item in found]
+            reader.remember(found)
+    return Instruction(text, tuple(_joined(intents)))
+
+
+_OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
+_ELSE = re.compile(r"[,;]? (?:or )?(?:otherwise|else|if not),? ")
+_BARE_PLACE = re.compile(r"^(?:in|into|on|onto|to|next to|behind) ")
+_IF_FIRST = re.compile(r"^(?:and |but )?(?P<word>if|when|in case|unless|provided(?: that)?) (?P<rest>.+)$")
+_IF_LAST = re.compile(r"^(?P<do>.+?),? (?:but )?(?:only )?(?P<word>if|in case|unless|provided(?: that)?) (?P<cond>.+)$")
+
+
+def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
+    """As in "if there is a cup, put it in the tray, otherwise …", "… unless the tray is empty"; nothing when the sentence is no such thing."""
+    sentence = sentence.strip(" ,?")
+    if found := _IF_FIRST.match(_POLITE.sub("", sentence) or sentence):
+        parts = found["rest"].split(",")
+        splits = [(",".join(parts[:i]), ",".join(parts[i:])) for i in range(1, len(parts))]
+        words = found["rest"].split()
+        splits += [(" ".join(words[:i]), " ".join(words[i:])) for i in range(2, len(words)) if match(words, i, tuple(lex.VERBS))]  # no comma
+    elif found := _IF_LAST.match(sentence):
+        splits = [(found["cond"], found["do"])]
+    else:
+        return []
+    for condition, do in splits:
+        if (ask := parse_condition(condition)) is not None:
+            reader.remember([ask])
+            place = ask.target or ask.about
+            if place is not None and container_like(place):  # "if there is nothing in the tray, put the can there"
+                do = re.sub(r"\bthere\b", f"in {place.words}", do)
+            then, *otherwise = _ELSE.split(do.strip(" ,"), maxsplit=1)
+            otherwise = [f"put it {text}" if _BARE_PLACE.match(text) else text for text in otherwise]
+            yes, no = tuple(_sentence(then, reader)), tuple(_sentence(otherwise[0], reader)) if otherwise else ()
+            if ask.about is not None and ask.about.pronoun:  # "put the block in the box unless it is red"
+                ask = replace(ask, about=reader.named(ask.about))
+            return [If(ask, no, yes) if found["word"] == "unless" else If(ask, yes, no)]
+    return [Unclear(sentence, "I cannot tell whether that is so")]
+
+
+def is_stop(text: str) -> bool:
+    """True when the instruction is nothing but a wish to stop; cheap enough to ask for every goal that arrives."""
+    return parse(text).stop
+
+
+def _split_questions(sentence: str) -> list[str]:
+    """Cut "put … and tell me what you see" into a command and a question."""
+    return re.split(r"(?:,| and|, and) (?=(?:tell me|say|describe|report|count|list) )", sentence)
+
+
+def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
+    question = sentence.endswith("?")
+    sentence = sentence.strip(" ?,:")
+    bare = _ENDINGS.sub("", _POLITE.sub("", sentence)).strip(" ,") if not _STOP.match(sentence) else sentence
+    if _NOISE.match(bare) or not re.search(r"[a-z0-9]", bare):
+        return [Unclear(sentence, "no words that I know")] if sentence and not re.search(r"[a-z]", sentence) else []
+    if _STOP.match(bare):
+        return [Stop()]
+    if _NO_REQUEST.match(sentence):
+        return [Unclear(sentence, "it asks nothing of me")]
+    if _HELP.match(sentence) or _HELP.match(bare):
+        return [Help()]
+    if formed := next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None):
+        reader.mention([ref for item in formed for ref in _things(item)])
+        return formed
+    if asked := parse_question(bare, sentence, question):
+        return [asked]
+    if _WONDERS.match(bare):
+        return [Unclear(sentence, "a question that I cannot answer by looking at the desk")]
+    intents: list[Intent] = []
+    for part in _split_acts(bare):
+        if _HOME.match(part):
+            intents.append(Act("move_home"))
+        elif gripper := _GRIPPER.match(part):
+            intents.append(Act("open_gripper" if gripper["what"] == "open" else "close_gripper"))
+        else:
+            words = re.findall(r"->|[a-z0-9_']+|[,:()]", _POLITE.sub("", part) or part)
+            intents += reader.read([_GERUNDS.get(word, word) for word in words])
+    return intents
+
+
+def _things(item: Intent) -> tuple[Ref, ...]:
+    """What a form is about, for "it"."""
+    thing = getattr(item, "thing", None)
+    return (thing,) if thing is not None else tuple(getattr(item, "things", ()))
+
+
+def _split_acts(sentence: str) -> list[str]:
+    """Cut out clauses that are whole commands by themselves ("… and go home")."""
+    parts = re.split(r",? and |, ", sentence)
+    if not any(_HOME.match(part) or _GRIPPER.match(part) for part in map(str.strip, parts)):
+        return [sentence]
+    out: list[str] = []
+    for part in map(str.strip, parts):
+        alone = bool(_HOME.match(part) or _GRIPPER.match(part))
+        if out and not alone and not (_HOME.match(out[-1]) or _GRIPPER.match(out[-1])):
+            out[-1] += f" and {part}"
+        elif part:
+            out.append(part)
+    return out
+
+
+def _joined(intents: list[Intent]) -> list[Intent]:
+    """Make "pick it up and put it there" one placement; drop remarks beside a real command; a lone "sort" is a tidy."""
+    out: list[Intent] = []
+    for item in intents:
+        if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.thing == item.thing:
+            out[-1] = item  # "I need the sponge. Could you pass it to me?"
+        elif isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
+            out[-1] = item
+        elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
+            out[-1] = item  # "take it out of the tray and put it in the bin"
+        else:
+            out.append(item)
+    commands = [item for item in out if not (isinstance(item, Unclear) and not item.why)]
+    out = commands or out
+    if not any(isinstance(item, Place) for item in out):
+        out = [replace(item, strict=False) if isinstance(item, Tidy) else item for item in out]
+    return out
+
+
+def understood(instruction: Instruction) -> bool:
+    """True when every clause means something that the robot can try."""
+    return bool(instruction.intents) and not any(isinstance(item, Unclear | Impossible) for item in instruction.intents)

@@ -1,0 +1,1 @@
+"""Questions about what was where, and what became of it."""

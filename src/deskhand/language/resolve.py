@@ -1,0 +1,219 @@
+"""From descriptions to the objects that were seen: which ids "the two biggest red blocks" are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from deskhand.language import lexicon as lex
+from deskhand.language.intents import Ref
+from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, sideways
+
+Seen = Mapping[str, Any]
+"""One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
+
+BASE = (-0.30, 0.0)
+"""Where the robot stands [m, world], for "nearest"; only words depend on it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The objects that a phrase names; ``note`` says what had to be assumed, ``missing`` is true when fewer are there than asked for."""
+
+    objects: tuple[Seen, ...]
+    note: str = ""
+    missing: bool = False
+
+
+def kind(item: Seen) -> str:
+    """The lexicon's kind of an object's label."""
+    return lex.kind_of_label(str(item["label"]))
+
+
+def is_receptacle(item: Seen) -> bool:
+    """True for what things are tidied into; a cup is open at the top too, and still a thing to tidy."""
+    return bool(item.get("is_container")) and kind(item) not in {"cup", "can"}
+
+
+def name_of(item: Seen) -> str:
+    """For people: ``red block``, with an article where it stands alone."""
+    color = str(item.get("color") or "")
+    label = "open box" if kind(item) == "box" and item.get("is_container") else str(item["label"]).replace("_", " ")
+    return f"{color} {label}" if color and color not in {"unknown", "none"} else label
+
+
+def held_object(name: str) -> Seen:
+    """What is known of a thing in the hand that no look shows."""
+    label = name.rsplit("_", 1)[0]
+    return {"id": name, "label": label, "color": "", "shape": "other", "size": [0.03, 0.03, 0.03], "position": [0.0, 0.0, 0.2], "yaw": 0.0} | {
+        "is_container": False,
+        "support": "gripper",
+        "relation": "held",
+        "confidence": 1.0,
+    }
+
+
+def listing(objects: Iterable[Seen]) -> str:
+    """``a red block (block_1), a cup (cup_1)``; ``nothing`` when there is none."""
+    return ", ".join(f"{'an' if name_of(item)[0] in 'aeiou' else 'a'} {name_of(item)} ({item['id']})" for item in objects) or "nothing"
+
+
+def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
+    """The objects that ``ref`` names. ``role``: ``thing`` (to be moved), ``into``, ``onto``, or ``any`` (asked about).
+
+    Rest and pronouns are the caller's matter. One that is described by "the" and fits several is the nearest, and the note says so.
+    """
+    fitting, assumed = _fitting(ref, objects, role)
+    for excluded in ref.excluded:
+        gone = {item["id"] for item in resolve(excluded, objects, "any").objects}
+        fitting = [item for item in fitting if item["id"] not in gone]
+    wanted = ref.count
+    if ref.size is not None:
+        fitting = _by_size(ref.size, fitting, wanted)
+    if ref.place:
+        fitting = _by_place(ref.place, fitting, wanted)
+    if not wanted:
+        return Found(tuple(fitting), assumed, missing=not fitting)
+    if ref.nth > 1:
+        fitting = fitting[ref.nth - 1 :]
+    note = assumed
+    if len(fitting) > wanted and not (ref.size or ref.place):
+        fitting = _by_place("near", fitting, wanted)
+        if ref.definite and wanted == 1:
+            note = f"several things fit '{ref.words}'; I took the nearest, {fitting[0]['id']}"
+    return Found(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
+
+
+def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], str]:
+    if ref.id:
+        return [item for item in objects if item["id"] == ref.id], ""
+    fitting = [item for item in objects if _head_fits(ref, item, role)]
+    if ref.where is not None:
+        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
+        fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
+    if ref.shapes:
+        fitting = [item for item in fitting if str(item.get("shape")) in ref.shapes]
+    if not ref.colors:
+        return fitting, ""
+    exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
+    if exact or ref.anything:
+        return exact, ""
+    near = frozenset().union(*(lex.NEAR_COLORS.get(color, frozenset()) for color in ref.colors))
+    close = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in near]
+    if len(close) == 1 and len(fitting) == 1:  # the only one of its kind, and colours are a matter of light
+        return close, f"I took the {name_of(close[0])} for '{ref.words}'"
+    return [], ""
+
+
+def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
+    held = is_receptacle(item)
+    if ref.table:
+        return False
+    if ref.container:
+        return bool(item.get("is_container"))
+    if ref.noun:
+        words = str(item["label"]).lower().replace("_", " ").split()
+        return ref.noun in words or ref.noun in {lex.singular(word) for word in words}
+    if ref.kinds:
+        if kind(item) not in ref.kinds:
+            return False
+        if kind(item) != "box":
+            return True
+        return held if role == "into" else (not held if role == "thing" else True)
+    if role == "into":
+        return bool(item.get("is_container"))
+    return role == "any" or not held
+
+
+def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) -> bool:
+    relation, ref = where
+    if ref.table:
+        return str(item.get("support", "table")) == "table" or (relation != "at" and not inside(item, objects))
+    if relation == "between":
+        return is_between(item, pair(ref, [other for other in objects if other["id"] != item["id"]]))
+    others = {other["id"]: other for other in resolve(replace(ref, count=0), objects, "any").objects if other["id"] != item["id"]}
+    if relation == "under":
+        return any(other.get("support") == item["id"] for other in others.values())
+    if relation in {"in", "on", "at"}:
+        return str(item.get("support")) in others
+    return any(beside(relation, item, other) for other in others.values())
+
+
+def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several things that none is near, "the one next to it" is the one that stands beside it most closely."""
+    others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
+    gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
+    return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
+
+
+def container_of(item: Seen, objects: Sequence[Seen]) -> str:
+    """Id of the container in which it lies, itself or, not above the rim, by what it lies on; empty for none."""
+    by_id = {other["id"]: other for other in objects}
+    bottom = float(item["position"][2]) - min(item["size"]) / 2 if item.get("relation") != "in" else -1.0
+    for _ in range(len(objects)):
+        if item.get("relation") == "in":
+            name = str(item.get("support", ""))
+            container = by_id.get(name)
+            return name if container is None or bottom < float(container["position"][2]) + float(container["size"][2]) / 2 else ""
+        if (below := by_id.get(item.get("support"))) is None:
+            return ""
+        item = below
+    return ""
+
+
+def inside(item: Seen, objects: Sequence[Seen]) -> bool:
+    """True when it lies in a container, itself or by what it lies on."""
+    return bool(container_of(item, objects))
+
+
+def beside(relation: str, item: Seen, other: Seen) -> bool:
+    """Sideways relations (world/relations.py); False for any other word."""
+    return relation in SIDEWAYS and sideways(Body.seen(item), Body.seen(other), relation)
+
+
+def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
+    """The two things of "between the can and the cup", "between the two cans"; fewer where they are not there."""
+    if ref.second is None:
+        return resolve(replace(ref, count=2), objects, "any").objects
+    return (*resolve(replace(ref, second=None), objects, "any").objects[:1], *resolve(ref.second, objects, "any").objects[:1])
+
+
+def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
+    """Whether it is between two others (world/relations.py)."""
+    return between(Body.seen(item), [Body.seen(end) for end in ends])
+
+
+def measure(item: Seen, what: str) -> float:
+    """Volume [m³], height or length [m] of the oriented box."""
+    x, y, z = (float(edge) for edge in item["size"])
+    return {"volume": x * y * z, "height": z, "length": max(x, y, z)}[what]
+
+
+def _by_size(size: tuple[str, int, bool], objects: list[Seen], wanted: int) -> list[Seen]:
+    what, sign, _ = size
+    ordered = sorted(objects, key=lambda item: (-sign * measure(item, what), str(item["id"])))
+    if wanted or len(ordered) < 2:
+        return ordered
+    middle = (measure(ordered[0], what) + measure(ordered[-1], what)) / 2
+    return [item for item in ordered if sign * measure(item, what) > sign * middle]
+
+
+def _by_place(place: str, objects: list[Seen], wanted: int) -> list[Seen]:
+    def key(item: Seen) -> float:
+        x, y = float(item["position"][0]), float(item["position"][1])
+        reach = math.hypot(x - BASE[0], y - BASE[1])
+        return {"left": -y, "right": y, "front": -x, "back": x, "near": reach, "far": -reach, "middle": math.hypot(x, y)}[place]
+
+    ordered = sorted(objects, key=lambda item: (key(item), str(item["id"])))
+    if wanted:
+        return ordered
+    side = {"left": lambda item: item["position"][1] > 0, "right": lambda item: item["position"][1] < 0}.get(place)
+    return [item for item in ordered if side(item)] if side else ordered
+
+
+def order_near(objects: Iterable[Seen], item: Seen) -> list[Seen]:
+    """Objects by distance to ``item``."""
+    x, y = item["position"][:2]
+    return sorted(objects, key=lambda other: (math.hypot(other["position"][0] - x, other["position"][1] - y), str(other["id"])))

@@ -1,0 +1,1 @@
+"""The brain that needs no language model."""

@@ -1,0 +1,159 @@
+"""Bringing things to containers, other things and the desk, and taking them into the hand. Part of the offline brain's script."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from deskhand.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
+from deskhand.language.resolve import held_object, listing, name_of, resolve
+from deskhand.offline.asking import Asking
+from deskhand.offline.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script, planned
+from deskhand.planning.goals import Goal, Goals, Task, make_goals
+from deskhand.planning.planner import plan
+
+ROUNDS = 3
+"""How often things that come to light are taken up."""
+
+
+class Placing:
+    """Methods that act are generators of calls; ``notes`` and ``answers`` are added to."""
+
+    def __init__(self, pursuit: Pursuit, asking: Asking, tools: AbstractSet[str], notes: list[str], answers: list[str]) -> None:
+        self._pursuit, self._asking, self._tools = pursuit, asking, tools
+        self._notes, self._answers = notes, answers
+        self.pins: dict[Ref, tuple[str, ...]] = {}
+        """The things that were chosen for phrases which mean a number of them."""
+
+    def pin(self, tasks: Sequence[Intent]) -> None:
+        """Remember which things were chosen for phrases that mean a number of them."""
+        for task in tasks:
+            for ref in getattr(task, "things", None) or ((task.thing,) if isinstance(task, Pick | Hand) else ()):
+                if ref.count and ref not in self.pins:
+                    self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._pursuit.objects, "thing").objects)
+
+    def hold(self, intent: Pick | Hand, group: list[Intent]) -> Script:
+        """One thing into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
+        if not (yield from self._pursuit.look(f"I look for {intent.thing.words}.")):
+            return
+        intent = yield from self._asking.settled(intent)
+        group[:] = [intent]
+        self.pin([intent])
+        ref = intent.thing
+        found = resolve(ref, self._pursuit.objects, "thing")
+        if not found.objects:
+            self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
+            return
+        if len(found.objects) > 1:
+            self._notes.append(f"I can hold one thing at a time; I took {found.objects[0]['id']}")
+        if found.note:
+            self._notes.append(found.note)
+        item = found.objects[0]
+        for goal in plan([Goal(item["id"], "in", "gripper")], self._pursuit.objects)[:-1]:  # what lies on it
+            yield from self._pursuit.fulfil(goal)
+        heard = Heard(False)
+        while not heard.ok and self._pursuit.work.tries[item["id"]] < ATTEMPTS:
+            self._pursuit.work.tries[item["id"]] += 1
+            heard = yield Call("pick", {"object_id": item["id"]})
+        self._pursuit.count(heard, f"picking up the {name_of(item)} ({item['id']})")
+        if not heard.ok:
+            return
+        self._answers.append(f"I hold the {name_of(item)} ({item['id']}).")
+        if isinstance(intent, Hand) and "handover" in self._tools:
+            heard = yield Call("handover", {}, "So that it can be taken.")
+            self._pursuit.count(heard, "holding it out")
+            if heard.ok:
+                self._answers[-1] = f"Here is the {name_of(item)} ({item['id']}). Say 'open the gripper' when you have it."
+
+    # ------------------------------------------------------------ sub-goals
+
+    def achieve(self, group: list[Intent]) -> Script:
+        """Intents that belong together: rules, exceptions, what goes where. ``group`` becomes what they turned out to mean."""
+        if not (yield from self._pursuit.look("I look at what is on the desk.")):
+            return
+        group[:] = yield from self._name_held(group)
+        for number, task in enumerate(group):
+            if isinstance(task, Place | Tower):
+                group[number] = yield from self._asking.settled(task)
+        self.pin(group)
+        kept = frozenset(
+            item["id"]
+            for task in group
+            if isinstance(task, Leave)
+            for ref in task.things
+            if not ref.rest
+            for item in resolve(ref, self._pursuit.objects, "any").objects
+        )
+        tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
+        made = make_goals(tasks, self._pursuit.objects, kept)
+        self._notes += made.notes
+        self._pursuit.problems += made.problems
+        goals = yield from self._submit(made)
+        self._pursuit.begin(goals, made.free, made.stages)
+        self._pursuit.again = lambda: make_goals(tasks, self._pursuit.objects, kept).goals
+        yield from self._pursuit.run()
+        rules = [task for task in tasks if isinstance(task, Place | Tidy)]
+        several = len(rules) > 1 or len({goal.target_id for goal in goals}) > 1
+        if rules and (several or self._pursuit.failures()):
+            yield from self._come_to_light(tasks, kept)
+        if several and (yield from self._pursuit.see("Is everything what I took it for?")):
+            yield from self._pursuit.put_right()
+
+    def _come_to_light(self, tasks: Sequence[Task], kept: frozenset[str]) -> Script:
+        """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
+        progress = False
+        for _ in range(ROUNDS):
+            before = self._pursuit.done
+            if not (yield from self._pursuit.see("What do I see now?")):
+                return
+            made = make_goals(tasks, self._pursuit.objects, kept)
+            made.goals = [goal for goal in made.goals if self._pursuit.is_new(goal)]
+            made.problems = []
+            new = (yield from self._submit(made)) if made.goals else []
+            if not (new or progress):
+                return
+            self._pursuit.take_in(new)
+            yield from self._pursuit.run()
+            progress = self._pursuit.done > before
+            if not progress:
+                return
+
+    def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
+        """Say what "it" is: where nobody was named before, what the gripper holds."""
+        if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
+            return group
+        state = yield Call("get_robot_state", {}, "What do I hold?")
+        holding = str(state.data.get("holding") or "") if state.ok else ""
+        if not holding:
+            self._pursuit.problems.append(("not_understood", "I do not know what 'it' stands for: nothing was named before, and I hold nothing."))
+        elif all(item["id"] != holding for item in self._pursuit.objects):
+            self._pursuit.objects = [*self._pursuit.objects, held_object(holding)]
+        named: list[Intent] = []
+        for task in group:
+            if isinstance(task, Place | Release):
+                things = tuple(replace(ref, id=holding, pronoun=False) if ref.pronoun else ref for ref in task.things if holding or not ref.pronoun)
+                named += [replace(task, things=things)] if things else []
+            else:
+                named.append(task)
+        return named
+
+    def _submit(self, made: Goals) -> Generator[Call, Heard, list[Goal]]:
+        """Have the plan verified; what is refused is dropped and remembered with its reason."""
+        goals = made.goals
+        if not goals and made.problems:
+            return []
+        for _ in range(2):
+            heard = yield planned(goals, _plan_text(goals))
+            if heard.ok:
+                return goals
+            bad = {str(problem["object_id"]): problem for problem in (heard.data or {}).get("problems", [])}
+            self._pursuit.problems += [(str(problem["code"]), str(problem["message"])) for problem in bad.values()] or [(heard.code, heard.message)]
+            goals = [goal for goal in goals if bad and goal.object_id not in bad and goal.target_id not in bad]
+            if not goals:
+                return []
+        return []
+
+
+def _plan_text(goals: Sequence[Goal]) -> str:
+    return "My plan: " + "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals) if goals else "There is nothing to move."

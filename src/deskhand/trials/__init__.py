@@ -1,0 +1,1 @@
+"""Running trials of tasks and keeping what came of them."""
