@@ -21,7 +21,6 @@ SEED = 10
 """A small scene: this test is about the way through all nodes; success over many scenes is measured by ``deskhand trial``."""
 
 
-
 @contextlib.contextmanager
 def started(folder):
     """A running demo; killed, with all that it started, when the test fails on the way."""
