@@ -10,6 +10,7 @@ from deskhand.agent.moves import Spot
 from deskhand.language.resolve import BASE, Seen, name_of
 from deskhand.offline.pursuit import Call, Heard, One, Pursuit, Script, Yes, planned
 from deskhand.planning.goals import Goal
+from deskhand.planning.room import box_of, overlaps
 from deskhand.world.relations import TABLE
 
 TRIES = 3
@@ -22,9 +23,6 @@ ROWS_X = (0.03, 0.06, 0.0, 0.09, -0.03, 0.12)
 ROWS_Y = (0.0, 0.04, -0.04, 0.08, -0.08)
 REACH = (0.17, 0.46)
 """[m] from the robot where it puts things down with ease."""
-REGIONS = {"left": ((-0.10, 0.14), (0.10, 0.26)), "right": ((-0.10, 0.14), (-0.26, -0.10)), "front": ((0.09, 0.15), (-0.22, 0.22)),
-           "back": ((-0.12, -0.05), (-0.20, 0.20)), "middle": ((-0.04, 0.08), (-0.06, 0.06))}  # fmt: skip
-"""Parts of the desk within reach, ((x from, to), (y from, to)) [m]; front is the far side, as in "at the front of the desk"."""
 
 
 class Arranging:
@@ -227,15 +225,6 @@ class Arranging:
         return {str(item["id"]): Spot("on", TABLE, round(x, 4), round(y, 4), 0.0) for item, (x, y) in zip(items, best[1], strict=True)}
 
 
-def box_of(region: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the desk that words like ``left front`` mean: what they have in common."""
-    boxes = [REGIONS[word] for word in region.split()]
-    sides = [max(box[axis][0] for box in boxes) for axis in (0, 1)], [min(box[axis][1] for box in boxes) for axis in (0, 1)]
-    if len(boxes) > 1 and sides[0][0] >= sides[1][0]:  # "left middle": the depths have nothing in common
-        sides[0][0], sides[1][0] = boxes[0][0]
-    return (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
-
-
 def _goal(name: str, spot: Spot) -> Goal:
     exact = (spot.x, spot.y) if spot.support == TABLE and spot.yaw is not None else None
     return Goal(name, spot.relation if spot.relation in ("in", "on") else "on", spot.support, exact)
@@ -243,12 +232,6 @@ def _goal(name: str, spot: Spot) -> Goal:
 
 def _radius(item: Seen) -> float:
     return math.hypot(*(float(edge) for edge in item["size"][:2])) / 2 if item.get("is_container") else max(float(edge) for edge in item["size"][:2]) / 2
-
-
-def overlaps(item: Seen, box: tuple[tuple[float, float], tuple[float, float]]) -> bool:
-    """Whether a thing reaches into a part of the desk, by the shorter half of it."""
-    half = min(float(edge) for edge in item["size"][:2]) / 2
-    return all(box[axis][0] - half < float(item["position"][axis]) < box[axis][1] + half for axis in (0, 1)) and item.get("relation") != "in"
 
 
 def _steps(low: float, high: float, count: int) -> list[float]:
