@@ -168,7 +168,7 @@ class ArmActions:
         return FollowJointTrajectory.Result(error_code=follower.code or 0, error_string=follower.message)
 
     def _await_canceling(self, handle: ServerGoalHandle) -> None:
-        """rclpy notes a cancel after :meth:`_cancel_follow` has returned, by when the arm may have stopped: the goal was cancelled, not aborted."""
+        """Rclpy notes a cancel after :meth:`_cancel_follow` has returned, by when the arm may have stopped: the goal was cancelled, not aborted."""
         end = time.monotonic() + CANCELING
         while not handle.is_cancel_requested and time.monotonic() < end and self._node.context.ok():
             time.sleep(0.001)
