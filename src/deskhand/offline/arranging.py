@@ -31,6 +31,7 @@ class Arranging:
     def __init__(self, pursuit: Pursuit) -> None:
         self._pursuit = pursuit
         self._tries: Counter[str] = Counter()
+        self._set_asides: Counter[str] = Counter()
 
     # ------------------------------------------------------------ to spots
 
@@ -45,8 +46,12 @@ class Arranging:
         todo = {name: spot for name, spot in spots.items() if not self._is_there(name, spot)}
         while todo:
             name = self._next(todo)
-            if name is None:  # each waits for another one: the first makes room
-                yield from self._set_aside(next(iter(todo)), spots)
+            if name is None:  # each waits for another one: one that another waits for makes room
+                waiting = self._in_a_circle(todo)
+                if self._set_asides[waiting] >= TRIES:
+                    failures |= {other: ("no_free_space", f"{other}: I find no room to set {waiting} aside.") for other in todo}
+                    break
+                yield from self._set_aside(waiting, spots)
                 continue
             self._tries[name] += 1
             failed = yield from self._carry(name, todo[name])
@@ -66,6 +71,15 @@ class Arranging:
         free = [name for name, spot in todo.items() if not any(other in todo and other != name for other in self._blockers(name, spot))]
         return min(free, key=lambda name: self._tries[name]) if free else None
 
+    def _in_a_circle(self, todo: dict[str, Spot]) -> str:
+        """Of things that wait for each other in a circle the one set aside least; one outside of the circle would make no room by going."""
+        chain = [next(iter(todo))]
+        while True:
+            before = next(other for other in self._blockers(chain[-1], todo[chain[-1]]) if other in todo)
+            if before in chain:
+                return min(chain[chain.index(before) :], key=lambda name: self._set_asides[name])
+            chain.append(before)
+
     def _blockers(self, name: str, spot: Spot) -> list[str]:
         if spot.support != TABLE:
             return []
@@ -82,7 +96,7 @@ class Arranging:
 
     def _set_aside(self, name: str, spots: dict[str, Spot]) -> Script:
         """Out of the way of all spots; it comes to its own later."""
-        self._tries[name] += 1
+        self._set_asides[name] += 1
         picked = yield from self._pursuit.take(self._free_hand, name, f"{name} makes room first.")
         if picked.ok:
             yield Call("put_aside", {"keep_clear": [[spot.x, spot.y] for spot in spots.values()][:20]})
