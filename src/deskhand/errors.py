@@ -7,6 +7,11 @@ what is valid, and what to do.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 OK = 0
 
 # Each server has its own hundred, so that a bare number in a log says who answered.
@@ -122,3 +127,12 @@ class DeskhandError(Exception):
 def error_from_number(number: int, message: str) -> DeskhandError:
     """The exception that a server described by ``error_code`` and ``error_message``."""
     return DeskhandError(_CODES.get(number, "internal_error"), message or f"error {number}")
+
+
+def explain(error: ValidationError) -> str:
+    """The first few problems of a pydantic error, in one line."""
+    parts = []
+    for item in error.errors(include_url=False, include_input=False)[:5]:
+        where = ".".join(str(step) for step in item["loc"])
+        parts.append(f"{where}: {item['msg']}" if where else item["msg"])
+    return "; ".join(parts)

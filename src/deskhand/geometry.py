@@ -144,3 +144,10 @@ def check_pose(pose: npt.ArrayLike, name: str = "pose") -> Array:
     if np.abs(rotation @ rotation.T - _UNIT).max() > 1e-3 or _determinant(rotation) < 0:
         raise DeskhandError("invalid_input", f"the rotation of {name} is not orthonormal and right-handed.")
     return matrix
+
+
+def cylinder_axis(size: Array) -> int:
+    """Index of the axis of a cylinder with these extents: z when it may stand, else the one that differs from two alike."""
+    if abs(size[0] - size[1]) <= 0.15 * max(size[0], size[1]):
+        return 2
+    return min(range(3), key=lambda k: abs(size[(k + 1) % 3] - size[(k + 2) % 3]))

@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 
 from deskhand.bringup.environment import apply_workstation_defaults
 from deskhand.errors import DeskhandError
+from deskhand.trials.base import Attempt, TrialOptions
 from deskhand.trials.ros import run_task, running_stack
-from deskhand.trials.trial import Attempt, TrialOptions
 
 MOVING = 0.25  # [rad/s] of the fastest joint: the arm is on its way
 STILL = 0.03  # [rad/s]

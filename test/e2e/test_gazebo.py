@@ -14,8 +14,8 @@ from deskhand.nodes.ros_robot import RosRobot
 from deskhand.sim.gazebo.files import require_gazebo
 from deskhand.sim.spec import CameraSpec, WorldSpec
 from deskhand.sim.worldfile import world_from_dict
+from deskhand.trials.base import TrialOptions
 from deskhand.trials.ros import Stack, running_gazebo
-from deskhand.trials.trial import TrialOptions
 from deskhand.types import Frame, MotionGoal
 
 COLORS = {"red": 0, "green": 1, "blue": 2}

@@ -13,8 +13,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from deskhand.bringup.stack import STACK
 from deskhand.nodes.node import call_service
+from deskhand.trials.base import Attempt, TrialOptions
 from deskhand.trials.ros import run_task
-from deskhand.trials.trial import Attempt, TrialOptions
 
 SOURCE = Path(__file__).resolve().parents[2] / "src/deskhand"
 FORBIDDEN = ("deskhand.sim", "deskhand.tasks", "deskhand.bench")

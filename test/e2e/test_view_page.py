@@ -23,7 +23,8 @@ from playwright import sync_api
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.bringup.stack import StackOptions, sim_nodes
+from deskhand.bringup.spec import StackOptions
+from deskhand.bringup.stack import sim_nodes
 from deskhand.bringup.supervisor import Supervisor
 from deskhand.episode.reader import read_episode
 from deskhand.trials.domains import free_domain

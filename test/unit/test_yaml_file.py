@@ -8,7 +8,8 @@ import yaml
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
-from deskhand.bringup.stack import StackOptions, sim_nodes
+from deskhand.bringup.spec import StackOptions
+from deskhand.bringup.stack import sim_nodes
 from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.etp.remote.config import load_servers

@@ -15,7 +15,7 @@ from deskhand.language.intents import Help
 from deskhand.language.parser import parse
 from deskhand.language.parser import understood as fully_understood
 from deskhand.language.resolve import Seen, held_object, name_of
-from deskhand.offline.already import all_so
+from deskhand.planning.already import all_so
 from deskhand.planning.goals import Goal, satisfied
 from deskhand.planning.planner import plan
 from deskhand.planning.verifier import verify

@@ -21,10 +21,10 @@ from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, T
 from deskhand.agent.replying import ask, digest
 from deskhand.agent.sandbox import Sandbox
 from deskhand.agent.spent import End, Spent
-from deskhand.agent.user import SAID, Inbox, User
+from deskhand.agent.user import Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
-from deskhand.llm.base import ChatModel, Message, Reply, ToolCall, Usage
+from deskhand.llm.base import SAID, ChatModel, Message, Reply, ToolCall, Usage
 from deskhand.llm.context import trim
 from deskhand.world.model import WorldModel
 

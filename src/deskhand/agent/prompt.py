@@ -9,6 +9,7 @@ from typing import Any
 from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.sandbox import signatures
 from deskhand.etp.base import ToolClient, ToolResult
+from deskhand.tools.capabilities import CAPABILITIES
 
 SYSTEM = """You operate a real tabletop robot arm with a gripper and a camera, only by calling tools. One call at a time.
 World frame: origin at the centre of the table top, x away from the robot, y to its left, z up; metres.
@@ -54,25 +55,6 @@ def code_system(functions: Sequence[Mapping[str, Any]], brief: bool = False) -> 
 
 
 _ALL_AT_ONCE = 32
-CAPABILITIES = (
-    "look at the desk and detect objects",
-    "pick up an object",
-    "put the held object into a container",
-    "place the held object on top of another object",
-    "put the held object down at a position",
-    "put the held object down next to another one",
-    "free the hand, put what it holds aside",
-    "push things that lie side by side apart",
-    "look from where more is seen",
-    "plan a structure of blocks",
-    "check whether a goal is reached",
-    "state of the robot and gripper",
-    "move the arm home",
-    "open or close the gripper",
-    "stop all motion",
-    "answer a question about the past",
-    "find remembered objects of the last look",
-)
 """What a task at a desk may need, as it is searched for."""
 
 

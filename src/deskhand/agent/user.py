@@ -10,8 +10,6 @@ from deskhand.language.parser import is_stop
 Inbox = Callable[[], str | None]
 """The next words that the user said, None when there are none; polled, must not block."""
 
-SAID = "The user says: "
-"""How words of the user that come after the instruction begin, in the conversation."""
 POLL = 0.05  # [s]
 
 

@@ -17,8 +17,8 @@ from deskhand.arms.bus.feetech_setup import FeetechSetup
 from deskhand.arms.feetech_ids import GRIPPER, servo_ids
 from deskhand.arms.lerobot_file import LARGEST_OFFSET, MotorCalibration
 from deskhand.arms.model import RobotModel
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 
 TURN, HALF = 4096, 2047  # [ticks] one turn, and where homing puts the middle pose
 FULL_TURN = (0, 4095)  # [ticks] limits of a joint without stops

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from deskhand.arms.bus.feetech_setup import STS3215, FeetechSetup, Scan
 from deskhand.arms.config import ArmConfig
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 
 GRIPPER = "gripper"
 """Name of its servo."""

@@ -13,8 +13,8 @@ from deskhand.arms.feetech_ids import GRIPPER, Numbering
 from deskhand.arms.jaw_table import measure_jaw
 from deskhand.arms.lerobot_file import read_lerobot, write_lerobot
 from deskhand.arms.model import RobotModel
+from deskhand.arms.operator import Operator
 from deskhand.arms.unit import UnitData
-from deskhand.first_day.base import Operator
 
 
 def write_joints(arm: FeetechArm, travels: Mapping[str, Travel], zeros: Mapping[str, float], path: Path) -> UnitData:

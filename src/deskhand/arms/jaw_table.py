@@ -10,8 +10,8 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from deskhand.arms.bus.feetech_setup import FeetechSetup
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 
 STEPS = 6  # angles at which the opening is measured
 ROWS = 13  # of the table: a jaw that turns opens along an arc, which straight lines between six angles miss by some millimetres

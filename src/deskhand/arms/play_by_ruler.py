@@ -17,8 +17,8 @@ import numpy as np
 from deskhand.arms.driver import ArmDriver
 from deskhand.arms.driver_config import MOST_BACKLASH
 from deskhand.arms.model import RobotModel
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 from deskhand.geometry import Array
 
 READ = 0.0005  # [m] by which a ruler that is read at both ends of the way is wrong

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 
 ADAPTERS: dict[tuple[int, int], str] = {
     (0x1A86, 0x55D3): "CH343 (bus servo adapter of the SO-101, Waveshare, Seeed)",

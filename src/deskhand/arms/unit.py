@@ -15,8 +15,8 @@ import yaml
 
 from deskhand.arms.config import ArmConfig, merged
 from deskhand.arms.driver import ArmDriver
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 from deskhand.yaml_file import read_yaml
 
 READINGS = 20

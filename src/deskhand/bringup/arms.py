@@ -11,7 +11,7 @@ from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 
 if TYPE_CHECKING:
-    from deskhand.bringup.stack import NodeSpec, StackOptions
+    from deskhand.bringup.spec import NodeSpec, StackOptions
 
 CONTROLLERS = ("joint_state_broadcaster", "arm_controller", "gripper_controller")
 VENDOR_CONTROLLERS = ("arm_controller", "gripper_controller")
@@ -44,7 +44,7 @@ def arm_nodes(options: StackOptions, arm: ArmConfig) -> list[NodeSpec]:
 
 def arm_node(options: StackOptions, use_sim_time: bool) -> NodeSpec:
     """Our own driver on a servo bus."""
-    from deskhand.bringup.stack import PARAMETERS, NodeSpec, Value
+    from deskhand.bringup.spec import PARAMETERS, NodeSpec, Value
 
     parameters: dict[str, Value] = {"arm": options.arm, "driver": options.driver, "port": options.port, "use_sim_time": use_sim_time}
     files = (resource_path(PARAMETERS), *options.parameter_files)
@@ -53,14 +53,14 @@ def arm_node(options: StackOptions, use_sim_time: bool) -> NodeSpec:
 
 def spawner(options: StackOptions, controllers: Path, names: tuple[str, ...] = CONTROLLERS) -> NodeSpec:
     """Loads controllers and ends."""
-    from deskhand.bringup.stack import NodeSpec
+    from deskhand.bringup.spec import NodeSpec
 
     arguments = (*names, "--param-file", str(controllers), "--controller-manager-timeout", "60", "--switch-timeout", "60")
     return NodeSpec(name="spawner", executable="spawner", package="controller_manager", namespace=options.namespace, arguments=arguments, once=True)
 
 
 def _ros2_control(options: StackOptions, controllers: Path, names: tuple[str, ...]) -> list[NodeSpec]:
-    from deskhand.bringup.stack import NodeSpec
+    from deskhand.bringup.spec import NodeSpec
 
     manager = NodeSpec(
         name="controller_manager",
@@ -76,7 +76,7 @@ def _ros2_control(options: StackOptions, controllers: Path, names: tuple[str, ..
 
 def _interbotix(options: StackOptions, arm: ArmConfig) -> list[NodeSpec]:
     """xs_sdk, which has the servos and publishes joint_states, and ros2_control on top of it."""
-    from deskhand.bringup.stack import NodeSpec, Value
+    from deskhand.bringup.spec import NodeSpec, Value
 
     files = resource_path("config/interbotix")
     parameters: dict[str, Value] = {

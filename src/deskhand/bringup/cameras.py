@@ -13,7 +13,7 @@ from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.resources import resource_path
 
 if TYPE_CHECKING:
-    from deskhand.bringup.stack import NodeSpec, StackOptions, Value
+    from deskhand.bringup.spec import NodeSpec, StackOptions, Value
 
 Remappings = tuple[tuple[str, str], ...]
 
@@ -81,7 +81,7 @@ def camera_nodes(options: StackOptions) -> tuple[list[NodeSpec], Remappings]:
     Raises:
         DeskhandError: ``config_error`` for an unknown camera or topics that are not three.
     """
-    from deskhand.bringup.stack import PARAMETERS, NodeSpec
+    from deskhand.bringup.spec import PARAMETERS, NodeSpec
 
     if options.camera not in CAMERAS:
         raise DeskhandError("config_error", f"there is no camera {options.camera!r}; valid: {', '.join(CAMERAS)}.")

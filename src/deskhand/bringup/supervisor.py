@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.shared_memory import remove_dead_segments
-from deskhand.bringup.stack import NodeSpec
+from deskhand.bringup.spec import NodeSpec
 from deskhand.errors import DeskhandError
 
 TAIL = 200  # lines kept of each node

@@ -46,8 +46,9 @@ def demo(
     """
     from deskhand.commands.terminal import typed_lines
     from deskhand.commands.up import page_port, page_url
+    from deskhand.trials.base import TrialOptions, prepare
     from deskhand.trials.console import Display, interruptible
-    from deskhand.trials.trial import TrialOptions, episode_folder, prepare, run_trial
+    from deskhand.trials.trial import episode_folder, run_trial
     from deskhand.view.page import PORT
 
     if task and scene:

@@ -99,8 +99,8 @@ def _running(namespace: str) -> Iterator[ToolClient]:
 @contextmanager
 def _simulated(task: str, seed: int, approval: str) -> Iterator[ToolClient]:
     from deskhand.etp.approval import Approval
+    from deskhand.trials.base import TrialOptions
     from deskhand.trials.desk_session import desk_session
-    from deskhand.trials.trial import TrialOptions
 
     with desk_session(TrialOptions(task=task, seed=seed, local=True), approval=Approval(approval)) as session:
         session.warm_up()

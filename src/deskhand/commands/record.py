@@ -27,7 +27,7 @@ def record(
 ) -> None:
     """Record a running robot until Ctrl-C. The file opens in Foxglove and is read by `ros2 bag play` and `deskhand replay`."""
     from deskhand.bringup.environment import workstation_defaults
-    from deskhand.bringup.stack import NodeSpec, Value
+    from deskhand.bringup.spec import NodeSpec, Value
 
     os.environ.update(workstation_defaults(os.environ))
     if not arm:  # written down for the replay

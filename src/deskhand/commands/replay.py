@@ -44,7 +44,7 @@ def replay(
             json_file.write_text(json.dumps({"file": str(path), "looks": looks}, indent=1))
         return
     from deskhand.bringup.environment import workstation_defaults
-    from deskhand.bringup.stack import NodeSpec, Value
+    from deskhand.bringup.spec import NodeSpec, Value
 
     parameters: dict[str, Value] = {"file": str(path.resolve()), "rate": float(rate), "again": again, "everything": everything}
     os.environ.update(workstation_defaults(os.environ))

@@ -58,7 +58,8 @@ def service_files(arm: str, driver: str, port: str, camera: str, camera_mount: s
     """
     from deskhand.arms.config import load_arm
     from deskhand.arms.driver_config import SERVO_BUSES
-    from deskhand.bringup.stack import StackOptions, robot_nodes
+    from deskhand.bringup.spec import StackOptions
+    from deskhand.bringup.stack import robot_nodes
     from deskhand.resources import resource_path
 
     config = load_arm(arm)

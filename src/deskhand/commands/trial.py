@@ -47,8 +47,9 @@ def trial(
 
     The exit code is 0 when every trial ran to an outcome, good or bad; 1 when one was cut short (a node died, a time limit, a fault of deskhand).
     """
+    from deskhand.trials.base import TrialOptions, prepare
     from deskhand.trials.console import Display, TrialProgress, interruptible
-    from deskhand.trials.trial import TrialOptions, episode_folder, prepare, run_trial
+    from deskhand.trials.trial import episode_folder, run_trial
     from deskhand.trials.trials import ran_to_an_outcome, summarise
 
     options = [TrialOptions(task, number, None, None, arm, brain, mode, local, timeout, fault, driver, servos, sim) for number in range(seed, seed + trials)]

@@ -18,7 +18,7 @@ from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
-    from deskhand.bringup.stack import NodeSpec, StackOptions
+    from deskhand.bringup.spec import NodeSpec, StackOptions
     from deskhand.commands.terminal import Dialogue
 
 READY_TIMEOUT = 90.0  # [s]
@@ -85,7 +85,8 @@ def up(
 
     The exit code is 0 after Ctrl-C, 1 when a node ended.
     """
-    from deskhand.bringup.stack import EPISODES, StackOptions, robot_nodes
+    from deskhand.bringup.spec import StackOptions
+    from deskhand.bringup.stack import EPISODES, robot_nodes
 
     parameter_files = tuple(_existing(file) for file in parameters or ())
     options = StackOptions(

@@ -38,7 +38,7 @@ def view(
 def _join(port: int, host: str, arm: str, namespace: str) -> None:
     """Become the node ``view`` of a robot that runs."""
     from deskhand.bringup.environment import apply_workstation_defaults
-    from deskhand.bringup.stack import NodeSpec
+    from deskhand.bringup.spec import NodeSpec
 
     apply_workstation_defaults()
     if not arm:

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from deskhand.errors import ERROR_NUMBERS, DeskhandError
+from deskhand.errors import ERROR_NUMBERS, DeskhandError, explain
 
 UNITS: dict[str, tuple[str, ...]] = {
     "perception": (
@@ -225,12 +225,3 @@ class Card(BaseModel):
         except ValidationError as error:
             name = data.get("name", "?") if isinstance(data, dict) else "?"
             raise DeskhandError("config_error", f"the card of tool {name!r} is broken: {explain(error)}.") from error
-
-
-def explain(error: ValidationError) -> str:
-    """The first few problems of a pydantic error, in one line."""
-    parts = []
-    for item in error.errors(include_url=False, include_input=False)[:5]:
-        where = ".".join(str(step) for step in item["loc"])
-        parts.append(f"{where}: {item['msg']}" if where else item["msg"])
-    return "; ".join(parts)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from deskhand.errors import DeskhandError
-from deskhand.etp.card import Access, Card, Effects, Example, Mode, Need, explain
+from deskhand.errors import DeskhandError, explain
+from deskhand.etp.card import Access, Card, Effects, Example, Mode, Need
 from deskhand.etp.resources import Resources, ResourceStore
 from deskhand.etp.schema import arguments_model, input_schema, output_schema, schema_of
 

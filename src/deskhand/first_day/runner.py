@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskhand import __version__
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Day, Operator, Step
+from deskhand.first_day.base import Day, Step
 from deskhand.first_day.journal import Entry, Failure, Journal, now
 
 

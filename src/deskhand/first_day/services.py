@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Operator
 
 TIMEOUT = 10.0  # [s] that systemd may take to answer
 

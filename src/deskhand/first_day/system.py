@@ -11,7 +11,7 @@ from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 
 if TYPE_CHECKING:
-    from deskhand.commands.doctor import Check
+    from deskhand.doctor.base import Check
 
 
 def run(day: Day) -> Mapping[str, Any]:
@@ -20,8 +20,8 @@ def run(day: Day) -> Mapping[str, Any]:
     Raises:
         DeskhandError: ``missing_dependency`` with what failed and what to do.
     """
-    from deskhand.commands import doctor
-    from deskhand.commands.doctor_robot import ROBOT_CHECKS
+    from deskhand.doctor import software as doctor
+    from deskhand.doctor.robot import ROBOT_CHECKS
 
     checks: tuple[Callable[[], Check], ...] = (
         doctor.check_python,

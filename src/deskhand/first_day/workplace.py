@@ -13,7 +13,8 @@ from typing import Any
 
 from deskhand.arms.config import load_arm
 from deskhand.bringup.environment import apply_workstation_defaults, workstation_defaults
-from deskhand.bringup.stack import STACK, NodeSpec, StackOptions, robot_nodes
+from deskhand.bringup.spec import NodeSpec, StackOptions
+from deskhand.bringup.stack import STACK, robot_nodes
 from deskhand.bringup.supervisor import Supervisor
 from deskhand.bringup.task_process import TaskProcess
 from deskhand.cameras.config import load_camera

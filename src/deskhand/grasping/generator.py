@@ -15,9 +15,9 @@ from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowe
 from deskhand.grasping.features import judge
 from deskhand.grasping.sampling import FRICTION, Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
 from deskhand.grasping.success import load_success_model
-from deskhand.grasping.surface import Surface, Surfaces, column_surface
 from deskhand.grasping.wrist import WristReach
 from deskhand.motion.roll import arm_axis
+from deskhand.perception.surface import Surface, Surfaces, column_surface
 from deskhand.types import Grasp, Scene, SceneObject
 
 Reach = Callable[[Array], list["Array | None"]]

@@ -1,6 +1,7 @@
 """Language models behind one Protocol, one file a variant; :func:`load_model` makes one from a profile of ``config/llm.yaml``."""
 
-from deskhand.llm.config import ModelProfile, load_profile, make_model
+from deskhand.llm.config import ModelProfile, load_profile
+from deskhand.llm.making import make_model
 
 load_model = make_model
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply, ToolCall, Usage
+from deskhand.llm.config import ModelProfile
 from deskhand.llm.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.llm.online import OnlineModel
 from deskhand.llm.openai_wire import describe
@@ -125,3 +126,8 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content.strip() else []
     blocks += [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(image).decode()}} for image in message.images]
     return blocks + [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls]
+
+
+def from_profile(profile: ModelProfile) -> AnthropicModel:
+    """See making.py."""
+    return AnthropicModel(profile)

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+SAID = "The user says: "
+"""How words of the user that come after the instruction begin, in the conversation."""
+
 
 @dataclass(frozen=True)
 class ToolCall:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import yaml
 
 from deskhand.errors import DeskhandError
-from deskhand.llm.base import ChatModel
 from deskhand.llm.faults import KINDS, PASSING
 from deskhand.resources import resource_path
 from deskhand.yaml_file import read_yaml
@@ -158,41 +157,3 @@ def _problems(profile: ModelProfile) -> Iterator[tuple[bool, str]]:
     yield profile.max_cost > 0 and not (profile.price_in or profile.price_out), "'max_cost' needs 'price_in' and 'price_out'"
     unknown = sorted(set(profile.fallback_on) - set(KINDS))
     yield bool(unknown), f"fallback_on knows no {', '.join(unknown)}; valid: {', '.join(KINDS)}"
-
-
-def make_model(profile: ModelProfile | str = "", path: Path | None = None) -> ChatModel:
-    """The model of a profile (or of a profile's name), with those it falls back on. No network is touched before the first reply.
-
-    Raises:
-        DeskhandError: ``config_error``; ``missing_dependency`` when the provider's package is not installed.
-    """
-    first = load_profile(profile, path) if isinstance(profile, str) else profile
-    chain = [first]
-    while chain[-1].fallback:
-        name = chain[-1].fallback
-        if any(name == other.name for other in chain):
-            raise DeskhandError("config_error", f"profile {first.name!r} falls back in a circle: {' -> '.join(item.name for item in chain)} -> {name}.")
-        chain.append(load_profile(name, path))
-    if len(chain) == 1:
-        return _one(first)
-    from deskhand.llm.fallback import FallbackModel
-
-    return FallbackModel([(item, _one(item)) for item in chain])
-
-
-def _one(profile: ModelProfile) -> ChatModel:
-    if profile.provider == "openai":
-        from deskhand.llm.openai import OpenAIModel
-
-        return OpenAIModel(profile)
-    if profile.provider == "anthropic":
-        from deskhand.llm.anthropic import AnthropicModel
-
-        return AnthropicModel(profile)
-    if profile.provider == "scripted":
-        from deskhand.llm.scripted import ScriptedModel
-
-        return ScriptedModel.from_file(Path(profile.file))
-    from deskhand.offline.model import OfflineModel
-
-    return OfflineModel()

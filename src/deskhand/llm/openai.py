@@ -9,6 +9,7 @@ from typing import Any
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply, Usage
+from deskhand.llm.config import ModelProfile
 from deskhand.llm.decision import LONGEST_THOUGHT, decision_schema, plain, read_decision
 from deskhand.llm.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.llm.online import OnlineModel
@@ -140,3 +141,8 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ModelFault("bad_reply", f"what came back is no JSON: {text[:200]!r}") from error
+
+
+def from_profile(profile: ModelProfile) -> OpenAIModel:
+    """See making.py."""
+    return OpenAIModel(profile)

@@ -10,6 +10,7 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply, ToolCall
+from deskhand.llm.config import ModelProfile
 from deskhand.yaml_file import read_yaml
 
 
@@ -56,3 +57,8 @@ def _reply(item: str | dict[str, Any]) -> Reply:
         return Reply(item)
     calls = (ToolCall(str(item["tool"]), dict(item.get("arguments") or {})),) if "tool" in item else ()
     return Reply(str(item.get("text", "")), calls)
+
+
+def from_profile(profile: ModelProfile) -> ScriptedModel:
+    """See making.py."""
+    return ScriptedModel.from_file(Path(profile.file))

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deskhand.agent.user import SAID
-from deskhand.llm.base import Message, ToolCall
+from deskhand.llm.base import SAID, Message, ToolCall
 from deskhand.world.acts import PUTS
 from deskhand.world.model import WorldModel
 

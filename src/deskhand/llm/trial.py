@@ -8,8 +8,9 @@ from typing import Any
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message
-from deskhand.llm.config import ModelProfile, load_profile, make_model
+from deskhand.llm.config import ModelProfile, load_profile
 from deskhand.llm.faults import ModelFault
+from deskhand.llm.making import make_model
 
 WORD = "ready"
 CARDS: tuple[dict[str, Any], ...] = (

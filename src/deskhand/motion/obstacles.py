@@ -6,8 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from deskhand.geometry import Array, make_transform, rotation_about
-from deskhand.grasping.surface import cylinder_axis
+from deskhand.geometry import Array, cylinder_axis, make_transform, rotation_about
 from deskhand.types import CollisionObject, Scene, SceneObject, Shape
 
 MIN_SIZE = 0.004  # [m]; perception's thinnest believable extent

@@ -30,9 +30,11 @@ class ActionServer(rclpy.action.ActionServer):  # type: ignore[misc]
     def __init__(self, node: Any, *args: Any, goals: int = GOALS, **kwargs: Any) -> None:
         self._threads = ThreadPoolExecutor(goals, thread_name_prefix=f"{node.get_name()} goal")
         super().__init__(node, *args, **{**MANY, "result_timeout": KEPT, **kwargs})
-        complain = lambda text: node.get_logger().error(text)  # noqa: E731
-        self.register_goal_callback(refused(self._goal_callback, GoalResponse.REJECT, complain, str(args[1])))
-        self.register_cancel_callback(refused(self._cancel_callback, CancelResponse.REJECT, complain, str(args[1])))
+        self.register_goal_callback(refused(self._goal_callback, GoalResponse.REJECT, self._complain, str(args[1])))
+        self.register_cancel_callback(refused(self._cancel_callback, CancelResponse.REJECT, self._complain, str(args[1])))
+
+    def _complain(self, text: str) -> None:
+        self._node.get_logger().error(text)
 
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Callable[[ServerGoalHandle], Any] | None) -> None:
         """See rclpy."""

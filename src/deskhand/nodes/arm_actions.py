@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ from deskhand.nodes.node import DeskhandNode
 from deskhand.types import Trajectory
 
 FEEDBACK_PERIOD = 0.05  # [s] wall clock
+CANCELING = 2.0  # [s] wall clock, for rclpy to note a cancel that we have accepted
 
 
 class Grip(Protocol):
@@ -85,6 +87,7 @@ class ArmActions:
         self._waiting_lock = threading.Lock()
         self._begun: dict[int, Follower] = {}  # by id of the goal, until its handle is there
         self._followers: dict[bytes, Follower] = {}
+        self._cancels: set[bytes] = set()  # accepted, by goal
         self._arm_server = ActionServer(
             node,
             FollowJointTrajectory,
@@ -136,19 +139,25 @@ class ArmActions:
         handle.execute()
 
     def _cancel_follow(self, handle: ServerGoalHandle) -> CancelResponse:
-        follower = self._followers.get(bytes(handle.goal_id.uuid))
+        goal = bytes(handle.goal_id.uuid)
+        follower = self._followers.get(goal)
         if follower is not None:
+            self._cancels.add(goal)
             self._controlled.cancel(follower)  # at once: a stop must not wait for a thread of the executor
         return CancelResponse.ACCEPT
 
     def _follow(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
-        follower = self._followers[bytes(handle.goal_id.uuid)]
+        goal = bytes(handle.goal_id.uuid)
+        follower = self._followers[goal]
         while follower.active and self._node.context.ok():
             if handle.is_cancel_requested:  # a cancel can come before _begin_follow knows the goal
                 self._controlled.cancel(follower)
             self._wait(lambda: not follower.active or handle.is_cancel_requested)
             handle.publish_feedback(_feedback(follower, self._controlled.time))
-        del self._followers[bytes(handle.goal_id.uuid)]
+        if follower.cancelled and goal in self._cancels:
+            self._await_canceling(handle)
+        del self._followers[goal]
+        self._cancels.discard(goal)
         if follower.cancelled and handle.is_cancel_requested:
             handle.canceled()
         elif follower.code == 0 and not follower.cancelled:
@@ -157,6 +166,12 @@ class ArmActions:
             handle.abort()
             self._node.get_logger().warning(f"trajectory aborted: {follower.message}")
         return FollowJointTrajectory.Result(error_code=follower.code or 0, error_string=follower.message)
+
+    def _await_canceling(self, handle: ServerGoalHandle) -> None:
+        """Rclpy notes a cancel after :meth:`_cancel_follow` has returned, by when the arm may have stopped: the goal was cancelled, not aborted."""
+        end = time.monotonic() + CANCELING
+        while not handle.is_cancel_requested and time.monotonic() < end and self._node.context.ok():
+            time.sleep(0.001)
 
     def _tolerances(self, goal: FollowJointTrajectory.Goal) -> Tolerances:
         """The goal's tolerances: 0 stands for the default, -1 for none."""

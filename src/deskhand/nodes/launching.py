@@ -14,7 +14,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.bringup.stack import NodeSpec, StackOptions
+from deskhand.bringup.spec import NodeSpec, StackOptions
 from deskhand.errors import DeskhandError
 
 STACK_ARGUMENTS: dict[str, tuple[str, str]] = {

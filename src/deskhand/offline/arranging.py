@@ -10,6 +10,7 @@ from deskhand.agent.moves import Spot
 from deskhand.language.resolve import BASE, Seen, name_of
 from deskhand.offline.pursuit import Call, Heard, One, Pursuit, Script, Yes, planned
 from deskhand.planning.goals import Goal
+from deskhand.planning.room import box_of, overlaps
 from deskhand.world.relations import TABLE
 
 TRIES = 3
@@ -22,9 +23,6 @@ ROWS_X = (0.03, 0.06, 0.0, 0.09, -0.03, 0.12)
 ROWS_Y = (0.0, 0.04, -0.04, 0.08, -0.08)
 REACH = (0.17, 0.46)
 """[m] from the robot where it puts things down with ease."""
-REGIONS = {"left": ((-0.10, 0.14), (0.10, 0.26)), "right": ((-0.10, 0.14), (-0.26, -0.10)), "front": ((0.09, 0.15), (-0.22, 0.22)),
-           "back": ((-0.12, -0.05), (-0.20, 0.20)), "middle": ((-0.04, 0.08), (-0.06, 0.06))}  # fmt: skip
-"""Parts of the desk within reach, ((x from, to), (y from, to)) [m]; front is the far side, as in "at the front of the desk"."""
 
 
 class Arranging:
@@ -33,6 +31,7 @@ class Arranging:
     def __init__(self, pursuit: Pursuit) -> None:
         self._pursuit = pursuit
         self._tries: Counter[str] = Counter()
+        self._set_asides: Counter[str] = Counter()
 
     # ------------------------------------------------------------ to spots
 
@@ -47,8 +46,12 @@ class Arranging:
         todo = {name: spot for name, spot in spots.items() if not self._is_there(name, spot)}
         while todo:
             name = self._next(todo)
-            if name is None:  # each waits for another one: the first makes room
-                yield from self._set_aside(next(iter(todo)), spots)
+            if name is None:  # each waits for another one: one that another waits for makes room
+                waiting = self._in_a_circle(todo)
+                if self._set_asides[waiting] >= TRIES:
+                    failures |= {other: ("no_free_space", f"{other}: I find no room to set {waiting} aside.") for other in todo}
+                    break
+                yield from self._set_aside(waiting, spots)
                 continue
             self._tries[name] += 1
             failed = yield from self._carry(name, todo[name])
@@ -68,6 +71,15 @@ class Arranging:
         free = [name for name, spot in todo.items() if not any(other in todo and other != name for other in self._blockers(name, spot))]
         return min(free, key=lambda name: self._tries[name]) if free else None
 
+    def _in_a_circle(self, todo: dict[str, Spot]) -> str:
+        """Of things that wait for each other in a circle the one set aside least; one outside of the circle would make no room by going."""
+        chain = [next(iter(todo))]
+        while True:
+            before = next(other for other in self._blockers(chain[-1], todo[chain[-1]]) if other in todo)
+            if before in chain:
+                return min(chain[chain.index(before) :], key=lambda name: self._set_asides[name])
+            chain.append(before)
+
     def _blockers(self, name: str, spot: Spot) -> list[str]:
         if spot.support != TABLE:
             return []
@@ -84,7 +96,7 @@ class Arranging:
 
     def _set_aside(self, name: str, spots: dict[str, Spot]) -> Script:
         """Out of the way of all spots; it comes to its own later."""
-        self._tries[name] += 1
+        self._set_asides[name] += 1
         picked = yield from self._pursuit.take(self._free_hand, name, f"{name} makes room first.")
         if picked.ok:
             yield Call("put_aside", {"keep_clear": [[spot.x, spot.y] for spot in spots.values()][:20]})
@@ -227,15 +239,6 @@ class Arranging:
         return {str(item["id"]): Spot("on", TABLE, round(x, 4), round(y, 4), 0.0) for item, (x, y) in zip(items, best[1], strict=True)}
 
 
-def box_of(region: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the desk that words like ``left front`` mean: what they have in common."""
-    boxes = [REGIONS[word] for word in region.split()]
-    sides = [max(box[axis][0] for box in boxes) for axis in (0, 1)], [min(box[axis][1] for box in boxes) for axis in (0, 1)]
-    if len(boxes) > 1 and sides[0][0] >= sides[1][0]:  # "left middle": the depths have nothing in common
-        sides[0][0], sides[1][0] = boxes[0][0]
-    return (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
-
-
 def _goal(name: str, spot: Spot) -> Goal:
     exact = (spot.x, spot.y) if spot.support == TABLE and spot.yaw is not None else None
     return Goal(name, spot.relation if spot.relation in ("in", "on") else "on", spot.support, exact)
@@ -243,12 +246,6 @@ def _goal(name: str, spot: Spot) -> Goal:
 
 def _radius(item: Seen) -> float:
     return math.hypot(*(float(edge) for edge in item["size"][:2])) / 2 if item.get("is_container") else max(float(edge) for edge in item["size"][:2]) / 2
-
-
-def overlaps(item: Seen, box: tuple[tuple[float, float], tuple[float, float]]) -> bool:
-    """Whether a thing reaches into a part of the desk, by the shorter half of it."""
-    half = min(float(edge) for edge in item["size"][:2]) / 2
-    return all(box[axis][0] - half < float(item["position"][axis]) < box[axis][1] + half for axis in (0, 1)) and item.get("relation") != "in"
 
 
 def _steps(low: float, high: float, count: int) -> list[float]:

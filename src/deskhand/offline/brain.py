@@ -38,13 +38,13 @@ from deskhand.language.intents import (
 )
 from deskhand.language.parser import parse
 from deskhand.language.resolve import resolve
-from deskhand.offline import already
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.asking import Asking
 from deskhand.offline.building import Building
 from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.placing import Placing
 from deskhand.offline.pursuit import Call, Heard, Pursuit, Script, Told, Work, planned
+from deskhand.planning import already
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
 ROUNDS = 3

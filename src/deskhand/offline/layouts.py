@@ -8,15 +8,15 @@ from collections.abc import Collection, Sequence
 from deskhand.agent.moves import Move, Spot, first_origins
 from deskhand.language.intents import Clear, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Undo
 from deskhand.language.resolve import Seen, is_receptacle, kind, listing, measure, name_of, order_near, pair, resolve
-from deskhand.offline.arranging import Arranging, box_of
+from deskhand.offline.arranging import Arranging
 from deskhand.offline.pursuit import Call, Pursuit, Script, planned
 from deskhand.planning.goals import Goal
+from deskhand.planning.room import room_in
 from deskhand.world.relations import TABLE
 
 APART = 0.13
 """[m] between the middles of two groups on the desk."""
 LAYOUTS = (Sort, Row, Swap, Clear, MoveTo, Shift, Undo)
-Box = tuple[tuple[float, float], tuple[float, float]]
 
 
 class Layouts:
@@ -193,13 +193,3 @@ def _shifted(item: Seen, intent: Shift) -> Spot:
     here = Spot.of(item)
     yaw = float(item.get("yaw") or 0.0) + intent.turn if intent.turn else here.yaw
     return _turned(Spot("on", TABLE, round(here.x + intent.by[0], 4), round(here.y + intent.by[1], 4), yaw))
-
-
-def room_in(intent: Clear) -> Box:
-    """The part of the desk that must be free: of the size wanted, in the middle of a region; of the sides all that is within reach."""
-    (x0, x1), (y0, y1) = box_of(intent.region)
-    if intent.region == "middle":
-        return (-intent.size[0] / 2, intent.size[0] / 2), (-intent.size[1] / 2, intent.size[1] / 2)
-    wide = 0.05 if intent.region in ("left", "right") else 0.0
-    low, high = (y0 - wide, y1 + 0.2) if intent.region == "left" else (y0 - 0.2, y1 + wide) if intent.region == "right" else (y0, y1)
-    return (x0 - 0.05, x1 + 0.1), (low, high)

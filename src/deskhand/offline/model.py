@@ -9,9 +9,9 @@ from typing import Any
 
 from deskhand.agent.controls import FINISH
 from deskhand.agent.moves import read_history
-from deskhand.agent.user import SAID
 from deskhand.errors import DeskhandError
-from deskhand.llm.base import Message, Reply, ToolCall
+from deskhand.llm.base import SAID, Message, Reply, ToolCall
+from deskhand.llm.config import ModelProfile
 from deskhand.offline.brain import Brain
 from deskhand.offline.pursuit import Call, Heard
 
@@ -97,3 +97,8 @@ def _heard(content: str, told: tuple[str, ...]) -> Heard:
     except json.JSONDecodeError as error:
         raise DeskhandError("model_failed", f"a tool result in the conversation is no JSON: {error}.") from error
     return Heard(bool(body.get("ok")), body.get("data"), str(body.get("code", "")), str(body.get("message", "")), told)
+
+
+def from_profile(_: ModelProfile) -> OfflineModel:
+    """See deskhand.llm.making."""
+    return OfflineModel()

@@ -19,7 +19,7 @@ from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.perception.cloud import thin
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull
 from deskhand.perception.pipeline import Perception
-from deskhand.skills.second_look import seen_at_place
+from deskhand.perception.visibility import seen_at_place
 from deskhand.types import Frame, JointState, Scene, SceneObject, Table
 
 APART = 0.025  # [m] that the centres of one thing may be apart in two views, at least; half its shorter side for larger things

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from deskhand.errors import DeskhandError
-from deskhand.skills.belief import Belief
-from deskhand.types import SceneObject
 from deskhand.world.acts import PUTS
 from deskhand.world.relations import TABLE
 
@@ -186,40 +183,3 @@ def act_atoms(step: Step, held: str) -> set[str]:
     atoms = {step.tool, f"{step.tool}({','.join(about)})", *(f"{step.tool}({name})" for name in about)}
     atoms |= {f"touch({name})" for name in about if step.tool in MOVES}
     return atoms | ({"place", *(f"place({name})" for name in about[:1])} if step.tool in PUTS else set())
-
-
-def state_of(belief: Belief) -> State:
-    """What the last look, and what was done since, say of the desk."""
-    assert belief.scene is not None  # the precondition scene_known
-    items = [item for item in (*belief.scene.objects, *belief.hidden) if item.relation != "held"]
-    where = {item.id: ("in" if item.relation == "in" else "on", item.support or TABLE) for item in items}
-    held = belief.held.object if belief.held else None
-    every = [*items, *([held] if held else [])]
-    return State(where, held.id if held else "", frozenset(item.id for item in every if item.is_container), frozenset(_round(every)), home=True, looked=True)
-
-
-def _round(items: Iterable[SceneObject]) -> list[str]:
-    return [item.id for item in items if not item.is_container and (item.shape == "sphere" or item.label in ROLLS)]
-
-
-# ---------------------------------------------------------------- planning
-
-
-def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: Iterable[str] = ()) -> list[Step]:
-    """Steps from ``state`` to one where ``goals`` hold and nothing lies on ``free``; what is in ``kept`` is not touched.
-
-    Raises:
-        DeskhandError: ``impossible`` when there is no such plan, ``unknown_object`` when a goal names what is not there, ``invalid_input`` when there are
-            too many things.
-    """
-    names = state.things
-    unknown = [name for goal in goals for name in (goal.object_id, goal.target_id) if name not in (*names, "", TABLE)]
-    if unknown:
-        raise DeskhandError("unknown_object", f"there is no object {', '.join(unknown)}; known: {', '.join(names) or 'none'}.", hint="Look again.")
-    if len(names) > MOST_THINGS:
-        raise DeskhandError("invalid_input", f"there are {len(names)} things; plans are made for at most {MOST_THINGS}.")
-    if all(state.meets(goal) for goal in goals) and not any(state.on_top(name) for name in free):
-        return []
-    from deskhand.tools.reasoning.search import solve
-
-    return solve(state, goals, free, frozenset(kept))

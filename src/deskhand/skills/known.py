@@ -9,8 +9,9 @@ from itertools import count
 import numpy as np
 
 from deskhand.geometry import inverse, transform_points
-from deskhand.skills.evidence import evidence_for
-from deskhand.skills.second_look import MOVED, alike, seen_at_place
+from deskhand.perception.evidence import evidence_for
+from deskhand.perception.visibility import seen_at_place
+from deskhand.skills.second_look import MOVED, alike
 from deskhand.types import Frame, Scene, SceneObject
 
 WITHIN = 0.007  # [m] that the points of a segment may lie outside the boxes that explain it

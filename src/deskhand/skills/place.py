@@ -14,9 +14,10 @@ from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
-from deskhand.skills.second_look import BELOW_RIM, disturbed, inside_container, newcomer, same_object
+from deskhand.skills.second_look import disturbed, inside_container, newcomer, same_object
 from deskhand.skills.spots import Spot, spots_in
 from deskhand.types import Scene, SceneObject, SkillResult, moved
+from deskhand.world.relations import BELOW_RIM
 
 FULL = 0.05  # share of a container's room that must be free
 NEW = 0.008  # [m] that the surface at a place has risen by when something has come there

@@ -11,10 +11,10 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.perception.evidence import ENOUGH, evidence_for, locate, shifted
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
-from deskhand.skills.evidence import ENOUGH, evidence_for, locate, shifted
 from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
 from deskhand.skills.reach import lean_axis

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from deskhand.trials.trial import Progress, TrialOptions
+from deskhand.trials.base import Progress, TrialOptions
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from deskhand.local_robot import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.tools.base import make_session
-from deskhand.trials.trial import TrialOptions, prepare
+from deskhand.trials.base import TrialOptions, prepare
 
 
 @contextmanager

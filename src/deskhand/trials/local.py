@@ -33,10 +33,10 @@ from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
 from deskhand.tools.base import load_tools, make_session
+from deskhand.trials.base import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.trials.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper
 from deskhand.trials.honesty import Honesty
 from deskhand.trials.person import Person
-from deskhand.trials.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.types import Frame, JointState, Scene, Trajectory
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
 

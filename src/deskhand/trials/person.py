@@ -10,7 +10,7 @@ from deskhand.sim.spec import Truth
 from deskhand.tasks.base import Remark
 
 if TYPE_CHECKING:
-    from deskhand.trials.trial import Progress
+    from deskhand.trials.base import Progress
 
 
 class Person:

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.bringup.stack import NodeSpec, StackOptions, gazebo_nodes, sim_nodes
+from deskhand.bringup.spec import NodeSpec, StackOptions
+from deskhand.bringup.stack import gazebo_nodes, sim_nodes
 from deskhand.bringup.supervisor import Death, Supervisor
 from deskhand.bringup.task_process import TaskProcess
 from deskhand.errors import DeskhandError
 from deskhand.sim.gazebo.files import write_gazebo
 from deskhand.sim.gazebo.truth import GazeboTruth
 from deskhand.sim.spec import Truth, WorldSpec
+from deskhand.trials.base import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.trials.domains import free_domain
 from deskhand.trials.person import Person
-from deskhand.trials.trial import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.trials.truth import TruthChannel
 
 READY_TIMEOUT = 60.0  # [s] for all nodes to come up

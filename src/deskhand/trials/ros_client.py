@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.bringup.stack import StackOptions, sim_nodes
+from deskhand.bringup.spec import StackOptions
+from deskhand.bringup.stack import sim_nodes
 from deskhand.bringup.supervisor import Supervisor
 from deskhand.errors import DeskhandError
 from deskhand.trials.domains import free_domain

@@ -3,188 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from deskhand.agent.user import Inbox
-from deskhand.arms.config import load_arm
-from deskhand.arms.emulate.reality import load_reality
 from deskhand.episode.record import robots_word, write_record
 from deskhand.errors import DeskhandError
-from deskhand.llm import load_profile
-from deskhand.perception.picture import save_picture
-from deskhand.sim.camera import RgbdRenderer
-from deskhand.sim.faults import check_fault
-from deskhand.sim.simulation import Simulation
-from deskhand.sim.spec import Truth, WorldSpec
+from deskhand.sim.spec import WorldSpec
 from deskhand.tasks import load_task
 from deskhand.tasks.base import Word
 from deskhand.tasks.freeform import final_objects
-from deskhand.trials.hand_errors import HandErrors
+from deskhand.trials.base import Attempt, Progress, ProgressCallback, TrialOptions, prepare
 from deskhand.trials.person import Person
 from deskhand.world.history.recorder import MEMORY_FILE
-
-MODES = ("tools", "code", "direct")
-SIMULATIONS = ("mujoco", "gazebo")
-
-
-@dataclass(frozen=True)
-class TrialOptions:
-    """What is tried.
-
-    Attributes:
-        task: whose world, instruction and scorer; not used with ``scene``.
-        scene: scene file instead of the task's world; needs ``instruction``.
-        instruction: what the robot is told instead of the task's own words; then its own word on success is all there is.
-        mode: one of :data:`MODES`.
-        local: everything in this process instead of ROS nodes.
-        timeout: wall clock [s].
-        fault: what goes wrong in the simulation, a name of sim/faults.py; empty for nothing.
-        driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
-        servos: what is wrong with the servos behind ``driver``, a name in config/servos or a YAML file; empty: ideal ones.
-        sim: one of :data:`SIMULATIONS`.
-        view: port of the operator page; None for none. Not with ``local``.
-        memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
-        files: folders from which tools may read plans and reference pictures, besides that of the task's own.
-        inbox: what the user says while the task runs; None where nobody is there.
-    """
-
-    task: str = "desk_cleaning"
-    seed: int = 0
-    scene: Path | None = None
-    instruction: str | None = None
-    arm: str = "wx250s"
-    brain: str = "offline"
-    mode: str = "tools"
-    local: bool = False
-    timeout: float = 900.0
-    fault: str = ""
-    driver: str = ""
-    servos: str = ""
-    sim: str = "mujoco"
-    memory: Path | None = None
-    files: tuple[Path, ...] = ()
-    inbox: Inbox | None = None
-    view: int | None = None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """A line of what goes on; ``tool`` is empty for what is not a tool call; ``question`` is for the user, with the ``options`` to choose from;
-    ``done``: the call has ended well.
-    """
-
-    step: int
-    tool: str
-    text: str
-    question: str = ""
-    options: tuple[str, ...] = ()
-    done: bool = False
-
-
-ProgressCallback = Callable[[Progress], None]
-
-
-@dataclass
-class Attempt:
-    """What came of running the robot: the agent's own word, and the truth before and after (None where the simulation could not tell)."""
-
-    success: bool = False
-    code: str = ""
-    message: str = ""
-    summary: str = ""
-    tool_calls: int = 0
-    errors: tuple[str, ...] = ()
-    start: Truth | None = None
-    end: Truth | None = None
-    wall: float = 0.0
-    node_output: dict[str, list[str]] | None = None
-    skill_calls: int | None = None
-    false_claims: tuple[dict[str, Any], ...] = ()
-    fault_happened: bool | None = None
-    questions: tuple[str, ...] = ()
-    held_then: tuple[str, ...] = ()
-    hand: HandErrors | None = None
-
-    def failed(self, code: str, message: str) -> None:
-        """The trial ended because of this; an earlier cause stays."""
-        if not self.code or self.success:
-            self.success, self.code, self.message = False, code, message
-
-
-def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
-    """The world and what the robot is told.
-
-    Raises:
-        DeskhandError: ``empty_instruction``, ``scene_file_error``, ``invalid_input`` for an unknown task or mode, ``config_error`` for an unknown arm or brain.
-    """
-    arm = load_arm(options.arm)
-    if options.driver and options.driver not in arm.driver.kinds:
-        raise DeskhandError("invalid_input", f"{arm.name} has no driver {options.driver!r}; it has {', '.join(arm.driver.kinds)}.")
-    if options.servos and not options.driver:
-        raise DeskhandError("invalid_input", "--servos says what is wrong with the servos behind a driver.", hint="Give --driver as well.")
-    load_reality(options.servos)
-    _check_simulation(options)
-    profile = load_profile(options.brain)
-    if options.mode == "code" and profile.provider == "offline":
-        raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
-    if options.mode == "direct" and profile.provider == "offline":
-        raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
-    if options.mode not in MODES:
-        raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
-    if options.instruction is not None and not options.instruction.strip():
-        raise DeskhandError("empty_instruction", "the instruction is empty.", hint='Say what to do, for example "put the blocks into the tray".')
-    if options.scene is not None:
-        if options.instruction is None:
-            raise DeskhandError("empty_instruction", "a scene file says nothing about what to do.", hint='Add --instruction "…".')
-        from deskhand.sim.worldfile import load_world
-
-        return load_world(options.scene, default_arm=options.arm), options.instruction
-    task = load_task(options.task, options.arm)
-    check_fault(options.fault)
-    world = task.world(options.seed)
-    if options.instruction is None:
-        _take_pictures(task.pictures(options.seed))
-    return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
-
-
-def _check_simulation(options: TrialOptions) -> None:
-    if options.sim not in SIMULATIONS:
-        raise DeskhandError("invalid_input", f"there is no simulation {options.sim!r}; valid: {', '.join(SIMULATIONS)}.")
-    if options.sim != "gazebo":
-        return
-    if options.local or options.driver or options.fault:
-        raise DeskhandError("invalid_input", "a trial in Gazebo runs with ROS nodes and Gazebo's controllers: no --local, no --driver, no --fault.")
-    from deskhand.sim.gazebo.files import require_gazebo
-
-    require_gazebo()
-
-
-def named_folders(options: TrialOptions) -> tuple[Path, ...]:
-    """From which the tools of a trial may read files: those of the options, and where the task's own pictures are."""
-    own = () if options.scene is not None or options.instruction is not None else load_task(options.task, options.arm).pictures(options.seed)
-    return (*options.files, *dict.fromkeys(file.parent for file in own))
-
-
-def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:
-    """Render the pictures that an instruction names, as the robot's camera would take them."""
-    for file, world in pictures.items():
-        with RgbdRenderer(Simulation(world)) as renderer:
-            save_picture(renderer.render(), file)
-
-
-def instructions(options: TrialOptions, instruction: str) -> tuple[str, ...]:
-    """What the robot is told, one after the other; ``instruction`` is what :func:`prepare` says."""
-    if options.scene is not None or options.instruction is not None:
-        return (instruction,)
-    return load_task(options.task, options.arm).instructions(options.seed)
-
-
-def settle_time(options: TrialOptions) -> float:
-    """[s] of simulated time between the robot's last word and the scorer's look."""
-    return 0.0 if options.scene is not None else load_task(options.task, options.arm).settle
 
 
 def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -> dict[str, Any]:
@@ -294,16 +125,3 @@ def episode_folder(options: TrialOptions, suffix: str = "") -> Path:
     """A new folder below ``./episodes``, named by time and what is tried."""
     what = options.scene.stem if options.scene else f"{options.task}_{options.seed}"
     return Path("episodes") / "_".join(filter(None, (time.strftime("%Y-%m-%d_%H-%M-%S"), what, suffix)))
-
-
-class Stopwatch:
-    """Wall time of an attempt, also when it ends by an exception."""
-
-    def __init__(self, attempt: Attempt) -> None:
-        self._attempt = attempt
-
-    def __enter__(self) -> None:
-        self._started = time.monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        self._attempt.wall += time.monotonic() - self._started

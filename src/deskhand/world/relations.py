@@ -31,6 +31,8 @@ TABLE = "table"
 
 LEAST_OFFSET = 0.01
 """[m] between the centres along a direction."""
+BELOW_RIM = 0.004
+"""What reaches further down than this [m] below the rim of a container is in it."""
 NEAR_GAP = 0.05
 """[m] between outlines that are near each other."""
 BESIDE_GAP = 0.10

@@ -9,10 +9,9 @@ import math
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.skills.second_look import BELOW_RIM
 from deskhand.types import Scene, SceneObject
 from deskhand.world import relations as words
-from deskhand.world.relations import NEAR_GAP, TABLE, Body
+from deskhand.world.relations import BELOW_RIM, NEAR_GAP, TABLE, Body
 
 CONTACT = 0.012  # [m] heights of a thing's bottom and its support's top may differ as much, as seen by the camera
 

@@ -7,7 +7,7 @@ from fuzzing import Attack
 from harness import stack_with_watcher
 
 from deskhand.episode.reader import read_episode
-from deskhand.trials.trial import TrialOptions
+from deskhand.trials.base import TrialOptions
 
 CALLS, REQUESTS = 17, 9
 """So many for each of the ``--attacks``: 1000 and 500 at 60."""

@@ -16,8 +16,8 @@ from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject
 from deskhand.tasks.base import Score, Word
 from deskhand.tasks.free_instructions import Case, FreeInstructions
 from deskhand.tasks.placement import where_is
+from deskhand.trials.base import Progress
 from deskhand.trials.person import Person
-from deskhand.trials.trial import Progress
 
 SHAPES = {"ball": "sphere", "cup": "cylinder", "can": "cylinder", "pen": "cylinder", "marker": "cylinder"}
 TOO_BIG, TOO_FAR = 0.049, 0.5

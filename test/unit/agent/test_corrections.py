@@ -7,8 +7,8 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.offline.model import OfflineModel
 from deskhand.tasks.base import Remark
+from deskhand.trials.base import Progress
 from deskhand.trials.person import Person
-from deskhand.trials.trial import Progress
 
 
 def desk() -> SymbolicDesk:

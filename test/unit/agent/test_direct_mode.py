@@ -15,8 +15,8 @@ from deskhand.llm.base import Reply, Usage
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.tools.base import load_tools
 from deskhand.tools.execution.direct import bins_of, pose_of
+from deskhand.trials.base import TrialOptions, prepare
 from deskhand.trials.desk_session import desk_session
-from deskhand.trials.trial import TrialOptions, prepare
 
 SCENE = """
 objects:

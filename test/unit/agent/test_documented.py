@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -100,6 +103,28 @@ def test_a_documented_phrase_is_answered_rightly(phrase: str) -> None:
         assert {name for name, item in desk.objects.items() if (item["support"], list(item["position"])) != before[name]} == MOVED[phrase]
     assert ANSWERS.get(phrase, "") in outcome.summary
     assert phrase in SUPPORTS or phrase in MOVED or phrase in ANSWERS, "the table has a phrase that this test does not know"
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_crowded_desk_becomes_a_row(seed: int, direction: str) -> None:
+    """Things stand on the spots of others: what makes room is what another waits for."""
+    desk = _crowded(seed)
+    outcome = _run(f"arrange them by height, the tallest on the {direction}", desk)
+    assert outcome.success, (outcome.code, outcome.summary)
+    across = sorted(desk.objects.values(), key=lambda item: -item["position"][1])
+    falling = [item["size"][2] for item in (across if direction == "left" else across[::-1])]
+    assert all(one > other - 0.001 for one, other in itertools.pairwise(falling)), falling  # under a millimetre nothing is taller
+
+
+def _crowded(seed: int) -> SymbolicDesk:
+    rng, places = random.Random(seed), list[tuple[float, float]]()
+    things = []
+    for kind in ("cup", "can", "block", "ball", "marker", "sponge", "pen", "box", "bottle", "book"):
+        place = next(p for p in iter(lambda: (rng.uniform(-0.15, 0.15), rng.uniform(-0.28, 0.28)), None) if all(math.dist(p, q) > 0.07 for q in places))
+        places.append(place)
+        things.append(thing(f"{kind}_1", "red", position=place, scale=rng.uniform(0.8, 1.2)))
+    return SymbolicDesk(*things)
 
 
 def test_room_that_is_free_is_said_to_be_free() -> None:

@@ -9,8 +9,9 @@ import pytest
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tasks import load_task
+from deskhand.trials.base import Attempt, TrialOptions, prepare
 from deskhand.trials.domains import free_domain
-from deskhand.trials.trial import Attempt, TrialOptions, judge, prepare
+from deskhand.trials.trial import judge
 from deskhand.trials.trials import ran_to_an_outcome, summarise
 
 TASK = load_task("desk_cleaning")

@@ -15,7 +15,8 @@ from deskhand.arms.config import load_arm
 from deskhand.bringup.arms import INTERBOTIX
 from deskhand.bringup.cameras import CAMERAS
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.bringup.stack import PARAMETERS, STACK, GazeboWorld, NodeSpec, StackOptions, gazebo_nodes, robot_nodes, sim_nodes
+from deskhand.bringup.spec import PARAMETERS, NodeSpec, StackOptions
+from deskhand.bringup.stack import STACK, GazeboWorld, gazebo_nodes, robot_nodes, sim_nodes
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 from deskhand.safety.settings import load_safety

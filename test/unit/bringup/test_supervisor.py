@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.bringup.stack import NodeSpec
+from deskhand.bringup.spec import NodeSpec
 from deskhand.bringup.supervisor import Supervisor
 from deskhand.errors import DeskhandError
 

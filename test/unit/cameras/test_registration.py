@@ -6,7 +6,7 @@ import pytest
 
 from deskhand.cameras.base import Exposure, RgbdImage
 from deskhand.cameras.registration import RegistrationWatch, check_registration, depth_edges
-from deskhand.commands.doctor_robot import told_depth
+from deskhand.doctor.robot import told_depth
 from deskhand.errors import DeskhandError
 from deskhand.types import CameraIntrinsics
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from deskhand.commands import doctor_robot as doctor
+from deskhand.doctor import robot as doctor
 
 
 def usb(root, name, maker="8086", product="Intel(R) RealSense(TM) Depth Camera 435", speed="5000", number=3):

@@ -1,6 +1,6 @@
 """``deskhand doctor`` shows the safety settings in force, and the file that they stand in."""
 
-from deskhand.commands.doctor_safety import check_safety
+from deskhand.doctor.safety import check_safety
 from deskhand.resources import resource_path
 
 

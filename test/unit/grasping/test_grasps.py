@@ -9,8 +9,8 @@ from deskhand.grasping.collision import lowest_point, opening, palm_box
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.sampling import FRICTION
-from deskhand.grasping.surface import complete_surface
 from deskhand.motion.roll import out_of_plane
+from deskhand.perception.surface import complete_surface
 from deskhand.types import IkSolution
 
 ARM = load_arm("wx250s")

@@ -9,9 +9,9 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import inverse, make_transform, rotation_rpy, transform_points
 from deskhand.grasping.collision import closing
 from deskhand.grasping.generator import GraspGenerator
-from deskhand.grasping.surface import complete_surface
-from deskhand.grasping.turned import turned
 from deskhand.grasping.wrist import WristReach
+from deskhand.perception.surface import complete_surface
+from deskhand.perception.turned import turned
 from deskhand.sim.convex import surface_of
 from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.types import SceneObject

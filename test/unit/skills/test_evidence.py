@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from deskhand.perception.evidence import evidence_for, locate
 from deskhand.perception.picture import load_picture, save_picture
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
-from deskhand.skills.evidence import evidence_for, locate
 from deskhand.skills.known import with_known
 from deskhand.types import Scene, SceneObject, Table
 

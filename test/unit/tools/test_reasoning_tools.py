@@ -15,7 +15,8 @@ from desk_things import thing
 from deskhand.bench.tools.run import all_scenarios
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.card import UNITS
-from deskhand.planning.symbolic import Goal, State, plan
+from deskhand.planning.search import plan
+from deskhand.planning.symbolic import Goal, State
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.execution.advice import POLICIES
 

@@ -6,8 +6,8 @@ from collections import deque
 import pytest
 
 from deskhand.errors import DeskhandError
+from deskhand.planning.search import plan
 from deskhand.planning.symbolic import Goal, State, Step
-from deskhand.tools.reasoning.search import solve
 
 BIN = "bin_1"
 
@@ -58,11 +58,11 @@ def test_plans_can_be_followed_and_are_as_short_as_can_be():
         fewest = fewest_steps(state, goals, free, kept)
         if fewest is None:
             with pytest.raises(DeskhandError) as caught:
-                solve(state, goals, free, kept)
+                plan(state, goals, free, kept)
             assert caught.value.code == "impossible"
             continue
         found += 1
-        steps = solve(state, goals, free, kept)
+        steps = plan(state, goals, free, kept)
         assert len(steps) == fewest, seed
         for step in steps:
             assert not state.obstacle(step)[0] and step.arguments.get("object_id") not in kept, seed
@@ -78,7 +78,7 @@ def test_a_desk_full_of_tangled_towers_is_planned_too():
     mixed = random.Random(1).sample(names, len(names))
     goals = [Goal(mixed[index], "on", mixed[index + 1]) for index in range(20) if index % 5]
     state = State(where)
-    for step in solve(state, goals):
+    for step in plan(state, goals):
         assert not state.obstacle(step)[0]
         state = state.after(step)
     assert reached(state, goals, ())
@@ -96,4 +96,4 @@ def test_a_desk_full_of_tangled_towers_is_planned_too():
 def test_goals_that_cannot_hold_together_are_told(goals, said):
     state = State({BIN: ("on", "table"), **{f"block_{index}": ("on", "table") for index in range(3)}}, containers=frozenset((BIN,)))
     with pytest.raises(DeskhandError, match=said):
-        solve(state, goals)
+        plan(state, goals)

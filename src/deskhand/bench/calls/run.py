@@ -72,7 +72,7 @@ def measure(calls: int, ros: bool, told: Callable[[str], None] = lambda text: No
     yield _over("MCP, stdio", asyncio.run(_mcp(calls)), floor, 5.0)
     if ros:
         told("ROS")
-        from deskhand.bringup.stack import StackOptions
+        from deskhand.bringup.spec import StackOptions
         from deskhand.trials.ros_client import measured_by_client
 
         measured = measured_by_client(("tool_server",), StackOptions(), "deskhand.nodes.call_timer", [str(calls)])

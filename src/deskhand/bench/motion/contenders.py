@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Protocol
-
-import numpy as np
 
 from deskhand.arms.config import ArmConfig
+from deskhand.bench.motion.contender import Contender, Outcome
 from deskhand.bench.motion.tasks import StillArm, Task, put
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -18,45 +15,7 @@ from deskhand.motion.search import PADDINGS
 from deskhand.motion.service import MotionService
 from deskhand.safety.scene import PlanningScene
 from deskhand.safety.settings import load_safety
-from deskhand.types import MotionGoal, Plan, PlanOptions, Trajectory
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """``length`` [rad] of the joint path; ``trajectory`` keeps the limits."""
-
-    length: float
-    trajectory: Trajectory
-
-
-class Contender(Protocol):
-    """One stack. Calls are timed from outside; ``load`` is not."""
-
-    name: str
-
-    def load(self, task: Task) -> None:
-        """See the task's scene, stand at its start."""
-        ...
-
-    def ik(self, pose: Array, seed: Array) -> Array | None:
-        """Joints at ``pose``, whatever they touch; the library alone."""
-        ...
-
-    def free(self, states: Array) -> int:
-        """How many of the states (N, n) touch nothing in the loaded scene."""
-        ...
-
-    def plan(self, pose: Array, max_time: float) -> Outcome | None:
-        """From the loaded start to ``pose``: inverse kinematics, a path, its shortening, its timing; None when it was not found in time."""
-        ...
-
-    def approach(self, pose: Array) -> Outcome | None:
-        """From the loaded start in a straight line to ``pose``."""
-        ...
-
-    def close(self) -> None:
-        """Free it."""
-        ...
+from deskhand.types import MotionGoal, Plan, PlanOptions
 
 
 class Deskhand:
@@ -135,8 +94,3 @@ def contenders(arm: ArmConfig) -> tuple[list[Contender], dict[str, str]]:
         backend = ProcessBackend("moveit", "deskhand.nodes.moveit_backend:make_moveit", arm, (*settings.walls(), *settings.keep_out))
         found.append(Deskhand(arm, backend))
     return found, missing
-
-
-def lengths(path: Array) -> float:
-    """Length [rad] of a joint path (K, n)."""
-    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())

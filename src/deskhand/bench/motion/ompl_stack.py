@@ -12,7 +12,7 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
-from deskhand.bench.motion.contenders import Outcome, lengths
+from deskhand.bench.motion.contender import Outcome, lengths
 from deskhand.bench.motion.tasks import StillArm, Task
 from deskhand.geometry import Array, inverse
 from deskhand.motion.cartesian import JUMP, interpolate

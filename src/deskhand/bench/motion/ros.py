@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import ArmConfig
-from deskhand.bringup.stack import StackOptions
+from deskhand.bringup.spec import StackOptions
 from deskhand.trials.ros_client import measured_by_client
 
 NODES = ("sim", "safety", "motion")

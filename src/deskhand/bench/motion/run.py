@@ -12,7 +12,8 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
-from deskhand.bench.motion.contenders import Contender, Deskhand, Outcome, contenders
+from deskhand.bench.motion.contender import Contender, Outcome
+from deskhand.bench.motion.contenders import Deskhand, contenders
 from deskhand.bench.motion.tasks import SITUATIONS, Task, TaskMaker
 from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.cartesian import deviation

@@ -10,7 +10,8 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.description import urdf_text
 from deskhand.bench.rehearsal.servos import servos_of
 from deskhand.bench.rehearsal.unit import Unit
-from deskhand.bringup.stack import STACK, NodeSpec, StackOptions, sim_nodes, state_publisher
+from deskhand.bringup.spec import NodeSpec, StackOptions
+from deskhand.bringup.stack import STACK, sim_nodes, state_publisher
 from deskhand.errors import DeskhandError
 from deskhand.first_day.base import Day
 from deskhand.first_day.workplace import RobotNodes, driver_of

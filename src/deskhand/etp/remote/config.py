@@ -9,8 +9,8 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from deskhand.errors import DeskhandError
-from deskhand.etp.card import UNITS, explain
+from deskhand.errors import DeskhandError, explain
+from deskhand.etp.card import UNITS
 from deskhand.yaml_file import read_yaml
 
 MCP_FILE = "config/mcp.yaml"

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from deskhand.errors import DeskhandError
-from deskhand.etp.card import explain
+from deskhand.errors import DeskhandError, explain
 from deskhand.perception.detectors.base import Detector, Vocabulary
 from deskhand.resources import resource_path
 from deskhand.yaml_file import read_yaml
@@ -80,7 +79,7 @@ def make_detector(config: DetectorConfig) -> Detector:
     """
     vocabulary = Vocabulary(config.kinds, frozenset(config.ignore))
     if config.kind == "vision_language":
-        from deskhand.llm.config import make_model
+        from deskhand.llm.making import make_model
         from deskhand.perception.detectors.vision_language import VisionLanguageDetector
 
         return VisionLanguageDetector(config.name, make_model(config.model), config.labels, vocabulary, config.weight)

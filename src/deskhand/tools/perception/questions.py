@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.llm.base import Message
-from deskhand.llm.config import make_model, vision_profile
+from deskhand.llm.config import vision_profile
+from deskhand.llm.making import make_model
 from deskhand.perception.detectors.vision_language import png
 from deskhand.tools.pictures import Box2d, check_box, picture
 

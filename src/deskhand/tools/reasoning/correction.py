@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from deskhand.errors import DeskhandError
 from deskhand.planning.rules import Rule
-from deskhand.planning.symbolic import Goal, State, Step, act_atoms, plan
+from deskhand.planning.search import plan
+from deskhand.planning.symbolic import Goal, State, Step, act_atoms
 from deskhand.planning.temporal import atoms_of, first_break, shown
 from deskhand.world.acts import PUTS
 

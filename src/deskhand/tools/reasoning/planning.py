@@ -12,11 +12,13 @@ from typing_extensions import NotRequired, TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, make_transform
-from deskhand.planning.symbolic import Goal, StepData, plan, state_of, steps_of
+from deskhand.planning.search import plan
+from deskhand.planning.symbolic import Goal, StepData, steps_of
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, number_or_none
 from deskhand.tools.poses import hand_poses
 from deskhand.tools.reasoning.correction import Task
+from deskhand.tools.reasoning.state import state_of
 from deskhand.tools.reasoning.verification import Rules, Steps, read_rules, start_of
 from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, SceneObject
 from deskhand.world.relations import TABLE

@@ -11,10 +11,11 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.planning.rules import Rule, formula_text, read_rule
-from deskhand.planning.symbolic import State, Step, StepData, act_atoms, state_of, steps_of
+from deskhand.planning.symbolic import State, Step, StepData, act_atoms, steps_of
 from deskhand.planning.temporal import Holds, first_break
 from deskhand.tools.objects import objects_data
 from deskhand.tools.reasoning.completion import Finding, completion
+from deskhand.tools.reasoning.state import state_of
 
 Steps = Annotated[list[StepData], Field(min_length=1, max_length=60, description="calls of a plan, in order")]
 Rules = Annotated[

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.grasping.surface import complete_surface
 from deskhand.perception.color import name_color
+from deskhand.perception.surface import complete_surface
 from deskhand.types import Frame, SceneObject, moved
 
 SPACING = 0.003  # [m] between samples of a face

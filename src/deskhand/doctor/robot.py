@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from deskhand.arms.bus.holders import holders
 from deskhand.bringup.environment import CYCLONE_DDS
-from deskhand.commands.doctor import Check
+from deskhand.doctor.base import Check
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from deskhand.language.answers import is_so
 from deskhand.language.intents import Clear, If, Instruction, Intent, Sort
 from deskhand.language.resolve import Seen, is_receptacle, kind, resolve
-from deskhand.offline.arranging import overlaps
-from deskhand.offline.layouts import room_in
+from deskhand.planning.room import overlaps, room_in
 
 
 def all_so(instruction: Instruction, objects: Sequence[Seen]) -> bool:

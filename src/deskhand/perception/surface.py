@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from deskhand.geometry import Array, inverse, transform_points
-from deskhand.grasping.columns import column_body, column_sides, columns_of, rounded
-from deskhand.grasping.turned import Turned, turned
+from deskhand.geometry import Array, cylinder_axis, inverse, transform_points
+from deskhand.perception.columns import column_body, column_sides, columns_of, rounded
+from deskhand.perception.turned import Turned, turned
 from deskhand.types import SceneObject
 
 MAX_POINTS = 320
@@ -129,13 +129,6 @@ def _distance(item: SceneObject, points: Array) -> Array:
         gap = np.abs(local) - half
     outside = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
     return np.asarray(np.where(outside > 0, outside, gap.max(axis=1)))
-
-
-def cylinder_axis(size: Array) -> int:
-    """Index of the axis of a cylinder with these extents: z when it may stand, else the one that differs from two alike."""
-    if abs(size[0] - size[1]) <= 0.15 * max(size[0], size[1]):
-        return 2
-    return min(range(3), key=lambda k: abs(size[(k + 1) % 3] - size[(k + 2) % 3]))
 
 
 def box_points(size: Array, spacing: float) -> Array:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from deskhand.errors import DeskhandError
-from deskhand.planning.symbolic import Goal, State, Step
+from deskhand.planning.symbolic import MOST_THINGS, Goal, State, Step
 from deskhand.world.relations import TABLE
 
 WEIGHTS = (1.0, 5.0)
@@ -23,8 +23,25 @@ MOST_STATES = 2000
 PLACING = {"on": ("place_on", "target_id"), "in": ("place_in", "container_id")}
 
 
-def solve(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: frozenset[str] = frozenset()) -> list[Step]:
-    """See :func:`deskhand.planning.symbolic.plan`."""
+def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: Iterable[str] = ()) -> list[Step]:
+    """Steps from ``state`` to one where ``goals`` hold and nothing lies on ``free``; what is in ``kept`` is not touched.
+
+    Raises:
+        DeskhandError: ``impossible`` when there is no such plan, ``unknown_object`` when a goal names what is not there, ``invalid_input`` when there are
+            too many things.
+    """
+    names = state.things
+    unknown = [name for goal in goals for name in (goal.object_id, goal.target_id) if name not in (*names, "", TABLE)]
+    if unknown:
+        raise DeskhandError("unknown_object", f"there is no object {', '.join(unknown)}; known: {', '.join(names) or 'none'}.", hint="Look again.")
+    if len(names) > MOST_THINGS:
+        raise DeskhandError("invalid_input", f"there are {len(names)} things; plans are made for at most {MOST_THINGS}.")
+    if all(state.meets(goal) for goal in goals) and not any(state.on_top(name) for name in free):
+        return []
+    return _solved(state, goals, free, frozenset(kept))
+
+
+def _solved(state: State, goals: Sequence[Goal], free: Sequence[str], kept: frozenset[str]) -> list[Step]:
     if why := contradiction(state, goals, free):
         raise DeskhandError("impossible", f"the goals cannot hold together: {why}.", hint="Drop or change a goal.")
     desk = _Desk(goals, frozenset(free), kept)

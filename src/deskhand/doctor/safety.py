@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deskhand.agent.rules import SafetyRules
-from deskhand.commands.doctor import Check
+from deskhand.doctor.base import Check
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 from deskhand.safety.settings import SafetySettings, load_safety

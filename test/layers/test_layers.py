@@ -1,0 +1,74 @@
+"""Which package may import which: only those above it in docs/architecture.md; and no circle among files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src" / "deskhand"
+
+
+def module_of(file: Path) -> str:
+    return ".".join(file.relative_to(SOURCES.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(file): file for file in SOURCES.rglob("*.py")}
+
+
+def imports(module: str, of_types: bool) -> Iterator[str]:
+    """Modules of deskhand that a module imports, anywhere in it; ``of_types``: also for annotations alone."""
+    tree = ast.parse(MODULES[module].read_text())
+    left_out: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if not of_types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            left_out |= {inner for child in node.body for inner in ast.walk(child)}
+    for node in ast.walk(tree):
+        if node in left_out:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from ((name if name in MODULES else node.module) for name in names if name in MODULES or node.module in MODULES)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+
+
+def package(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def layers() -> list[list[str]]:
+    """The table of docs/architecture.md, the ground first."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    found = re.search(r"<!-- layers -->\n```\n(.*?)```", text, re.DOTALL)
+    assert found, "docs/architecture.md has no table of layers"
+    return [line.split() for line in found[1].splitlines()]
+
+
+def test_the_table_has_every_package_once():
+    named = [name for layer in layers() for name in layer]
+    assert sorted(named) == sorted({package(module) for module in MODULES} - {""})
+
+
+def test_imports_go_to_lower_layers_only():
+    level = {name: index for index, layer in enumerate(layers()) for name in layer}
+    wrong = [
+        f"{module} imports {other}"
+        for module in MODULES
+        for other in imports(module, of_types=True)
+        if package(module) and package(other) not in ("", package(module)) and level[package(other)] >= level[package(module)]
+    ]
+    assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+def test_no_circle_among_files():
+    graph = {module: {other for other in imports(module, of_types=False) if other != module} for module in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
