@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskhand.commands import doctor
+from deskhand.doctor import software as doctor
 
 
 @pytest.mark.parametrize(("version", "wanted", "ok"), [("1.26.4", 1, True), ("2.4.0", 1, False), ("2.4.0", 2, True), ("", 1, False)])

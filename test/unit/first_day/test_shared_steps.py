@@ -170,7 +170,7 @@ def test_a_block_is_in_the_tray_only_within_its_walls():
 
 
 def test_what_nothing_works_without_is_never_passed_over(tmp_path, monkeypatch):
-    from deskhand.commands import doctor
+    from deskhand.doctor import software as doctor
     from deskhand.doctor.base import Check
 
     for name in ("python", "libraries", "ros", "interfaces", "shared_memory", "ports"):
