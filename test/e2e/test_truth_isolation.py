@@ -17,8 +17,8 @@ from deskhand.trials.base import Attempt, TrialOptions
 from deskhand.trials.ros import run_task
 
 SOURCE = Path(__file__).resolve().parents[2] / "src/deskhand"
-FORBIDDEN = ("deskhand.sim", "deskhand.tasks", "deskhand.bench")
-NOT_THE_STACK = ("sim", "tasks", "bench", "commands")
+FORBIDDEN = ("deskhand.sim", "deskhand.tasks", "deskhand.trials", "deskhand.bench")
+NOT_THE_STACK = ("sim", "tasks", "trials", "bench", "doctor", "commands")
 SECRET = "zqx"
 """In the name of every object of the world below, in its file's name, and nowhere else."""
 
