@@ -55,6 +55,13 @@ def robots_word(
     }
 
 
+def _write(folder: Path, result: dict[str, Any]) -> None:
+    """Replace ``result.json`` at once: whoever reads, or dies, in between has the one before."""
+    new = folder / f"{RESULT}.new"
+    new.write_text(json.dumps(result, indent=1))
+    new.replace(folder / RESULT)
+
+
 def write_record(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
     """Write ``result.json`` and, where something was recorded, ``report.html`` into ``folder``.
 
@@ -66,10 +73,10 @@ def write_record(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
         events = read_episode(folder).events
     except DeskhandError:  # nothing was recorded: the robot did not come up
         result["phases"] = time_shares((), float(result["wall_s"]))
-        (folder / RESULT).write_text(json.dumps(result, indent=1))
+        _write(folder, result)
         return result
     result["phases"] = time_shares(calls_from(events), float(result["wall_s"]))
-    (folder / RESULT).write_text(json.dumps(result, indent=1))
+    _write(folder, result)
     result["report"] = str(write_report(folder))
     return result
 
@@ -82,7 +89,7 @@ def begin_record(folder: Path, instruction: str, arm: str, brain: str, mode: str
     """
     text = "the record ends before the task does."
     told = robots_word(instruction=instruction, arm=arm, brain=brain, mode=mode, success=False, code="node_unavailable", summary="", message=text)
-    (folder / RESULT).write_text(json.dumps({**told, "episode": str(folder)}, indent=1))
+    _write(folder, {**told, "episode": str(folder)})
 
 
 def end_record(folder: Path, **ended: Any) -> dict[str, Any]:
@@ -93,7 +100,7 @@ def end_record(folder: Path, **ended: Any) -> dict[str, Any]:
         told = robots_word(instruction="", arm="", brain="", mode="", success=False, code="", summary="")
     begun = {name: told.get(name, "") for name in ("instruction", "arm", "brain", "mode")}
     told = {**robots_word(**begun, **ended), "episode": str(folder)} if ended else told
-    (folder / RESULT).write_text(json.dumps(told, indent=1))
+    _write(folder, told)
     return told
 
 
