@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.desk import Desk
+from deskhand.agent.left_alone import LeftAlone
 from deskhand.agent.requested import FREE, RequestedActs
 from deskhand.world.acts import PUTS, support_after
 from deskhand.world.relations import TABLE
 
 TASK, STRICT, OFF = "task", "strict", "off"
 SETTINGS = (TASK, STRICT, OFF)
-REST = frozenset(("rest", "else", "others", "other", "remaining"))
-"""Words of a phrase that means whatever was not named."""
 
 
 class Authorisation:
@@ -32,11 +31,14 @@ class Authorisation:
         self.setting = setting
         self.foreign = False
         self._words = RequestedActs(instruction)
+        self._left = LeftAlone()
+        self._left.told(instruction)
         self._plan: dict[str, set[str]] = {}
 
     def told(self, words: str) -> None:
         """The user has said something more."""
         self._words.told(words)
+        self._left.told(words)
 
     def read_foreign(self) -> None:
         """Text was read that neither the user nor the robot wrote."""
@@ -60,7 +62,7 @@ class Authorisation:
 
     def forbidden_goals(self, goals: Sequence[tuple[str, str]], desk: Desk) -> list[str]:
         """The same for the objects of a plan, which is what says which objects are "the rest"."""
-        return [name for name, _ in goals if self.setting == TASK and self._words.kept(name, desk)]
+        return [name for name, _ in goals if self.setting == TASK and self._named_left(name, desk)]
 
     def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
         """What of a motion needs a yes: ids of objects, or the tool's own name."""
@@ -85,11 +87,13 @@ class Authorisation:
         return [desk.held] if name in PUTS and desk.held else sorted(desk.about(name, arguments))
 
     def _left_alone(self, name: str, desk: Desk) -> bool:
-        if self._words.kept(name, desk):
+        if self._named_left(name, desk):
             return True
-        if not self._words.keeps(REST) or self._words.acted_on(name, desk):
-            return False
-        return not any(each in self._plan for each in _stack(name, desk))
+        return self._left.rest and not self._words.acted_on(name, desk) and not any(each in self._plan for each in _stack(name, desk))
+
+    def _named_left(self, name: str, desk: Desk) -> bool:
+        """Whether the user said to leave the object alone, and nothing more exact, or later, to move it."""
+        return self._left.holds(name, list(desk.objects.values())) and not self._words.acted_on(name, desk)
 
     def _planned(self, subject: str, name: str, arguments: Mapping[str, Any], desk: Desk) -> bool:
         """Whether the accepted plan brings the object there, or takes away what it lies on, or says where what is held goes."""

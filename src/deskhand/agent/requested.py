@@ -85,14 +85,6 @@ class RequestedActs:
         missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
-    def kept(self, name: str, desk: Desk) -> bool:
-        """Whether the user said to leave the object where it is, and nothing later or more exact to move it."""
-        return bool(self._kept(name, desk)) and not self._acted_on(name, desk, vb.MOVE)
-
-    def keeps(self, words: Iterable[str]) -> bool:
-        """Whether one of these words stands in what the user said to leave alone."""
-        return any(set(phrase) & set(words) for reading in self._readings for phrase in reading.kept)
-
     def acted_on(self, name: str, desk: Desk) -> bool:
         """Whether a request to move something means the object."""
         return self._acted_on(name, desk, vb.MOVE)
