@@ -97,6 +97,15 @@ ERROR_NUMBERS: dict[str, int] = {
 _CODES = {number: code for code, number in ERROR_NUMBERS.items()}
 
 
+DONE, UNVERIFIED, FAILED = "done", "unverified", "failed"
+"""How a task can end; see :func:`outcome_of`."""
+
+
+def outcome_of(success: bool, code: str) -> str:
+    """``done``; ``unverified``: what was planned holds, or the acts succeeded, and nobody beside the model said that this is what was asked; ``failed``."""
+    return DONE if success else UNVERIFIED if code == UNVERIFIED else FAILED
+
+
 class DeskhandError(Exception):
     """An error with a stable ``code`` (a key of :data:`ERROR_NUMBERS`).
 

@@ -11,9 +11,8 @@ from deskhand.agent.account import account
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
 from deskhand.agent.reappraisal import Reappraisal
-from deskhand.agent.records import UNVERIFIED
 from deskhand.agent.requested import FREE
-from deskhand.errors import ERROR_NUMBERS
+from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult
 from deskhand.language.intents import Act, Help
 from deskhand.language.parser import parse

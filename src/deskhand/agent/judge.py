@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from deskhand.errors import DeskhandError
 from deskhand.language.resolve import Seen, name_of
 from deskhand.llm.base import ChatModel, Message, Usage
+from deskhand.llm.config import ModelProfile, load_profile
+from deskhand.llm.making import make_model
 from deskhand.world.relations import TABLE
 
 MOVED = 0.02
@@ -92,6 +95,20 @@ class ModelJudge:
     def cancel(self) -> None:
         """Give up the reply that is under way."""
         getattr(self._model, "cancel", lambda: None)()
+
+
+def make_judge(profile: ModelProfile, path: Path | None = None) -> Judge | None:
+    """The judge that a profile names, None where it names none. No network is touched before the first question.
+
+    Raises:
+        DeskhandError: ``config_error`` when there is no such profile, or it is one that needs no model.
+    """
+    if not profile.judge:
+        return None
+    judging = profile if profile.judge == "same" else load_profile(profile.judge, path)
+    if judging.provider == "offline":
+        raise DeskhandError("config_error", f"profile {profile.name!r}: the judge must be a language model, and {judging.name!r} is none.")
+    return ModelJudge(make_model(replace(judging, prompt="full", fallback=""), path))
 
 
 # ---------------------------------------------------------------- what the judge reads

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from deskhand.errors import outcome_of
+
 MISSED_CALL = "missed_call"
 INVALID_CALL = "invalid_call"
 WRONG_CHOICE = "wrong_choice"
 IGNORED_OUTPUT = "ignored_output"
 TOOL_ERROR = "tool_error"
-DONE, UNVERIFIED, FAILED = "done", "unverified", "failed"
-"""How a task can end."""
 FAILURES = (MISSED_CALL, INVALID_CALL, WRONG_CHOICE, IGNORED_OUTPUT, TOOL_ERROR)
 """Classes of failure: no tool where one was needed; an unknown tool or arguments that do not fit; a tool that made no sense then;
 a result that was not heeded; a tool that failed though it was rightly called."""
@@ -116,8 +116,8 @@ class TaskOutcome:
 
     @property
     def outcome(self) -> str:
-        """``done``; ``unverified``: what was planned holds, or the acts succeeded, and nobody independent agreed; ``failed``."""
-        return DONE if self.success else UNVERIFIED if self.code == UNVERIFIED else FAILED
+        """``done``, ``unverified`` or ``failed``."""
+        return outcome_of(self.success, self.code)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from deskhand.errors import DeskhandError
+from deskhand.errors import UNVERIFIED, DeskhandError
 
 DEFAULT_TASK = "desk_cleaning"
+NOT_VERIFIED = 3
+"""The exit code of a task whose goals hold while nobody beside the model said that this is what was asked."""
 
 
 def register(app: typer.Typer) -> None:
@@ -79,7 +81,7 @@ def demo(
     _write(json_file, result)
     display.outcome(result)
     if not result["success"]:
-        raise typer.Exit(1)
+        raise typer.Exit(NOT_VERIFIED if result["outcome"] == UNVERIFIED else 1)
 
 
 def _write(file: Path | None, result: dict[str, Any]) -> None:

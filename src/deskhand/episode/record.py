@@ -14,7 +14,7 @@ from deskhand.episode.report import FILE as REPORT
 from deskhand.episode.report import write_report
 from deskhand.episode.timeline import calls_from, time_shares
 from deskhand.episode.writer import FILE as RECORDING
-from deskhand.errors import DeskhandError
+from deskhand.errors import DeskhandError, outcome_of
 
 RESULT = "result.json"
 WORDS = 40  # characters of the instruction in a folder's name
@@ -45,6 +45,7 @@ def robots_word(
         "mode": mode,
         "success": success,
         "agent_success": success,
+        "outcome": outcome_of(success, code),
         "score": None,
         "wall_s": round(wall, 3),
         "tool_calls": tool_calls,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from deskhand.episode import messages
 from deskhand.episode.pictures import ExecutedGrasp, draw_grasp, executed_grasps
 from deskhand.episode.reader import Episode, Look, read_episode
 from deskhand.episode.timeline import PHASES, Call, calls_from, thoughts, time_shares
+from deskhand.errors import UNVERIFIED
 from deskhand.recording.pictures import to_jpeg
 from deskhand.resources import resource_path
 
@@ -39,6 +41,12 @@ def render(episode: Episode) -> str:
     return template.render(**page(episode))
 
 
+def _outcome(result: Mapping[str, Any]) -> str:
+    if "success" not in result:
+        return "unknown"
+    return "success" if result["success"] else "unverified" if result.get("outcome") == UNVERIFIED else "failure"
+
+
 def page(episode: Episode) -> dict[str, Any]:
     """Everything that the template shows."""
     result = episode.result
@@ -49,7 +57,7 @@ def page(episode: Episode) -> dict[str, Any]:
     total = sum(shares.values()) or 1.0
     return {
         "result": result,
-        "outcome": "success" if result.get("success") else "failure" if "success" in result else "unknown",
+        "outcome": _outcome(result),
         "complete": episode.complete,
         "first": looks[0] if looks else None,
         "last": looks[-1] if len(looks) > 1 else None,

@@ -42,6 +42,7 @@ class ModelProfile:
         fallback: the profile that answers where this one fails, after its retries, with one of the faults ``fallback_on`` (models/faults.py).
         fallback_rest: [s] for which a model that failed so is not asked again.
         file: replies of a ``scripted`` model.
+        judge: who says whether a task was done as asked: the name of a profile, ``same`` (this model, asked anew without the conversation), or empty.
     """
 
     name: str
@@ -66,6 +67,7 @@ class ModelProfile:
     fallback_on: tuple[str, ...] = tuple(sorted(PASSING))
     fallback_rest: float = 60.0
     file: str = ""
+    judge: str = ""
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Of one reply."""

@@ -137,7 +137,7 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
         now.failed.update({act.key: 1, call.name: 1})
         now.refused |= {act.key} if act.code in REFUSED else set()
     data = act.data if isinstance(act.data, Mapping) else {}
-    advice = data.get("advice") if isinstance(data.get("advice"), Mapping) else {}
+    advice: Mapping[str, Any] = data["advice"] if isinstance(data.get("advice"), Mapping) else {}
     read = advice if act.ok else data
     now.corrected = ToolCall(call.name, dict(read["arguments"])) if isinstance(read.get("arguments"), Mapping) else None
     if call.name in {"submit_plan", "finish"}:

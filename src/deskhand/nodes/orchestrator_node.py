@@ -21,6 +21,7 @@ from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from deskhand.agent.judge import make_judge
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.moves import History
 from deskhand.agent.records import Budgets, Step, TaskOutcome
@@ -93,10 +94,11 @@ class OrchestratorNode(DeskhandNode):
         self.parameters = declare_parameters(self, Parameters)
         profile = load_profile(self.parameters.brain, Path(self.parameters.profiles) if self.parameters.profiles else None)
         self._profile, self._model = profile, model or make_model(profile)
+        self._judge = make_judge(profile, Path(self.parameters.profiles) if self.parameters.profiles else None) if model is None else None
         self._client = RosToolClient(self) if tools is None else None
         self._tools: ToolClient = tools if tools is not None else self._client  # type: ignore[assignment]
         safety = load_safety(self.parameters.settings or None)
-        self._rules = safety.rules
+        self._rules, self._authorisation = safety.rules, safety.authorisation
         SafetyRules(self._rules)  # one that is not understood ends the start, not the first task
         self._lock = threading.Lock()
         self._running, self._held = "", 0
@@ -283,6 +285,8 @@ class OrchestratorNode(DeskhandNode):
             inbox=self._next_words,
             history=self._history,
             rules=self._rules,
+            judge=self._judge,
+            authorisation=self._authorisation,
         )
 
     # ------------------------------------------------------------ nodes that die

@@ -23,7 +23,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from deskhand.errors import DeskhandError, error_from_number
+from deskhand.errors import DeskhandError, error_from_number, outcome_of
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import call_service, wait_future
 from deskhand.nodes.peers import Peers
@@ -115,6 +115,7 @@ def result_to_json(result: RunTask.Result) -> dict[str, Any]:
     code = error_from_number(result.error_code, result.error_message).code if result.error_code else ""
     return {
         "success": bool(result.success),
+        "outcome": outcome_of(bool(result.success), code),
         "error_code": code,
         "error_message": result.error_message,
         "summary": result.summary,

@@ -17,6 +17,7 @@ from deskhand.types import CollisionObject, Shape
 from deskhand.yaml_file import read_yaml
 
 APPROVALS = ("never", "motion", "always")
+AUTHORISATIONS = ("task", "strict", "off")
 KEEP_OUT_MARGIN = 0.005  # [m]
 
 
@@ -55,6 +56,7 @@ class SafetySettings:
 
     ``rules`` are sentences about the order of acts, which the agent's loop holds every plan and call against, and the tool server the calls of others.
     ``approval`` holds for every caller; ``approval_others``, where it is stricter, for those that are not the operator's own task.
+    ``authorisation``: what a language model may move without asking the operator (agent/authorisation.py).
     """
 
     lower: Array
@@ -66,6 +68,7 @@ class SafetySettings:
     check_step: float = 0.004
     approval: str = "never"
     approval_others: str = "motion"
+    authorisation: str = "task"
     watchdog: WatchdogSettings = field(default_factory=WatchdogSettings)
     slow: SlowSettings = field(default_factory=SlowSettings)
     rules: tuple[str, ...] = ()
@@ -120,6 +123,7 @@ def parse_safety(data: Any) -> SafetySettings:
         "check_step",
         "approval",
         "approval_others",
+        "authorisation",
         "watchdog",
         "slow",
         "rules",
@@ -135,6 +139,11 @@ def parse_safety(data: Any) -> SafetySettings:
         raise DeskhandError("config_error", "keep_out must be a list of boxes {name, xyz, rpy, size}.")
     margin = _number(data, "keep_out_margin", KEEP_OUT_MARGIN, 0.1)
     approval, others = _approval(data, "approval", "never"), _approval(data, "approval_others", "motion")
+    authorisation = data.get("authorisation", "task")
+    if authorisation is False:  # YAML reads a bare off as no
+        authorisation = "off"
+    if authorisation not in AUTHORISATIONS:
+        raise DeskhandError("config_error", f"authorisation must be one of {', '.join(AUTHORISATIONS)}, got {authorisation!r}.")
     watchdog = _mapping(data.get("watchdog", {}), "watchdog")
     _only(watchdog, ("timeout", "hang_timeout", "status_timeout"), "watchdog")
     slow = _mapping(data.get("slow", {}), "slow")
@@ -152,6 +161,7 @@ def parse_safety(data: Any) -> SafetySettings:
         _number(data, "check_step", 0.004, 0.05),
         approval,
         others,
+        authorisation,
         WatchdogSettings(_number(watchdog, "timeout", 1.0, 60.0), _number(watchdog, "hang_timeout", 5.0, 60.0), _number(watchdog, "status_timeout", 1.0, 60.0)),
         SlowSettings(_number(slow, "tcp_speed", 0.25, 10.0), _number(slow, "near", 0.03, 0.3), _number(slow, "near_people", 0.5, 3.0)),
         tuple(rules),

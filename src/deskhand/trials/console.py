@@ -16,7 +16,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from deskhand.errors import DONE, FAILED, UNVERIFIED
 from deskhand.trials.base import Progress, TrialOptions
+
+WORDS = {DONE: ("green", "done"), UNVERIFIED: ("yellow", "unverified"), FAILED: ("red", "not done")}
+"""Colour and word of how a task ended."""
+
+
+def said_less(trial: Mapping[str, Any]) -> str:
+    """What the robot itself said of a trial that the scorer calls done, where that was less."""
+    return f" [yellow]({trial['outcome']})[/yellow]" if trial.get("outcome") in (UNVERIFIED, FAILED) else ""
 
 
 @contextmanager
@@ -68,7 +77,7 @@ class Display:
 
     def outcome(self, result: Mapping[str, Any]) -> None:
         """How it ended."""
-        colour, word = ("green", "done") if result["success"] else ("red", "not done")
+        colour, word = WORDS[DONE if result["success"] else result["outcome"] if result["outcome"] != DONE else FAILED]
         self.console.print()
         self.console.print(f"[bold {colour}]{word}[/bold {colour}]  {escape(result['summary'])}", soft_wrap=True)
         if result["error_code"]:
@@ -90,7 +99,7 @@ class Display:
         for name in ("seed", "outcome", "score", "objects", "wall s", "robot s", "calls", "errors"):
             table.add_column(name, justify="left" if name in ("outcome", "errors") else "right")
         for trial in summary["trials"]:
-            outcome = "[green]done[/green]" if trial["success"] else f"[red]{trial['error_code'] or 'not done'}[/red]"
+            outcome = f"[green]done[/green]{said_less(trial)}" if trial["success"] else f"[red]{trial['error_code'] or 'not done'}[/red]"
             robot = f"{trial['sim_s']:.1f}" if trial["sim_s"] is not None else "-"
             row = (str(trial["seed"]), outcome, f"{trial['score']:.2f}", str(len(trial["objects"])), f"{trial['wall_s']:.1f}", robot, str(trial["tool_calls"]))
             errors = Counter(trial["errors"])
@@ -112,6 +121,8 @@ class Display:
             self.console.print(
                 f"hand off its plan when it let go: {off}; {hand['outside']} of {hand['motions']} motions left the envelope, {hand['fast']} were too fast"
             )
+        if summary["outcomes"].get(UNVERIFIED):
+            self.console.print("by the robot's own word: " + ", ".join(f"{name} {count}" for name, count in summary["outcomes"].items()))
         if summary["false_done"]:
             self.console.print(f"[red]{summary['false_done']} trials were called done and were not[/red]")
         if summary["error_counts"]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deskhand.agent.judge import make_judge
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Clock, Motion
@@ -178,6 +179,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
 
         registry = load_tools(baseline=options.mode == "direct")[0]
         registry.prepare()
+        safety = load_safety()
         with make_session(robot, belief, registry=registry, audit=keep, events=record, folders=named_folders(options)) as session:
             loop = AgentLoop(
                 model,
@@ -187,7 +189,9 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
                 stop.is_set,
                 mode=options.mode,
                 inbox=options.inbox,
-                rules=load_safety().rules,
+                rules=safety.rules,
+                judge=make_judge(profile),
+                authorisation=safety.authorisation,
             )
             for number, said in enumerate(instructions(options, instruction)):
                 person.next_task()

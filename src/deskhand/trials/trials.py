@@ -23,7 +23,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
 
     ``{"task", "brain", "mode", "trials": [{"seed", "instruction", "success", "score", "wall_s", "sim_s", "tool_calls", "errors", "error_code", "episode",
     "phases", "objects", …}], "groups", "success_rate", "mean_score", "mean_wall_s_per_object", "mean_sim_s_per_object", "phases", "error_counts",
-    "skill_calls", "false_claims", "hand", "false_done"}``; ``hand``: see hand_errors.py (in one process only); times in
+    "skill_calls", "false_claims", "hand", "outcomes", "false_done"}``; ``hand``: see hand_errors.py (in one process only); times in
     seconds, ``phases`` wall clock by perception, grasping, planning, motion, other; ``skill_calls`` that were held against ground truth (in one process
     only), ``false_claims`` of them that it denied, ``false_done`` trials that the robot called done and the scorer not.
     """
@@ -49,6 +49,7 @@ def summarise(task: str, brain: str, mode: str, results: Sequence[Mapping[str, A
         "skill_calls": sum(result.get("skill_calls") or 0 for result in results),
         "false_claims": sum(len(result.get("false_claims") or ()) for result in results),
         "hand": summary(results),
+        "outcomes": dict(Counter(str(result.get("outcome", "")) for result in results)),
         "false_done": sum(bool(result.get("false_done")) for result in results),
     }
 

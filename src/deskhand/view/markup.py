@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from deskhand.errors import UNVERIFIED
 from deskhand.view.moment import DONE, FAILED, RUNS, WAITS, Moment, Row, Waiting, is_stopped
 
 SHOWN_ROWS = 60
@@ -52,7 +53,7 @@ def task(moment: Moment) -> str:
     if said.instruction:
         it += f'<div style="margin-bottom:4px"><b>“{escape(said.instruction)}”</b></div>'
     if not said.running and said.success is not None:
-        color, word = ("#2b8a3e", "done") if said.success else ("#c92a2a", said.code or "not done")
+        color, word = ("#2b8a3e", "done") if said.success else ("#b26a00" if said.code == UNVERIFIED else "#c92a2a", said.code or "not done")
         it += f'<div style="color:{color}"><b>{escape(word)}</b> {escape(said.summary)}</div>'
     return f'<div style="{FONT};padding:0 14px 4px">{it}</div>'
 
