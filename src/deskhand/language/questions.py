@@ -140,7 +140,7 @@ _SIZE_WORDS = {"high": ("height", 1, False), "higher": ("height", 1, True), "lon
 
 def parse_condition(text: str) -> Ask | None:
     """What must be so: "there is a cup", "the tray is empty", "there are more than two blocks", "you see no ball", "the cup is in the tray"."""
-    text = text.strip(" ,")
+    text = re.sub(r"\bor\b", "and", text.strip(" ,"))
     if re.search(r"\bnone\b", text):
         return None
     found = re.fullmatch(r"(there (?:is|are)|(?:you|i|we) (?:can )?(?:see|find|have)) (?:no|not (?:a|an|any)|nothing)\b ?(.*)", text)
