@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import OPERATORS
 from deskhand.language.intents import Ask, Intent, Place, Ref
 from deskhand.language.meaning import EVERYTHING, Clause, Context, container_like, meaning
 from deskhand.language.phrases import SEPARATORS, at, match, parse_ref, second_of
@@ -87,7 +88,9 @@ class ClauseReader:
         elif (found := self._preposition(words, i)) is not None or (found := self._verb(words, i)) is not None:
             i = found
         elif phrase := parse_ref(words, i):
-            if not self._open and not phrase[0].pronoun:  # "everything that rolls", "the heavy block": what stands beside a noun says something about it
+            if not self._open and not (
+                phrase[0].pronoun and clause.verb == "leave"
+            ):  # "everything that rolls", "the heavy block": what stands beside a noun says something about it
                 clause.unknown += self._said_beside(phrase[0], i)
             if phrase[0].words == "all" and clause.verb and "inherited" in clause.flags:  # "put the balls in the tray, all but the blue one": all of them
                 clause.unknown.append("all")
@@ -203,8 +206,12 @@ class ClauseReader:
             elif clause.verb == "tidy":
                 clause.refs.append(replace(EVERYTHING, where=("at", ref)))
             return
-        if clause.in_except and clause.target is not None and not clause.excepts:
+        if clause.in_except and not clause.excepts and clause.target is not None:
+            clause.flags.add("not there")
             return  # "on the tray, not on the cup"
+        if clause.in_except and not clause.excepts and clause.refs:
+            clause.unknown.append("not")  # "the cup not in the tray"
+            return
         if clause.in_except and clause.target is not None and clause.excepts:
             if {f"break{len(clause.excepts) - 1}", f"break{len(clause.excepts)}"} & clause.flags:
                 moved = clause.excepts[-1]  # "… except the cup, which goes on the tray"
@@ -212,6 +219,7 @@ class ClauseReader:
                 self._clause.refs, self._clause.relation, self._clause.target = [moved], relation, ref
             else:
                 clause.excepts[-1] = replace(clause.excepts[-1], where=(relation, ref))
+                clause.unknown += ["but"] if "but" in clause.words else []  # "the blocks in the tray but the cup in the bin"
             return
         if not clause.refs:
             clause.fronted = (relation, ref)
@@ -283,8 +291,10 @@ class ClauseReader:
     def _says_nothing(self, words: Sequence[str], i: int) -> bool:
         """A word of the closed list, or one that only leads to what is read next."""
         clause, word, after = self._clause, words[i], at(words, i + 1)
-        if word in lex.FUNCTION_WORDS or word == "but":
+        if word in lex.FUNCTION_WORDS:
             return True
+        if word == "but":  # "… but leave the cup"
+            return bool(match(words, i + 1, (*lex.VERBS, *lex.EXCEPT, ("do",), ("please",)))) or (at(words, i - 1) in SEPARATORS and bool(after))
         if word == "where":  # "leave it where it is"
             return clause.verb == "leave"
         if word in {"i", "we"}:
@@ -303,6 +313,8 @@ class ClauseReader:
 
     def _emit(self) -> None:
         clause, self._clause = self._clause, Clause()
+        if clause.in_except and not clause.excepts and "not there" not in clause.flags:
+            clause.unknown.append(next((word for word in reversed(clause.words) if word in OPERATORS), "except"))
         if clause.empty and not clause.negated:
             return
         context = Context(self._last, self._noun, self._placed, self._container)

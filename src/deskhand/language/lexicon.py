@@ -118,7 +118,7 @@ BESIDE: dict[tuple[str, ...], str] = {
     ("between",): "between",
 }
 EXCEPT = phrases(
-    "except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, besides, without, save for, all but, "
+    "except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, without, save for, all but, "
     "instead of, rather than"
 )
 
@@ -169,7 +169,9 @@ FILLERS = _words(
     "somewhere right lets the a by every it done job kind colour color type"
 )
 """Words that are no nouns."""
-FUNCTION_WORDS = FILLERS - _words("only just instead still once first who whatever every as at way being where which that who of for to on by like i we job kind colour color type")
+FUNCTION_WORDS = FILLERS - _words(
+    "only just instead still once first who whatever every as at way being where which that who of for to on by like i we job kind colour color type"
+)
 """The closed list of words that may stand anywhere and ask for nothing."""
 
 _IRREGULAR = {

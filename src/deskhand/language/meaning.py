@@ -80,6 +80,8 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         clause.relation, clause.target = clause.fronted
     if clause.target is not None and clause.target.bare:
         clause.target = _heads([clause.target], None, context)[0]
+    if excepts and clause.verb != "leave" and not clause.negated:
+        clause.unknown += _taken_from_nothing(clause, refs)
     if clause.unknown and clause.verb != "impossible":  # half an instruction is another instruction
         return [Unclear(text, unread(clause.unknown))]
     if clause.negated or clause.verb == "leave":
@@ -90,6 +92,14 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
             context.placed = (item.relation, item.target)
             context.container = item.target if item.relation == "in" else context.container
     return result
+
+
+def _taken_from_nothing(clause: Clause, refs: list[Ref]) -> list[str]:
+    """Of what is no collection nothing can be left out: "the cup without the lid"; "the cup, not the can" says which one is meant."""
+    said = [word for word in clause.words if word in ("except", "excluding", "without", "apart", "aside", "save", "exception", "other")]
+    if not refs:
+        return [] if clause.verb in ("tidy", "sort", "") else (said or ["not"])
+    return [] if any(ref.count != 1 or ref.table for ref in refs) else said
 
 
 def _heads(refs: list[Ref], target: Ref | None, context: Context) -> list[Ref]:

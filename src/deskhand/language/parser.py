@@ -54,8 +54,8 @@ _HELP = re.compile(
     r"what are your (?:skills|capabilities|abilities|tools))$"
 )
 _NOISE = re.compile(
-    r"^(?:please|thanks|thank you(?: very much| so much| in advance)?|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|"
-    r"be (?:careful|quick|gentle)|well done|great)?$"
+    r"^(?:please|thanks|thank you(?: very much| so much| in advance)?|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|"
+    r"carefully|and|yes|be (?:careful|quick|gentle)|well done|great)?$"
 )
 _WONDERS = re.compile(r"^(?:what|which|who|whose|whom|where|when|why|how|is|are|was|were|does|did|has|have)\b(?! is left)")
 _NO_REQUEST = re.compile(

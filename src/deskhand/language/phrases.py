@@ -9,6 +9,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import Ref
+from deskhand.language.verbs import words as words_of
 
 SEPARATORS = frozenset((",", ";", ".", ":", "!", "?", "and", "then", "(", ")"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+$")
@@ -47,7 +48,11 @@ def parse_whole(text: str) -> Ref | None:
     words = re.findall(r"[a-z0-9_]+", text.lower())
     found = placed_ref(words, 0)
     rest = words[found[1] :] if found else []
-    return found[0] if found and all(word in lex.FUNCTION_WORDS for word in rest) and rest[-1:] not in (["the"], ["a"], ["at"], ["of"]) else None
+    return found[0] if found and all(word in _BEHIND for word in rest) and rest[-1:] not in (["the"], ["a"], ["at"], ["of"]) else None
+
+
+_BEHIND = words_of("please too also now here there again back up over together carefully gently quickly")
+"""Words behind a phrase that say nothing of it."""
 
 
 def parse_list(text: str) -> tuple[Ref, ...]:
@@ -235,7 +240,9 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             said |= {"count": lex.NUMBERS.get(word) or int(word), "number": True}
             i += 1
             continue
-        if compound or not (known or material or (word == "most" and i > start) or (word in {"coloured", "colored"} and i > head)):
+        if compound or not (
+            known or material or (word == "most" and i > start and at(words, i + 1) in lex.PLACES) or (word in {"coloured", "colored"} and i > head)
+        ):
             break
         described = _adjective(described, word) if known else described
         named = f"{word} {lex.singular(at(words, i + 1))}" in lex.CONTAINER_NOUNS  # "the open box"
@@ -294,6 +301,9 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
         if at(words, i) == "not" and relative and at(words, i + 1) in lex.COLORS:
             bad = Ref(at(words, i + 1), colors=frozenset((lex.COLORS[at(words, i + 1)],)), count=0)
             ref, end = replace(ref, excluded=(*ref.excluded, bad)), i + 2
+        elif relative and at(words, i) == "not" and (what := _phrase(words, i + 1)) and (what[0].kinds or what[0].container) and not what[0].rest:
+            one = what[0]  # "that is not a block" leaves out all blocks
+            ref, end = replace(ref, excluded=(*ref.excluded, one if one.definite else replace(one, count=0, words=f"no {one.words}"))), what[1]
         elif relative and (at(words, i) in lex.COLORS or at(words, i) in lex.SHAPES or at(words, i) in lex.SIZES):
             ref, end = _adjective(ref, at(words, i)), i + 1
         elif side := _side(words, i):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import turned
 from deskhand.language.intents import Ask, Ref
 from deskhand.language.past.words import about_the_past
 from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of
@@ -57,7 +58,7 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
     words = re.findall(r"[a-z0-9_]+", text)
     if found := _specific(words, marked or told):
         return found
-    if _DESCRIBE.match(text) and (words or told):
+    if _DESCRIBE.match(text) and (words or told) and not turned(text):
         return Ask("describe")
     return None
 
