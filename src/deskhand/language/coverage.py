@@ -75,8 +75,8 @@ def checked(sentence: str, intents: list[Intent]) -> list[Intent]:
 
 def unread(left: Sequence[str]) -> str:
     """Why a sentence is unclear that has these words over."""
-    said = ", ".join(map(repr, dict.fromkeys(words)))
-    if any(word in OPERATORS or word in _TO_EACH for word in words):
+    said = ", ".join(map(repr, dict.fromkeys(left)))
+    if any(word in OPERATORS or word in _TO_EACH for word in left):
         return f"I cannot tell what {said} changes here; say it without"
     return f"I do not know the word{'s' * (len(set(left)) > 1)} {said}"
 

@@ -57,7 +57,8 @@ def test_a_word_that_may_have_a_part_changes_what_is_read(plain: str, turning: s
     "text",
     [
         "put the cup in the bin without the lid", "put the blocks in the tray but the cup in the bin", "put the ball not in the bin",
-        "put any block in the tray", "put some blocks in the tray", "put every second block in the tray", "one block goes in each container", "put everything except a block in the bin",
+        "put any block in the tray", "put some blocks in the tray", "put every second block in the tray", "one block goes in each container",
+        "put everything except a block in the bin",
         "put the wooden blocks in the tray", "move the cup 5 cm left and 3 cm forward", "thank you for not touching the cup. Clean the desk.",
         "My sister comes at five. Clean the desk.", "The cup. Put the can in the bin.", "swap the cup and the heavy can", "make room for a huge laptop",
         "if there is a cup, put half of the blocks in the tray", "besides the cup, put the can in the bin", "which blocks are not red?",
