@@ -85,6 +85,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "no_answer": 707,
     "recording_failed": 708,
     "not_called": 709,
+    "unverified": 710,
     # memory
     "memory_busy": 800,
     "memory_broken": 801,

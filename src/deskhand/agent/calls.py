@@ -11,9 +11,10 @@ from typing import Any
 
 import jsonschema
 
-from deskhand.agent.claims import Claims
-from deskhand.agent.gate import Gate
+from deskhand.agent.completion import Completion
+from deskhand.agent.desk import foreign_text
 from deskhand.agent.offer import Offer
+from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox
 from deskhand.agent.spent import End, Spent
@@ -39,12 +40,14 @@ class Calls:
 
     Attributes:
         errors: codes of the calls that failed, in order.
-        offer, claims, gate, world, repairs, sandbox: the loop's, which it may replace.
+        offer, completion, policy, world, repairs, sandbox: the loop's, which it may replace.
     """
 
-    def __init__(self, tools: ToolClient, spent: Spent, caller: str, feedback: Callable[[str], Feedback], offer: Offer, gate: Gate, world: WorldModel) -> None:
+    def __init__(
+        self, tools: ToolClient, spent: Spent, caller: str, feedback: Callable[[str], Feedback], offer: Offer, policy: Policy, world: WorldModel
+    ) -> None:
         self._tools, self._spent, self._caller, self._feedback = tools, spent, caller, feedback
-        self.gate, self.world = gate, world
+        self.policy, self.world = policy, world
         self.errors: list[str] = []
         self.sandbox: Sandbox | None = None
         self.show(offer)
@@ -53,9 +56,9 @@ class Calls:
         """From now on these tools are offered."""
         self.offer, self.repairs = offer, Repairs(offer.by_name)
 
-    def begin(self, claims: Claims) -> None:
-        """Claims are told of every result."""
-        self.claims = claims
+    def begin(self, completion: Completion) -> None:
+        """It is told of every result."""
+        self.completion = completion
 
     def problem(self, call: ToolCall) -> ToolResult | None:
         """What is wrong with a call before anybody is asked to do it."""
@@ -71,24 +74,25 @@ class Calls:
             return ToolResult("invalid_arguments", text, retry=True, hint=hint)
         return None
 
-    def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False) -> ToolResult:
+    def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False, why: str = "") -> ToolResult:
         """Sub-goals that are sound are held against the user's words and rules before they are taken over."""
-        refusal = self.claims.problems(subgoals)
-        if refusal is None and (refusal := self.gate.refuses_plan(subgoals)):
+        refusal = self.completion.problems(subgoals)
+        if refusal is None and (refusal := self.policy.refuses_plan(subgoals, why)):
             self._spent.refuse(refusal.code, refusal.message)
         if refusal:
             return refusal
-        taken = self.claims.submit(subgoals, keep)
+        taken = self.completion.submit(subgoals, keep)
+        self.policy.accepted(subgoals, keep)
         doubts = self._doubts([str(goal["object_id"]) for goal in subgoals if goal["object_id"] not in taken.data["already_done"]])
         return replace(taken, data={**taken.data, "doubts": doubts}) if doubts else taken
 
     def _doubts(self, names: Sequence[str]) -> list[dict[str, str]]:
         """Things of a plan that the hand does not reach as they lie now; no reason to refuse it, for what is in the way may go first."""
-        if REACH not in self.offer.by_name or not self.gate.licensed:
+        if REACH not in self.offer.by_name or not self.policy.model_decides:
             return []
         doubts = []
         for name in dict.fromkeys(names[:MOST_DOUBTS]):
-            if name == self.gate.desk.held or any(item.get("support") == name for item in self.gate.desk.objects.values()):
+            if name == self.policy.desk.held or any(item.get("support") == name for item in self.policy.desk.objects.values()):
                 continue
             cpu = time.thread_time()
             seen = self._tools.invoke(REACH, {"object_id": name}, cancelled=self._spent.over, caller=self._caller)
@@ -97,15 +101,18 @@ class Calls:
                 doubts.append({"object_id": name, "reason": str(seen.data.get("reason", ""))[:200]})
         return doubts
 
-    def gated(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    def gated(self, name: str, arguments: Mapping[str, Any], why: str = "") -> ToolResult:
         """A call of the model: made unless the user's words or rules speak against it."""
-        if refusal := self.claims.misread(name, arguments):
-            return refusal
-        refusal = self.gate.refuses(self.offer.card(name) or {}, name, arguments)
+        refusal = self.policy.refuses(self.offer.card(name) or {}, name, arguments, why)
         if refusal is None:
-            return self.made(name, arguments)
+            return self._with_advice(self.made(name, arguments), name, arguments)
         self._spent.refuse(refusal.code, refusal.message)
         return refusal
+
+    def _with_advice(self, result: ToolResult, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """A structure is planned as the arguments say; what the grammar reads otherwise is said beside it, once."""
+        read = self.completion.advice(name, arguments) if result.ok and isinstance(result.data, Mapping) else {}
+        return replace(result, data={**result.data, **read}) if read else result
 
     def made(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool of the robot and keep count.
@@ -116,9 +123,11 @@ class Calls:
         card, cpu = self.offer.card(name) or {}, time.thread_time()
         result = self._tools.invoke(name, arguments, feedback=self._feedback(name), cancelled=self._spent.over, caller=self._caller)
         self._spent.tool(time.thread_time() - cpu)
-        self.gate.heard(card, name, arguments, result)
+        if foreign_text(card, name, result):
+            self.policy.read_foreign()
+        self.policy.heard(card, name, arguments, result)
         self.world.apply(name, arguments, result.ok, result.data)
-        self.claims.heard(name, arguments, result, moves=card.get("effects") == "motion")
+        self.completion.heard(name, arguments, result, moves=card.get("effects") == "motion")
         self.repairs.heard(result.data)
         if result.ok:
             return result

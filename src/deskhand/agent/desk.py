@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from deskhand.etp.base import ToolResult
+from deskhand.language.requests import read
 from deskhand.language.resolve import Seen, held_object, is_receptacle
 from deskhand.planning.symbolic import ROLLS, State
 from deskhand.world.acts import PUTS
@@ -109,6 +110,8 @@ def foreign_text(card: Mapping[str, Any], name: str, result: ToolResult) -> bool
     if str(card.get("source", OWN)) != OWN or name in READING:
         return True
     data = result.data if isinstance(result.data, Mapping) else {}
+    if read(str(data.get("note") or "")).requests:  # our own notes ask for nothing
+        return True
     items = [item for item in data.get("objects") or () if isinstance(item, Mapping)]
     return any(plain_label(item.get(key) or "thing") != str(item.get(key) or "thing") for item in items for key in ("label", "color"))
 

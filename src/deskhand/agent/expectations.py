@@ -11,6 +11,7 @@ from deskhand.language.intents import Act, Ask, Build, Help, Instruction, Leave,
 from deskhand.language.parser import understood
 from deskhand.language.resolve import Seen, inside, resolve
 from deskhand.planning.goals import Goal, make_goals, satisfied
+from deskhand.world.relations import TABLE
 
 Rule = Place | Tidy | Leave
 UNKNOWN = "object"  # the label of what no kind was seen of
@@ -88,6 +89,20 @@ class Expectations:
             return []
         wanted = self._wanted(goals, objects, self._shown(objects, SURE))
         return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
+
+    def agrees(self, goals: Collection[Goal], objects: Sequence[Seen], put: Collection[str]) -> bool:
+        """Whether the words, read to the last of them, ask for what the desk shows now, and for nothing else of what was ``put`` somewhere (ids).
+
+        A move onto the desk that the words do not name is no fault: what is in the way goes aside.
+        """
+        if not self._rules or self._first is None or not self.moves or self.missing(objects) or self.overlooked(goals, objects):
+            return False
+        made = [make_goals(self._rules, seen) for seen in (self._first, objects)]
+        if not any(each.goals and not each.problems and all(satisfied(goal, objects) for goal in each.goals) for each in made):
+            return False
+        asked = {goal.object_id for each in made for goal in each.goals}
+        on_desk = {str(item["id"]) for item in objects if str(item.get("support") or TABLE) == TABLE}
+        return set(put) <= asked | on_desk
 
     def doubtful(self, goals: Collection[Goal], objects: Sequence[Seen]) -> bool:
         """Whether another look would tell if something was overlooked: it is shown half hidden by walls, and by too few looks to be believed."""

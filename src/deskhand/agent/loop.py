@@ -8,17 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from deskhand.agent import direct
+from deskhand.agent.authorisation import TASK, Authorisation
 from deskhand.agent.calls import Calls, Fatal
-from deskhand.agent.claims import Claims
+from deskhand.agent.completion import Completion
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
-from deskhand.agent.desk import foreign_text
-from deskhand.agent.gate import Gate, means_yes
+from deskhand.agent.desk import OWN, foreign_text
 from deskhand.agent.guard import Guard
+from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History
 from deskhand.agent.offer import Offer
+from deskhand.agent.policy import Policy, means_yes
 from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
-from deskhand.agent.replying import ask, digest
+from deskhand.agent.replying import ask, digest, waited
 from deskhand.agent.sandbox import Sandbox
 from deskhand.agent.spent import End, Spent
 from deskhand.agent.user import Inbox, User
@@ -35,8 +37,8 @@ class AgentLoop:
     """Runs one instruction at a time.
 
     Args:
-        model: any ChatModel; only it decides what to do. One that reads nothing but the user's own words says so by ``obeys_only_the_user``; of all
-            others every motion must be covered by the user's words (gate.py).
+        model: any ChatModel; only it decides what to do. One that reads nothing but the user's own words says so by ``obeys_only_the_user``, and those
+            words then mean what the grammar reads in them; of all others the words have to license what moves (``authorisation``).
         tools: where tools are found and called.
         on_step: told of each step when it begins and when it is finished, and of questions to the user.
         cancelled: polled; True ends the call that runs (the arm comes to rest, no stop is latched) and the run, with ``cancelled``.
@@ -45,6 +47,9 @@ class AgentLoop:
         rules: the user's safety rules (rules.py).
         inbox: words of the user while the task runs: corrections between steps, and answers to ``ask_user``; None where nobody can say anything.
         history: the tasks before this one, of which the model is told; this one is added to it.
+        judge: somebody independent of the model who says whether what was done is what was asked (judge.py); without one that is only ``done`` where the
+            grammar reads every word and agrees.
+        authorisation: ``task``, ``strict`` or ``off`` (authorisation.py).
     """
 
     def __init__(
@@ -62,12 +67,15 @@ class AgentLoop:
         inbox: Inbox | None = None,
         history: History | None = None,
         rules: Sequence[str] = (),
+        judge: Judge | None = None,
+        authorisation: str = TASK,
     ) -> None:
         self._model, self._tools, self._budgets = model, tools, budgets or Budgets()
         self._on_step, self._cancelled = on_step or (lambda _: None), cancelled or (lambda: False)
         self._context = int(getattr(model, "context_tokens", 0)) if context_tokens is None else context_tokens
         self._caller, self._now, self._mode = caller, now, mode
         self._inbox, self._rules, self._history = inbox, tuple(rules), history or History()
+        self._judge, self._authorisation = judge, authorisation
 
     def run(self, instruction: str) -> TaskOutcome:
         """Do what the instruction says. Never raises for what a model, a tool or the robot did: the outcome says it."""
@@ -88,12 +96,13 @@ class AgentLoop:
         trusted = self._mode == "direct" or getattr(self._model, "obeys_only_the_user", False)
         try:
             self._world = WorldModel()
-            self._gate = Gate(instruction, self._rules, self._confirm, not trusted, self._world)
+            self._policy = Policy(self._rules, self._confirm, None if trusted else Authorisation(instruction, self._authorisation), self._world)
         except DeskhandError as error:
             return TaskOutcome(False, error.code, str(error), seconds=self._spent.seconds)
-        self._calls = Calls(self._tools, self._spent, self._caller, self._feedback, Offer(self._tools, ()), self._gate, self._world)
-        self._claims = Claims(instruction, self._calls.made, self._world)
-        self._calls.begin(self._claims)
+        self._calls = Calls(self._tools, self._spent, self._caller, self._feedback, Offer(self._tools, ()), self._policy, self._world)
+        guided, judge = bool(getattr(self._model, "brief", False)), self._ask_judge if self._judge is not None else None
+        self._completion = Completion(instruction, self._calls.made, self._world, trusted, judge, guided)
+        self._calls.begin(self._completion)
         try:
             return self._direct(instruction) if self._mode == "direct" else self._converse(instruction)
         except Fatal as end:
@@ -124,8 +133,8 @@ class AgentLoop:
         for _ in range(self._budgets.replies):
             self._spent.check()
             for words in self._user.said():
-                self._gate.told(words)
-                self._claims.told()
+                self._policy.told(words)
+                self._completion.told(words)
                 messages.append(Message("user", f"{SAID}{words}"))
             reply, latency, shown = self._reply(messages, cards())
             messages.append(Message("assistant", reply.text, _with_ids(reply, len(messages))))
@@ -145,6 +154,8 @@ class AgentLoop:
 
     def _reply(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> tuple[Reply, float, str]:
         """A reply, its latency [s], and the digest of what was shown."""
+        if any(str(card.get("source", OWN)) != OWN for card in self._calls.offer.cards()):  # somebody else wrote what it says of his tools
+            self._policy.read_foreign()
         shown, began, cpu = trim(messages, self._context, cards), self._now(), time.thread_time()
         reply = ask(self._model, shown, cards, self._spent.check, schema)
         latency = self._now() - began
@@ -161,7 +172,8 @@ class AgentLoop:
         if self._text_only == 1:
             messages.append(Message("user", "Call a tool, or end the task with the tool finish."))
             return None
-        result = self._finish({"status": "answered" if self._claims.question else "done", "summary": reply.text.strip()[:2000]})
+        answers = self._completion.question or not self._completion.planned_or_moved
+        result = self._finish({"status": "answered" if answers else "done", "summary": reply.text.strip()[:2000]})
         if isinstance(result, TaskOutcome):
             return result
         messages.append(Message("user", result_text(result)))
@@ -210,7 +222,7 @@ class AgentLoop:
     def _do(self, step: Step) -> ToolResult | TaskOutcome:
         name, arguments = step.tool, step.arguments
         if name == SUBMIT_PLAN:
-            return self._calls.submit(arguments["subgoals"], bool(arguments.get("keep", False)))
+            return self._calls.submit(arguments["subgoals"], bool(arguments.get("keep", False)), step.text)
         if name == FINISH:
             result = self._finish(arguments)
             if isinstance(result, TaskOutcome):
@@ -221,7 +233,7 @@ class AgentLoop:
             return self._ask_user(step)
         if name == FIND_TOOLS:
             return self._calls.offer.find(str(arguments["query"]))
-        return self._calls.code(str(arguments["code"])) if name == RUN_CODE else self._calls.gated(name, arguments)
+        return self._calls.code(str(arguments["code"])) if name == RUN_CODE else self._calls.gated(name, arguments, step.text)
 
     def _begin(self, call: ToolCall, reply: Reply, latency: float, shown: str) -> Step:
         usage = reply.usage
@@ -249,8 +261,8 @@ class AgentLoop:
         if answer is None:
             choice = f" ({', '.join(step.options)})" if step.options else ""
             raise End("no_answer", f"I wanted to know: {step.question}{choice} Nobody answered.")
-        self._gate.told(answer)
-        self._claims.told()
+        self._policy.told(answer)
+        self._completion.told(answer)
         return ToolResult("", "", {"answer": answer})
 
     def _confirm(self, question: str) -> bool:
@@ -272,37 +284,47 @@ class AgentLoop:
     # ------------------------------------------------------------ the end
 
     def _finish(self, arguments: Mapping[str, Any]) -> ToolResult | TaskOutcome:
-        claims, most = self._claims, self._budgets.rejected_claims
-        if arguments["status"] == "done" and (owed := self._gate.owed()) and claims.rejected < most - 1:
-            claims.rejected += 1
+        completion, most = self._completion, self._budgets.rejected_claims
+        if arguments["status"] == "done" and (owed := self._policy.owed()) and completion.rejected < most - 1:
+            completion.rejected += 1
             text = f"the safety rule {owed[0]!r} asks for something that has not been done."
             return ToolResult("task_incomplete", text, {"rules": owed}, retry=True, hint="Do it, or finish with status partly and say so.")
-        verdict = claims.judge(str(arguments["status"]), str(arguments["summary"]), str(arguments.get("code", "")))
+        verdict = completion.judge(str(arguments["status"]), str(arguments["summary"]), str(arguments.get("code", "")))
         if verdict.final:
-            return self._outcome(verdict.success, verdict.code, verdict.summary)
-        if claims.rejected >= most:
-            text = f"The end was claimed {claims.rejected} times and never proved: {verdict.summary}"
-            return self._outcome(False, "task_incomplete", claims.facts(text))
+            return self._outcome(verdict.success, verdict.code, verdict.summary, verdict.agreed_by)
+        if completion.rejected >= most:
+            text = f"The end was claimed {completion.rejected} times and never proved: {verdict.summary}"
+            return self._outcome(False, "task_incomplete", completion.facts(text))
         hint = "Do what is unmet, or finish with status partly and say why."
         return ToolResult(verdict.code, verdict.summary, {"unmet": verdict.unmet}, retry=True, hint=hint)
 
     def _ended(self, code: str, why: str) -> TaskOutcome:
         """The run was cut off: say what had been done, and what the hand holds. The call that ran has ended: the arm is at rest."""
-        if code == "cancelled" and self._claims.moved and self._calls.offer.card("get_robot_state"):
+        if code == "cancelled" and self._completion.moved and self._calls.offer.card("get_robot_state"):
             try:
                 state = self._tools.invoke("get_robot_state", {}, caller=self._caller)
                 self._world.apply("get_robot_state", {}, state.ok, state.data)
-                self._claims.heard("get_robot_state", {}, state, moves=False)
+                self._completion.heard("get_robot_state", {}, state, moves=False)
             except DeskhandError as error:
                 why = f"{why} What the hand holds is not known: {error}"
         if self._steps and not self._steps[-1].finished:
             self._steps[-1].ok, self._steps[-1].code, self._steps[-1].message, self._steps[-1].finished = False, code, why, True
-        return self._outcome(False, code, self._claims.facts(why[:1].upper() + why[1:]))
+        return self._outcome(False, code, self._completion.facts(why[:1].upper() + why[1:]))
 
-    def _outcome(self, success: bool, code: str, summary: str) -> TaskOutcome:
+    def _ask_judge(self, evidence: Evidence) -> Opinion:
+        """The judge's opinion; a cancel or the end of the time budget does not wait for it."""
+        assert self._judge is not None
+        opinion = waited(lambda: self._judge.judge(evidence), self._spent.check, getattr(self._judge, "cancel", None))  # type: ignore[union-attr]
+        if isinstance(opinion, BaseException):
+            return Opinion(None, f"the judge failed: {opinion}")
+        self._spent.model(opinion.usage)
+        return opinion
+
+    def _outcome(self, success: bool, code: str, summary: str, agreed_by: str = "") -> TaskOutcome:
         mark_used(self._steps)
         spent, errors = self._spent, tuple(self._calls.errors)
-        return TaskOutcome(success, code, summary, tuple(self._steps), spent.calls, errors, failure_counts(self._steps), spent.tokens, spent.seconds)
+        failures = failure_counts(self._steps)
+        return TaskOutcome(success, code, summary, tuple(self._steps), spent.calls, errors, failures, spent.tokens, spent.seconds, agreed_by)
 
 
 def not_called(why: str) -> ToolResult:

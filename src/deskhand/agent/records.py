@@ -11,6 +11,8 @@ INVALID_CALL = "invalid_call"
 WRONG_CHOICE = "wrong_choice"
 IGNORED_OUTPUT = "ignored_output"
 TOOL_ERROR = "tool_error"
+DONE, UNVERIFIED, FAILED = "done", "unverified", "failed"
+"""How a task can end."""
 FAILURES = (MISSED_CALL, INVALID_CALL, WRONG_CHOICE, IGNORED_OUTPUT, TOOL_ERROR)
 """Classes of failure: no tool where one was needed; an unknown tool or arguments that do not fit; a tool that made no sense then;
 a result that was not heeded; a tool that failed though it was rightly called."""
@@ -95,7 +97,8 @@ class Step:
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """How a task ended. ``success`` is only true when a look (or the answer asked for) proved it; ``code`` is empty then.
+    """How a task ended. ``success`` is only true when a look proved what was planned, and somebody independent of the model agreed that this is what was asked
+    (``agreed_by``: grammar or judge); ``code`` is empty then.
 
     ``errors`` are the codes of the tool calls that failed, in order; ``failures`` counts the classes.
     """
@@ -109,10 +112,16 @@ class TaskOutcome:
     failures: dict[str, int] = field(default_factory=dict)
     tokens: int = 0
     seconds: float = 0.0
+    agreed_by: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """``done``; ``unverified``: what was planned holds, or the acts succeeded, and nobody independent agreed; ``failed``."""
+        return DONE if self.success else UNVERIFIED if self.code == UNVERIFIED else FAILED
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        return asdict(self)
+        return {"outcome": self.outcome, **asdict(self)}
 
 
 def classify(step: Step, earlier: Sequence[Step]) -> str:

@@ -7,12 +7,13 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from deskhand.agent.spent import End
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import ChatModel, Message, Reply
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -28,25 +29,7 @@ def ask(
     Raises:
         End: with the model's code when there is none.
     """
-    box: list[Reply | BaseException] = []
-
-    def work() -> None:
-        try:
-            box.append(model.reply(messages, cards, schema))
-        except BaseException as error:
-            box.append(error)
-
-    thread = threading.Thread(target=work, daemon=True, name="model reply")
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.05)
-            if thread.is_alive():
-                check()
-    except End:
-        getattr(model, "cancel", lambda: None)()  # the server need not write to the end
-        raise
-    answer = box[0]
+    answer = waited(lambda: model.reply(messages, cards, schema), check, getattr(model, "cancel", None))
     if isinstance(answer, DeskhandError):
         raise End(answer.code, f"the language model gave no reply: {answer}")
     if isinstance(answer, BaseException):
@@ -55,6 +38,34 @@ def ask(
     if answer.usage.prompt_chars or not answer.asked:
         return answer
     return replace(answer, usage=replace(answer.usage, prompt_chars=sum(len(message.content) for message in messages)))
+
+
+def waited(work: Callable[[], T], check: Callable[[], None], cancel: Callable[[], None] | None) -> T | BaseException:
+    """What ``work`` gives or raises. What ``check`` raises meanwhile does not wait for it: ``cancel`` then tells the server that it need not go on.
+
+    Raises:
+        End: of ``check``.
+    """
+    box: list[T | BaseException] = []
+
+    def run() -> None:
+        try:
+            box.append(work())
+        except BaseException as error:
+            box.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="model reply")
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+            if thread.is_alive():
+                check()
+    except End:
+        if cancel is not None:
+            cancel()
+        raise
+    return box[0]
 
 
 def digest(messages: Sequence[Message]) -> str:

@@ -45,7 +45,7 @@ class Situation:
         planned: a plan was accepted; ``news``: the user has said something since. ``steps``: of the newest planned structure, by object.
         draft: the plan that was refused. ``faults``: things that the refusal is about, ``wanted``: what it says they should be,
             ``refused_goals``: (thing, goal) that it rules out, an empty goal for all.
-        corrected: the call that the newest refusal asks for instead of the one that was made.
+        corrected: the call that the newest refusal, or advice, has instead of the one that was made.
         doubted: things that a refusal says are not where they were put. ``given_up``: how often a held thing could not be put where it should.
     """
 
@@ -137,12 +137,17 @@ def _take(now: Situation, call: ToolCall, content: str) -> None:
         now.failed.update({act.key: 1, call.name: 1})
         now.refused |= {act.key} if act.code in REFUSED else set()
     data = act.data if isinstance(act.data, Mapping) else {}
-    now.corrected = ToolCall(call.name, dict(data["arguments"])) if not act.ok and isinstance(data.get("arguments"), Mapping) else None
+    advice = data.get("advice") if isinstance(data.get("advice"), Mapping) else {}
+    read = advice if act.ok else data
+    now.corrected = ToolCall(call.name, dict(read["arguments"])) if isinstance(read.get("arguments"), Mapping) else None
     if call.name in {"submit_plan", "finish"}:
         now.complaint = "" if act.ok else act.message
         _refused(now, call, data) if not act.ok else _forgiven(now)
     if act.ok:
         _went_well(now, call, data)
+        if advice:  # a small model does better by it than by its own reading
+            now.complaint = str(advice.get("text", ""))
+            _refused(now, call, advice)
     elif call.name in PUTS and call.name != "put_aside":
         now.given_up[now.holding] += 1
 

@@ -8,7 +8,7 @@ from typing import Any
 from symbolic_desk import thing
 
 from deskhand.agent.desk import Desk
-from deskhand.agent.licence import Licence
+from deskhand.agent.requested import RequestedActs
 from deskhand.etp.base import ToolResult
 
 THINGS = (
@@ -27,7 +27,7 @@ def licensed(case: Mapping[str, Any]) -> bool:
     things = [{**item, "label": case.get("labels", {}).get(item["id"], item["label"])} for item in THINGS]
     desk.world.apply("detect_objects", {}, True, {"objects": things})
     desk.world.held = str(case.get("holding", ""))
-    licence = Licence(str(case["says"]))
+    licence = RequestedActs(str(case["says"]))
     then = case.get("then", ())
     for words in (then,) if isinstance(then, str) else then:
         licence.told(words)

@@ -204,8 +204,19 @@ def test_a_structure_that_was_misread_is_corrected():
     talk = Talk("Please arrange five cubes in a straight line.").looked(*(thing(f"block_{number}") for number in range(1, 6)))
     assert talk.prompt()[1]["plan_structure"]["structure_name"]["enum"][0] == "row"
     wanted = {"structure_name": "row", "count": 5, "colors": []}
-    talk.did("plan_structure", {"structure_name": "tower", "count": 5, "colors": []}, code="invalid_input").refused(arguments=wanted)
+    steps = [{"object_id": "block_1", "x": 0.1, "y": 0.0, "on": []}]
+    talk.did("plan_structure", {"structure_name": "tower", "count": 5, "colors": []}, {"steps": steps, "advice": {"text": "a row", "arguments": wanted}})
     assert talk.follows() == ("plan_structure", wanted)
+
+
+def test_what_the_words_have_beside_an_accepted_plan_comes_into_the_plan():
+    talk = Talk("put the cup and the block in the bin").looked(*DESK)
+    cup, block = ({"object_id": name, "relation": "in", "target_id": "bin_1"} for name in ("cup_1", "block_1"))
+    talk.did("submit_plan", {"subgoals": [cup]}, {"order": [cup], "already_done": [], "advice": {"text": "also the block", "unmet": [block]}})
+    name, arguments = talk.follows()
+    assert (name, sorted(goal["object_id"] for goal in arguments["subgoals"])) == ("submit_plan", ["block_1", "cup_1"])
+    talk.did(name, arguments, {"order": arguments["subgoals"], "already_done": []})
+    assert talk.follows()[0] == "pick"
 
 
 @pytest.mark.parametrize("context", [2000, 4000])

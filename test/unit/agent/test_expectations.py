@@ -1,10 +1,10 @@
-"""What an instruction plainly asks for is held against plans and ends: nothing false is called done, whatever a model plans, builds or says."""
+"""What an instruction plainly asks for is held against the plans and ends of a brain that has only the grammar: nothing false is called done."""
 
 from typing import Any
 
 import pytest
 from symbolic_desk import SymbolicDesk, thing
-from test_loop_models import LOOK, finish, run, say
+from test_loop_models import LOOK, finish, literal, say
 
 from deskhand.agent.expectations import Expectations
 from deskhand.language.parser import parse
@@ -37,16 +37,16 @@ def expected(text: str, objects: list[dict[str, Any]]) -> Expectations:
 
 
 def test_a_plan_that_the_words_contradict_is_refused_with_what_they_say() -> None:
-    outcome = run([LOOK, plan(block_1="bin_1", cup_1="bin_1"), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
+    outcome = literal([LOOK, plan(block_1="bin_1", cup_1="bin_1"), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
     step = outcome.steps[1]
     assert (step.ok, step.code) == (False, "impossible")
     assert step.data == {"unmet": [{"object_id": "block_1", "relation": "in", "target_id": "tray_1", "reason": "the instruction asks for it"}]}
 
 
 def test_an_empty_plan_is_refused_while_something_is_to_do() -> None:
-    outcome = run([LOOK, plan(), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
+    outcome = literal([LOOK, plan(), finish("refused", "No.")], SORT, SymbolicDesk(*things()))
     assert {item["object_id"] for item in outcome.steps[1].data["unmet"]} == {"cup_1", "block_1", "eraser_1"}
-    tidy = run([LOOK, plan(), finish()], SORT, SymbolicDesk(*things(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")))
+    tidy = literal([LOOK, plan(), finish()], SORT, SymbolicDesk(*things(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")))
     assert tidy.success
 
 
@@ -54,17 +54,17 @@ def test_the_wrong_thing_in_the_tray_is_no_end_and_the_right_one_there_from_the_
     """The eraser lies in the tray from the start, and belongs in the bin; the block lies in the tray, where it belongs."""
     desk = SymbolicDesk(*things(eraser_1="tray_1", block_1="tray_1"))
     done = [finish(summary=f"done {number}") for number in range(9)]
-    outcome = run([LOOK, plan(cup_1="bin_1"), *moved("cup_1", "bin_1"), *done], SORT, desk)
+    outcome = literal([LOOK, plan(cup_1="bin_1"), *moved("cup_1", "bin_1"), *done], SORT, desk)
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
     assert "the instruction also asks for: eraser_1 in bin_1" in outcome.steps[4].message
     assert "block_1" not in outcome.steps[4].message
     desk = SymbolicDesk(*things(eraser_1="tray_1", block_1="tray_1"))
-    assert run([LOOK, plan(cup_1="bin_1", eraser_1="bin_1"), *moved("cup_1", "bin_1"), *moved("eraser_1", "bin_1"), finish()], SORT, desk).success
+    assert literal([LOOK, plan(cup_1="bin_1", eraser_1="bin_1"), *moved("cup_1", "bin_1"), *moved("eraser_1", "bin_1"), finish()], SORT, desk).success
 
 
 def test_a_thing_put_into_the_wrong_container_without_a_plan_is_no_end() -> None:
     acts = [step for name in ("cup_1", "eraser_1", "block_1") for step in moved(name, "bin_1")]
-    outcome = run([LOOK, *acts, *[finish(summary=f"done {number}") for number in range(9)]], SORT, SymbolicDesk(*things()))
+    outcome = literal([LOOK, *acts, *[finish(summary=f"done {number}") for number in range(9)]], SORT, SymbolicDesk(*things()))
     assert not outcome.success
     assert "block_1 in tray_1" in outcome.steps[7].message
 
@@ -86,7 +86,7 @@ def test_a_thing_that_turns_out_to_be_another_is_not_held_to_the_first_look() ->
 
 
 def test_what_is_not_there_is_never_done() -> None:
-    outcome = run([LOOK, plan(), *[finish(summary=f"done {number}") for number in range(9)]], "put the sponge in the bin", SymbolicDesk(*things()))
+    outcome = literal([LOOK, plan(), *[finish(summary=f"done {number}") for number in range(9)]], "put the sponge in the bin", SymbolicDesk(*things()))
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
     assert "I see no 'sponge'" in outcome.steps[2].message
 
@@ -114,15 +114,15 @@ def test_a_structure_is_the_one_that_was_asked_for(text: str, right: dict[str, A
 def test_a_structure_that_nobody_planned_is_not_done() -> None:
     desk = SymbolicDesk(thing("block_1"), thing("block_2", "blue"))
     on = say("submit_plan", subgoals=[{"object_id": "block_1", "relation": "on", "target_id": "table"}])
-    outcome = run([LOOK, on, *[finish(summary=f"done {number}") for number in range(9)]], "Build a tower of two blocks.", desk)
+    outcome = literal([LOOK, on, *[finish(summary=f"done {number}") for number in range(9)]], "Build a tower of two blocks.", desk)
     assert (outcome.success, outcome.code) == (False, "task_incomplete")
     assert "plan_structure" in outcome.steps[2].message
 
 
 def test_going_home_is_no_deed_for_words_that_nobody_understands() -> None:
-    outcome = run([LOOK, say("move_home"), *[finish(summary=f"done {number}") for number in range(9)]], "reticulate the splines")
+    outcome = literal([LOOK, say("move_home"), *[finish(summary=f"done {number}") for number in range(9)]], "reticulate the splines")
     assert not outcome.success
-    assert run([say("move_home"), finish()], "go home").success
+    assert literal([say("move_home"), finish()], "go home").success
 
 
 def test_what_lies_on_another_thing_in_the_right_container_is_where_it_belongs() -> None:

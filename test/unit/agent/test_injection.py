@@ -11,6 +11,7 @@ import pytest
 import yaml
 from symbolic_desk import CARDS, NUMBER, TEXT, SymbolicDesk, schema, thing
 
+from deskhand.agent.authorisation import STRICT, TASK
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.errors import DeskhandError
@@ -117,7 +118,7 @@ class Gullible:
         return Reply("", (ToolCall(name, arguments),))
 
 
-def run(case: Mapping[str, Any], model: Gullible | None = None) -> tuple[TaskOutcome, TextDesk, Gullible]:
+def run(case: Mapping[str, Any], model: Gullible | None = None, setting: str = TASK) -> tuple[TaskOutcome, TextDesk, Gullible]:
     desk, model = TextDesk(case), model or Gullible(case)
     asked, answers = [], list(case.get("says", ()))
     inbox = (lambda: answers.pop(0) if asked and asked.pop() and answers else None) if answers else None
@@ -126,7 +127,7 @@ def run(case: Mapping[str, Any], model: Gullible | None = None) -> tuple[TaskOut
         if step.question and not step.finished:
             asked.append(True)
 
-    loop = AgentLoop(model, desk, Budgets(answer_seconds=0.3), note, inbox=inbox, mode=case.get("mode", "tools"))
+    loop = AgentLoop(model, desk, Budgets(answer_seconds=0.3), note, inbox=inbox, mode=case.get("mode", "tools"), authorisation=setting)
     return loop.run(str(case.get("instruction", INSTRUCTION))), desk, model
 
 
@@ -149,13 +150,14 @@ def test_there_are_forty_cases_with_ids_of_their_own() -> None:
     assert len({case["id"] for case in CASES}) == len(CASES)
 
 
+@pytest.mark.parametrize("setting", [TASK, STRICT])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_text_of_others_is_never_obeyed_and_the_users_task_is_done(case: dict[str, Any]) -> None:
-    outcome, desk, model = run(case)
+def test_text_of_others_is_never_obeyed_and_the_users_task_is_done(case: dict[str, Any], setting: str) -> None:
+    outcome, desk, model = run(case, setting=setting)
     assert model.read, "the text never reached the model: the case proves nothing"
     assert not obeyed(case, outcome, desk), desk.calls
     assert desk.where()["phone_1"] == "table" and desk.where()["laptop_1"] == "table" and desk.where()["block_1"] == "table"
-    assert outcome.success, (outcome.code, outcome.summary)
+    assert outcome.outcome in ("done", "unverified"), (outcome.code, outcome.summary)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.get("no_such_tool") and not case.get("claims")], ids=lambda case: case["id"])

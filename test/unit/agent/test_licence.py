@@ -13,9 +13,9 @@ from symbolic_desk import thing
 from test_injection import Gullible, TextDesk
 
 from deskhand.agent.desk import Desk
-from deskhand.agent.licence import Licence
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
+from deskhand.agent.requested import RequestedActs
 from deskhand.world.model import WorldModel
 
 MENTIONED = yaml.safe_load((Path(__file__).parent / "mentioned_cases.yaml").read_text())
@@ -83,7 +83,7 @@ def test_it_is_what_the_users_answer_names() -> None:
     desk = Desk(WorldModel())
     seen = {"objects": [thing("cup_1", "red", position=(0.1, 0.0)), thing("pen_1", "blue", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]}
     desk.world.apply("detect_objects", {}, True, seen)
-    licence = Licence("put it in the bin")
+    licence = RequestedActs("put it in the bin")
     assert licence.of_goals([("cup_1", "bin_1")], desk) == ["cup_1", "bin_1"]
     licence.told("the cup")
     assert licence.of_goals([("cup_1", "bin_1")], desk) == []

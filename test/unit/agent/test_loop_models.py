@@ -32,6 +32,13 @@ def run(replies: Sequence[Reply | Exception], text: str = "put the cup in the bi
     return AgentLoop(ScriptedModel(replies), robot or desk(), **kwargs).run(text)
 
 
+def literal(replies: Sequence[Reply | Exception], text: str = "put the cup in the bin", robot: SymbolicDesk | None = None, **kwargs: Any) -> TaskOutcome:
+    """A brain for which the words mean what the grammar reads in them."""
+    model = ScriptedModel(replies)
+    model.obeys_only_the_user = True  # type: ignore[attr-defined]
+    return AgentLoop(model, robot or desk(), **kwargs).run(text)
+
+
 LOOK, SUBMIT, PICK, PLACE = say("detect_objects"), say("submit_plan", subgoals=PLAN), say("pick", object_id="cup_1"), say("place_in", container_id="bin_1")
 
 
@@ -75,10 +82,18 @@ def test_a_plan_that_leaves_out_what_was_asked_for_is_no_success() -> None:
     trivial = say("submit_plan", subgoals=[{"object_id": "block_1", "relation": "on", "target_id": "table"}])
     model = ScriptedModel([LOOK, trivial, *[finish(summary=f"done {n}") for n in range(9)]])
     outcome = AgentLoop(model, desk()).run("put the cup in the bin")
-    assert (outcome.success, outcome.code) == (False, "task_incomplete")
-    assert "the instruction also asks for: cup_1 in bin_1" in model.conversations[3][-1].content
+    assert (outcome.outcome, outcome.code) == ("unverified", "unverified")
+    assert "A simple reading of the words also has: cup_1 in bin_1" in model.conversations[2][-1].content
     half = run([LOOK, SUBMIT, PICK, PLACE, *[finish(summary=f"done {n}") for n in range(9)]], "put everything in the bin")
-    assert (half.success, half.code) == (False, "task_incomplete")
+    assert (half.success, half.code) == (False, "unverified")
+
+
+def test_a_small_model_is_told_what_its_plan_leaves_out_also_at_the_end() -> None:
+    model = ScriptedModel([LOOK, SUBMIT, PICK, PLACE, *[finish(summary=f"done {n}") for n in range(9)]])
+    model.brief = True  # type: ignore[attr-defined]
+    outcome = AgentLoop(model, desk()).run("put everything in the bin")
+    assert "the instruction also asks for: block_1 in bin_1" in model.conversations[5][-1].content
+    assert outcome.outcome == "unverified"
 
 
 def test_claiming_on_and_on_ends() -> None:
@@ -87,17 +102,17 @@ def test_claiming_on_and_on_ends() -> None:
     assert "Not done: the red cup" in outcome.summary
 
 
-def test_a_command_cannot_be_answered_away() -> None:
+def test_a_command_that_is_answered_is_never_done() -> None:
     outcome = run([LOOK, *[finish("answered", f"It is there already {n}.") for n in range(9)]])
-    assert (outcome.success, outcome.code) == (False, "task_incomplete")
+    assert (outcome.success, outcome.code) == (False, "unverified")
 
 
 def test_an_answer_needs_a_look() -> None:
     blind = run([finish("answered", "There is a cup.")] * 9, "what is on the desk?")
     assert (blind.success, blind.code) == (False, "task_incomplete")
     seeing = run([finish("answered", "There is a cup."), LOOK, finish("answered", "A cup, a block and a bin.")], "what is on the desk?")
-    assert seeing.success
-    assert seeing.summary == "A cup, a block and a bin."
+    assert seeing.outcome == "unverified"
+    assert seeing.summary.startswith("A cup, a block and a bin. Unverified: ")
 
 
 def test_an_honest_refusal_keeps_its_code() -> None:
@@ -180,8 +195,8 @@ def test_words_instead_of_calls_are_sent_back_once_and_then_are_a_claim() -> Non
 
 def test_words_are_an_answer_to_a_question() -> None:
     outcome = run([LOOK, say(text="A cup and a block."), say(text="A cup and a block.")], "what is on the desk?")
-    assert outcome.success
-    assert outcome.summary == "A cup and a block."
+    assert outcome.outcome == "unverified"
+    assert outcome.summary.startswith("A cup and a block. Unverified: ")
 
 
 def test_a_model_that_fails_ends_the_task_with_its_code() -> None:
@@ -228,7 +243,7 @@ def test_results_are_cut_to_the_context_of_a_small_model() -> None:
 def test_scripted_replies_come_from_a_file(tmp_path: Any) -> None:
     path = tmp_path / "replies.yaml"
     path.write_text("- {tool: detect_objects}\n- {tool: finish, arguments: {status: answered, summary: a cup}}\n")
-    assert AgentLoop(ScriptedModel.from_file(path), desk()).run("what is on the desk?").summary == "a cup"
+    assert AgentLoop(ScriptedModel.from_file(path), desk()).run("what is on the desk?").summary.startswith("a cup Unverified")
     path.write_text("no: list")
     with pytest.raises(DeskhandError, match="list of strings"):
         ScriptedModel.from_file(path)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from symbolic_desk import SymbolicDesk, thing
 
-from deskhand.agent.claims import Claims
+from deskhand.agent.completion import Completion
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.reappraisal import Reappraisal
 from deskhand.etp.base import ToolResult
@@ -84,7 +84,7 @@ def test_what_a_heap_turns_out_to_be_goes_where_the_words_say_else_where_the_hea
     heap = {**thing("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
     containers = [thing("bin_1", position=(0.0, 0.28)), thing("tray_1", position=(0.0, -0.28))]
     world = WorldModel()
-    claims = Claims(instruction, lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}), world)
+    claims = Completion(instruction, lambda name, arguments: ToolResult("", "", {"unmet": [], "satisfied": True}), world)
 
     def look(*items: dict[str, Any]) -> None:
         world.apply("detect_objects", {}, True, {"objects": list(items)})

@@ -96,7 +96,7 @@ def test_what_a_rule_asks_for_at_the_end_is_asked_for() -> None:
     calls = [LOOK, *pick("cup_1"), finish(), say("move_home"), finish("done", "Now.")]
     outcome, _, model = run(calls, "after picking the cup always go home")
     assert "after picking the cup" in model.conversations[4][-1].content
-    assert outcome.code == "task_incomplete"  # other things are still on the desk: the instruction says everything
+    assert outcome.code == "unverified"  # other objects are still on the desk, and the words may mean everything
 
 
 def test_nothing_moves_by_rules_about_things_before_a_look() -> None:

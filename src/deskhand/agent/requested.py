@@ -3,7 +3,7 @@
 Text on things, in names, in results of tools or of remote servers can ask a model for anything. The model may obey; the loop does not: it computes from the
 words of the user alone which things may be moved, where to, and which other motions were asked for. What licenses an act is a *request* (language/requests.py),
 with the thing in the part of what is acted on; a word that is merely there licenses nothing. The one question that is asked of this module is
-:meth:`Licence.missing`.
+:meth:`RequestedActs.missing`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from deskhand.agent.desk import Desk, plain_label, position_of
-from deskhand.agent.licensed import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
+from deskhand.agent.request_matching import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
 from deskhand.language import verbs as vb
 from deskhand.language.intents import (
     Act,
@@ -48,7 +48,7 @@ NAMED = frozenset(("pick", "separate"))
 """Motions that are licensed by their thing alone."""
 
 
-class Licence:
+class RequestedActs:
     """Of one run; ``instruction`` and whatever the user says later."""
 
     def __init__(self, instruction: str) -> None:
@@ -84,6 +84,10 @@ class Licence:
         missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]
         missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
+
+    def acted_on(self, name: str, desk: Desk) -> bool:
+        """Whether a request to move something means the object."""
+        return self._acted_on(name, desk, vb.MOVE)
 
     # ------------------------------------------------------------ things
 
