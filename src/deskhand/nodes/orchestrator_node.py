@@ -76,7 +76,7 @@ class Parameters:
 
     arm: str = "wx250s"
     brain: str = "offline"
-    images: int = -1
+    images: int = setting(-1, low=-1)
     profiles: str = ""
     episode: str = ""
     max_tool_calls: int = setting(150, low=1)

@@ -228,7 +228,7 @@ def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace)
     touched = {"table", item.support, *parts} & known | ctx.touching(item.id)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
     trace.track = LiftTrack(ctx.robot, ctx.width)
-    ctx.rise(LIFT, trace.lift_touch, progress=trace.track)
+    ctx.rise(LIFT, trace.lift_touch, watch=trace.track)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
 
 

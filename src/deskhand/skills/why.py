@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deskhand.arms.config import ArmConfig
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
 from deskhand.robot import Robot
 from deskhand.skills.room import room_in
@@ -20,17 +21,23 @@ FINGER = 0.015  # [m] beside what is held that the fingers take
 
 
 class LiftTrack:
-    """How far the fingers were apart at each height of a lift, to say later where something gave way. Given as ``progress`` to a motion."""
+    """How far the fingers were apart at each height of a lift, to say later where something gave way. Called on the way, by whoever waits for the motion."""
 
     def __init__(self, robot: Robot, width: Callable[[], float]) -> None:
         self._robot, self._width = robot, width
         self._from = float(robot.tcp_pose()[2, 3])
+        self._blind = False
         self.samples: list[tuple[float, float]] = []
         """(height above the start, width between the fingers) [m]."""
 
-    def __call__(self, _fraction: float, _text: str) -> None:
-        """One more sample."""
-        self.samples.append((float(self._robot.tcp_pose()[2, 3]) - self._from, self._width()))
+    def __call__(self) -> None:
+        """One more sample; none any more once joints are not measured: the motion itself fails by that."""
+        if self._blind:
+            return
+        try:
+            self.samples.append((float(self._robot.tcp_pose()[2, 3]) - self._from, self._width()))
+        except DeskhandError:
+            self._blind = True
 
     def gave_at(self, closed: float, tolerance: float) -> float | None:
         """Height [m] at which the fingers were first closer than ``closed`` by more than ``tolerance`` [m]; None when no sample shows it."""

@@ -194,8 +194,8 @@ class DeskRobot:
             self.joints = (1 - self.gives_at) * plan.trajectory.positions[0] + self.gives_at * there
             self.opened = self.arm.gripper.width_min
             self._fall()
-            if progress:
-                progress(self.gives_at, "")
+            if cancelled:
+                cancelled()
             self.joints = there
         if self.held:
             self.things[self.held] = moved(self.things[self.held], self.tcp_pose() @ self.tcp_T_held)
