@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from deskhand.commands.do import exit_code
 from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Scene, Timeout
 from deskhand.errors import DeskhandError
 
@@ -47,7 +48,7 @@ def demo(
 
     What you type while it runs is told to the robot: an answer to its question (a number picks one of the answers shown), a correction, or "stop".
 
-    The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
+    The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given. It is 3 when that is "unverified".
     """
     from deskhand.commands.terminal import typed_lines
     from deskhand.commands.up import page_port, page_url
@@ -85,8 +86,8 @@ def demo(
             raise
     _write(json_file, result)
     display.outcome(result)
-    if not result["success"]:
-        raise typer.Exit(1)
+    if code := exit_code(result):
+        raise typer.Exit(code)
 
 
 def _write(file: Path | None, result: dict[str, Any]) -> None:
