@@ -92,6 +92,7 @@ class StackOptions:
     port: str = ""
     planner: str = "embedded"
     brain: str = "offline"
+    images: int | None = None
     namespace: str = ""
     parameter_files: tuple[Path, ...] = ()
     remappings: tuple[tuple[str, str], ...] = ()

@@ -69,12 +69,13 @@ def _checked(files: tuple[Path, ...]) -> tuple[Path, ...]:
 def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, str], ...] = ()) -> list[NodeSpec]:
     memory: dict[str, Value] = {"memory_file": options.memory} if options.memory else {}
     camera: dict[str, Value] = {"camera": options.camera_mount} if options.camera_mount else {}
+    images: dict[str, Value] = {"images": options.images} if options.images is not None else {}
     exact: dict[str, Value] = {"check_registration": False} if simulated else {}  # a simulated camera is
     own: dict[str, dict[str, Value]] = {
         "perception": {"arm": options.arm, **memory, **camera, **exact},
         "tool_server": {"arm": options.arm, **memory, **camera, **_approvals(options, simulated), **_folders(options)},
         "motion": {"arm": options.arm, "planner": options.planner},
-        "orchestrator": {"arm": options.arm, "brain": options.brain, "episodes": options.episodes or EPISODES},
+        "orchestrator": {"arm": options.arm, "brain": options.brain, "episodes": options.episodes or EPISODES, **images},
         "recorder": {"folder": options.episodes or EPISODES},
         "view": {"arm": options.arm, "port": options.view_port},
     }

@@ -16,11 +16,14 @@ CANCEL_WAIT = 1.0  # [s]
 
 
 class TaskProcess:
-    """``deskhand.nodes.task_client`` as a child; its lines come through a queue."""
+    """``deskhand.nodes.task_client`` as a child; its lines come through a queue. ``answer_timeout`` [s]: as in RunTask.action."""
 
-    def __init__(self, instruction: str, mode: str, environment: Mapping[str, str], listen: bool = False, namespace: str = "") -> None:
+    def __init__(
+        self, instruction: str, mode: str, environment: Mapping[str, str], listen: bool = False, namespace: str = "", answer_timeout: float = 0.0
+    ) -> None:
         # "=": an instruction may begin with a dash
         self._command = [sys.executable, "-m", "deskhand.nodes.task_client", f"--instruction={instruction}", "--mode", mode, *(["--listen"] if listen else [])]
+        self._command += [f"--answer-timeout={answer_timeout:g}"] if answer_timeout else []
         self._command += ["--ros-args", "-r", f"__ns:={namespace}"] if namespace else []
         self._listen = listen
         self._environment = dict(environment)

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from deskhand.errors import UNVERIFIED, DeskhandError
+from deskhand.commands.do import exit_code
+from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Scene, Timeout
+from deskhand.errors import DeskhandError
 
 DEFAULT_TASK = "desk_cleaning"
-NOT_VERIFIED = 3
-"""The exit code of a task whose goals hold while nobody beside the model said that this is what was asked."""
 
 
 def register(app: typer.Typer) -> None:
@@ -23,28 +23,32 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     task: Annotated[str | None, typer.Option(help=f"Task whose scene, instruction and scorer are used. Default: {DEFAULT_TASK}.")] = None,
-    instruction: Annotated[str | None, typer.Option(help="Tell the robot this instead of the task's own words.")] = None,
-    scene: Annotated[Path | None, typer.Option(help="Scene file (YAML) instead of the task's scene; needs --instruction.")] = None,
-    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
+    instruction: Instruction = None,
+    scene: Scene = None,
+    arm: Arm = "wx250s",
     seed: Annotated[int, typer.Option(help="Seed of the task's scene.")] = 0,
-    brain: Annotated[str, typer.Option(help="Language model; offline needs none.")] = "offline",
+    brain: Brain = "offline",
+    mode: Mode = "tools",
+    images: Images = None,
+    timeout: Timeout = TIMEOUT,
+    answer_timeout: AnswerTimeout = 0.0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the result, with final_objects (name, kind, pose), summary, success, score, error_code.")
     ] = None,
     episode: Annotated[Path | None, typer.Option(help="Folder for the record. Default: a new one in ./episodes.")] = None,
     memory: Annotated[Path | None, typer.Option(help="File that the robot goes on remembering in. Default: a new one in the episode's folder.")] = None,
-    local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS.")] = False,
+    local: Local = False,
     view: Annotated[bool, typer.Option("--view", help="Serve the operator page while it runs: watch it in the browser, pause, stop.")] = False,
     files: Annotated[
         list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again. Default: this one.")
     ] = None,
-    fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
+    fault: Fault = "",
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
 
     What you type while it runs is told to the robot: an answer to its question (a number picks one of the answers shown), a correction, or "stop".
 
-    The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given.
+    The exit code is 0 only on success: the scorer's word for a task, the robot's own where an --instruction is given. It is 3 when that is "unverified".
     """
     from deskhand.commands.terminal import typed_lines
     from deskhand.commands.up import page_port, page_url
@@ -58,8 +62,10 @@ def demo(
     if view and local:
         raise DeskhandError("invalid_input", "--view and --local exclude each other: the page shows what the nodes say.")
     port = page_port(PORT) if view else None
-    options = TrialOptions(task or DEFAULT_TASK, seed, scene, instruction, arm, brain, local=local, fault=fault, memory=memory, inbox=typed_lines(), view=port)
-    options = replace(options, files=tuple(files or [Path.cwd()]))
+    options = TrialOptions(
+        task or DEFAULT_TASK, seed, scene, instruction, arm, brain, mode, local, timeout, fault, memory=memory, inbox=typed_lines(), view=port
+    )
+    options = replace(options, files=tuple(files or [Path.cwd()]), answer_timeout=answer_timeout, images=images)
     try:
         said = prepare(options)[1]
     except DeskhandError as error:
@@ -80,8 +86,8 @@ def demo(
             raise
     _write(json_file, result)
     display.outcome(result)
-    if not result["success"]:
-        raise typer.Exit(NOT_VERIFIED if result["outcome"] == UNVERIFIED else 1)
+    if code := exit_code(result):
+        raise typer.Exit(code)
 
 
 def _write(file: Path | None, result: dict[str, Any]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Scene, Timeout
 from deskhand.errors import DeskhandError
 
 
@@ -17,20 +19,17 @@ def register(app: typer.Typer) -> None:
 
 
 def trial(
-    task: Annotated[str, typer.Argument(help="Name of a task, for example desk_cleaning.")],
+    task: Annotated[str, typer.Argument(help="Name of a task, for example desk_cleaning; may be left out with --scene.")] = "",
     trials: Annotated[int, typer.Option(min=1, help="How many; each has the next seed.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first.")] = 0,
-    arm: Annotated[str, typer.Option(help="Arm, a name in config/arms or a YAML file.")] = "wx250s",
-    brain: Annotated[str, typer.Option(help="Language model; offline needs none.")] = "offline",
-    mode: Annotated[
-        str,
-        typer.Option(
-            help="How the model acts: tools (it calls them), code (it writes Python that does) or direct (no tools: seven-number actions, the baseline). "
-            "The offline brain has tools only."
-        ),
-    ] = "tools",
-    local: Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")] = False,
-    fault: Annotated[str, typer.Option(help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")] = "",
+    instruction: Instruction = None,
+    scene: Scene = None,
+    arm: Arm = "wx250s",
+    brain: Brain = "offline",
+    mode: Mode = "tools",
+    images: Images = None,
+    local: Local = False,
+    fault: Fault = "",
     driver: Annotated[
         str,
         typer.Option(
@@ -39,11 +38,14 @@ def trial(
     ] = "",
     servos: Annotated[str, typer.Option(help="With --driver: what is wrong with the servos: real, worn or a YAML file (config/servos).")] = "",
     sim: Annotated[str, typer.Option(help="The simulation: mujoco (built in) or gazebo (Harmonic, where it is installed).")] = "mujoco",
-    timeout: Annotated[float, typer.Option(help="Wall clock for one trial [s].")] = 900.0,
+    timeout: Timeout = TIMEOUT,
+    answer_timeout: AnswerTimeout = 0.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results; also after every trial.")] = None,
     episodes: Annotated[Path | None, typer.Option(help="Folder for the records. Default: a new one in ./episodes.")] = None,
 ) -> None:
     """Run a task over many seeds and say how often it succeeds, how long it takes and where the time goes.
+
+    With --instruction the robot's own word on success is all there is; the scene of the task, or of --scene, is as ever.
 
     The exit code is 0 when every trial ran to an outcome, good or bad; 1 when one was cut short (a node died, a time limit, a fault of deskhand).
     """
@@ -52,7 +54,12 @@ def trial(
     from deskhand.trials.trial import episode_folder, run_trial
     from deskhand.trials.trials import ran_to_an_outcome, summarise
 
-    options = [TrialOptions(task, number, None, None, arm, brain, mode, local, timeout, fault, driver, servos, sim) for number in range(seed, seed + trials)]
+    if bool(task) == bool(scene):
+        raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
+    one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
+    one = replace(one, answer_timeout=answer_timeout, images=images)
+    options = [replace(one, seed=number) for number in range(seed, seed + trials)]
+    name = task or str(scene)
     prepare(options[0])
     root = episodes or episode_folder(options[0], f"{trials}_trials")
     results: list[dict[str, Any]] = []
@@ -61,7 +68,7 @@ def trial(
     def write() -> None:
         if json_file is not None:
             json_file.parent.mkdir(parents=True, exist_ok=True)
-            json_file.write_text(json.dumps(summarise(task, brain, mode, results), indent=1))
+            json_file.write_text(json.dumps(summarise(name, brain, mode, results), indent=1))
 
     write()
     with interruptible(), TrialProgress(trials) as bar:
@@ -78,6 +85,6 @@ def trial(
                 raise
             bar.done(results[-1])
             write()
-    display.table(summarise(task, brain, mode, results))
+    display.table(summarise(name, brain, mode, results))
     if not all(ran_to_an_outcome(result) for result in results):
         raise typer.Exit(1)

@@ -15,6 +15,7 @@ from deskhand.grasping.collision import OPEN_MORE, closing, hand_clearance, lowe
 from deskhand.grasping.features import judge
 from deskhand.grasping.sampling import FRICTION, Candidates, antipodal_pairs, diverse_order, hand_poses, joined, retracted, turned_into_plane
 from deskhand.grasping.success import load_success_model
+from deskhand.grasping.why import all_touch, beyond_reach, no_two_sides
 from deskhand.grasping.wrist import WristReach
 from deskhand.motion.roll import arm_axis
 from deskhand.perception.surface import Surface, Surfaces, column_surface
@@ -44,7 +45,7 @@ class GraspGenerator:
     """
 
     def __init__(self, arm: ArmConfig, reach: Reach | None = None) -> None:
-        self._gripper, self._reach, self._success = arm.gripper, reach, load_success_model()
+        self._arm, self._gripper, self._reach, self._success = arm, arm.gripper, reach, load_success_model()
         self._widest = min(arm.gripper.width_max - SPARE_WIDTH, arm.gripper.widest(FRICTION))
         self._base, self._inward = arm.world_T_base[:3, 3], _hand_side(arm)
         self._tilts_about = arm_axis(RobotModel.load(arm)) if arm.free_roll else None
@@ -98,11 +99,7 @@ class GraspGenerator:
         narrowest, widest = self._gripper.width_min + MIN_WIDTH_ABOVE, self._widest
         pairs, axes, margins = antipodal_pairs(surface, narrowest, widest)
         if not len(pairs):
-            raise DeskhandError(
-                "no_grasp",
-                f"{item.id} ({', '.join(f'{1000 * s:.0f}' for s in item.size)} mm) has no two sides between "
-                f"{1000 * narrowest:.0f} and {1000 * widest:.0f} mm apart, as the gripper needs.",
-            )
+            raise DeskhandError("no_grasp", no_two_sides(item, surface, narrowest, widest))
         if self._gripper.one_sided:  # the hand turned by half a turn is another grasp
             pairs, axes, margins = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([axes, -axes]), np.tile(margins, 2)
         candidates = hand_poses(pairs, axes, margins, self._gripper, support_height(scene, item), TIP_CLEARANCE, self._tilts_about)
@@ -135,7 +132,7 @@ class GraspGenerator:
                 break
         result = joined(found)
         if not len(result):
-            raise DeskhandError("no_grasp", f"the hand touches something at every grasp of {item.id}.", hint="Move what stands beside it first.")
+            raise all_touch(scene, item, self._surfaces.of(item).body, candidates.take(promising), self._gripper, self._surfaces)
         return result, np.concatenate(clearances)
 
     def _centred(self, candidates: Candidates, more: float, own: Array) -> Candidates:
@@ -175,7 +172,9 @@ class GraspGenerator:
             if len(found) >= max_grasps:
                 break
         if not found:
-            raise DeskhandError("no_grasp", f"the arm reaches none of the grasps of {item.id}.", hint="It may lie too far away or too close.")
+            raise DeskhandError(
+                "no_grasp", f"the arm reaches none of the grasps of {item.id}: {beyond_reach(item, self._arm)}.", hint="Push it there, or look again."
+            )
         return found[:max_grasps]
 
     def _both_ways(self, pose: Array) -> tuple[Array, Array]:

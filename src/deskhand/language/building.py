@@ -9,7 +9,9 @@ from typing import Any
 import yaml
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import unread
 from deskhand.language.intents import Build
+from deskhand.language.verbs import words
 from deskhand.yaml_file import parse_yaml
 
 _VERB = re.compile(r"\b(?:build|make|construct|erect|assemble|stack|pile|put|place|arrange|line|copy|reproduce|rebuild|form|set|create|lay)\b")
@@ -50,7 +52,26 @@ def parse_building(text: str) -> Build | None:
     number = _NUMBER.search(lower)
     count = 0 if number is None or name not in ("row", "tower") else int(lex.NUMBERS.get(number[1], 0) or number[1])
     colors, unclear = _order(lower, name, count)
+    if left := _unread(lower):
+        unclear = unread(left)
     return Build(text.strip(), name, count or (len(colors) if name in ("row", "tower") and len(colors) > 1 else 0), colors, unclear=unclear)
+
+
+_WORDS = words(
+    "build make construct erect assemble form create stack pile put place set lay arrange line up out block blocks cube cubes brick bricks plank planks "
+    "toy pyramid bridge arch archway house hut row tower towers column level levels storey storeys stories story high tall long straight side by roof "
+    "ceiling wall walls pillar pillars beam across from to top topmost uppermost bottom base foot lowest highest underneath left right first then "
+    "starting at on in into onto of with for as using the a an one ones and order this it is that are be all each other together next touching single "
+    "same please could can would you i we want need like me us now there here your my"
+)
+"""All words that an instruction to build by name may have, beside numbers and colours."""
+
+
+def _unread(lower: str) -> list[str]:
+    """The words that have no part in what was read."""
+    text = re.sub(r"\b(?:like this|side by side)\b", " ", lower)
+    said = re.findall(r"[^\W\d_]+", text)
+    return [word for word in said if word not in _WORDS and word not in lex.COLORS and word not in lex.NUMBERS and word not in lex.FUNCTION_WORDS]
 
 
 def _named(lower: str) -> str | None:

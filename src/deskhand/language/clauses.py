@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import OPERATORS
 from deskhand.language.intents import Ask, Intent, Place, Ref
 from deskhand.language.meaning import EVERYTHING, Clause, Context, container_like, meaning
 from deskhand.language.phrases import SEPARATORS, at, match, parse_ref, second_of
 
 _PICK_MODIFIERS = frozenset(("in", "on", "left_of", "right_of", "in_front_of", "behind", "near", "under"))
+
+_STAYING = frozenset(("stay", "stays", "remain", "remains"))
 
 
 def _acts(words: Sequence[str], start: int) -> bool:
@@ -30,6 +33,8 @@ class ClauseReader:
         self._clause = Clause()
         self._out: list[Intent] = []
         self._phrase_end = -1
+        self._open = True
+        """Whether a noun phrase may stand here: none right behind another."""
 
     def remember(self, intents: Sequence[Intent]) -> None:
         """A question names things too ("Is there a cup? Put it in the bin")."""
@@ -48,7 +53,7 @@ class ClauseReader:
 
     def read(self, words: Sequence[str]) -> list[Intent]:
         """The intents of a sentence. Without a verb it goes on with what the one before did ("put the cup in the tray, then the pen")."""
-        self._clause, self._out, self._phrase_end = Clause(), [], -1
+        self._clause, self._out, self._phrase_end, self._open = Clause(), [], -1, True
         if any(match(words, i, tuple(lex.VERBS)) or words[i] in lex.LINKING for i in range(len(words))):
             self._placed = None
         i = 0
@@ -63,7 +68,7 @@ class ClauseReader:
         clause, word = self._clause, words[i]
         start = i
         if word in SEPARATORS:
-            i = self._separator(words, i)
+            i, self._open = self._separator(words, i), True
         elif clause.verb == "impossible":
             i += 1
         elif (
@@ -72,26 +77,39 @@ class ClauseReader:
             and not (clause.refs and at(words, i + 1) in {"go", "belong"})
         ):
             self._emit()
-            self._clause.negated = True
+            self._clause.negated = self._open = True
             i += 1
         elif word == "but" and clause.refs and clause.refs[-1].count == 0 and not clause.in_except and parse_ref(words, i + 1) and not _acts(words, i + 1):
-            clause.in_except = True  # "everything but the cup"
+            clause.in_except = self._open = True  # "everything but the cup"
             i += 1
-        elif length := match(words, i, lex.EXCEPT):
-            clause.in_except = True
+        elif (length := match(words, i, lex.EXCEPT)) and self._excepts(words, i):
+            clause.in_except = self._open = True
             i += length
         elif (found := self._preposition(words, i)) is not None or (found := self._verb(words, i)) is not None:
             i = found
         elif phrase := parse_ref(words, i):
-            if phrase[0].noun and i == self._phrase_end:  # "everything that rolls": what follows a noun says something about it
-                clause.unknown.append(phrase[0].noun)
-            self._phrase_end = phrase[1]
+            if not self._open and not (
+                phrase[0].pronoun and clause.verb == "leave"
+            ):  # "everything that rolls", "the heavy block": what stands beside a noun says something about it
+                clause.unknown += self._said_beside(phrase[0], i)
+            if phrase[0].words == "all" and clause.verb and "inherited" in clause.flags:  # "put the balls in the tray, all but the blue one": all of them
+                clause.unknown.append("all")
+            self._phrase_end, self._open = phrase[1], False
             (clause.excepts if clause.in_except else clause.refs).append(phrase[0])
             i = phrase[1]
         else:
             i = self._other(words, i)
         self._clause.words += words[start:i]
         return i
+
+    def _excepts(self, words: Sequence[str], i: int) -> bool:
+        """Whether what stands here leaves something out; "that is not a block", "is not for blocks" say something else."""
+        return words[i] != "not" or i == self._phrase_end or (words[i - 1] if i else ",") in {"but", *SEPARATORS}
+
+    def _said_beside(self, ref: Ref, i: int) -> list[str]:
+        """The words that nobody knows of two phrases of which one stands behind the other."""
+        before = [last.noun for last in self._clause.refs[-1:] if last.noun and i == self._phrase_end and not ref.noun]
+        return before or ([ref.noun] if ref.noun else ref.words.split())
 
     def _separator(self, words: Sequence[str], i: int) -> int:
         clause, word = self._clause, words[i]
@@ -155,13 +173,14 @@ class ClauseReader:
             return None
         phrase = parse_ref(words, i + length)
         if phrase is None:
-            return None if words[i] in lex.FILLERS or words[i] in lex.LINKING else i + length
+            return None
         if relation == "on" and words[i] == "over" and clause.verb == "":
             return None
         if words[i] in {"to"} and match(words, i + 1, tuple(lex.VERBS)):
             return None
         ref, end = second_of(words, *phrase) if relation == "between" else phrase
         self._attach("in" if words[i] == "into" else relation, ref, clear=words[i] in {"into", "onto", "to"})
+        self._phrase_end, self._open = end, self._clause.fronted is not None and not self._clause.refs
         return end
 
     def _reversal(self, words: Sequence[str], i: int) -> int | None:
@@ -187,8 +206,12 @@ class ClauseReader:
             elif clause.verb == "tidy":
                 clause.refs.append(replace(EVERYTHING, where=("at", ref)))
             return
-        if clause.in_except and clause.target is not None and not clause.excepts:
+        if clause.in_except and not clause.excepts and clause.target is not None:
+            clause.flags.add("not there")
             return  # "on the tray, not on the cup"
+        if clause.in_except and not clause.excepts and clause.refs:
+            clause.unknown.append("not")  # "the cup not in the tray"
+            return
         if clause.in_except and clause.target is not None and clause.excepts:
             if {f"break{len(clause.excepts) - 1}", f"break{len(clause.excepts)}"} & clause.flags:
                 moved = clause.excepts[-1]  # "… except the cup, which goes on the tray"
@@ -196,6 +219,7 @@ class ClauseReader:
                 self._clause.refs, self._clause.relation, self._clause.target = [moved], relation, ref
             else:
                 clause.excepts[-1] = replace(clause.excepts[-1], where=(relation, ref))
+                clause.unknown += ["but"] if "but" in clause.words else []  # "the blocks in the tray but the cup in the bin"
             return
         if not clause.refs:
             clause.fronted = (relation, ref)
@@ -217,6 +241,10 @@ class ClauseReader:
         length = match(words, i, tuple(lex.VERBS))
         if clause.refs and not clause.verb and words[i] in lex.LINKING:
             clause.flags.add("linking")
+            self._open = True
+            return i + 1
+        if clause.refs and words[i] in _STAYING and (not clause.verb or "inherited" in clause.flags):  # "the rest stays where it is"
+            clause.verb = "leave"
             return i + 1
         if not length:
             return None
@@ -230,7 +258,7 @@ class ClauseReader:
         only_where = clause.fronted is not None and not (clause.refs or clause.verb)
         if not clause.empty and not only_where:
             self._emit()
-        self._clause.verb = verb
+        self._clause.verb, self._open = verb, True
         self._clause.flags.discard("inherited")
         if verb == "build":
             return self._build(words, i + length)
@@ -248,22 +276,45 @@ class ClauseReader:
 
     def _other(self, words: Sequence[str], i: int) -> int:
         clause, word = self._clause, words[i]
-        if word in {"away", "out", "down", "clean", "tidy", "clear", "by", "each", "top", "alone"}:
+        if word in {"away", "out", "down", "clean", "tidy", "clear", "by", "top"} or (word == "alone" and clause.verb == "leave"):
             clause.flags.add(word)
         elif (word in lex.IMPOSSIBLE_VERBS and not clause.refs and not clause.verb) or (
             word in lex.LINKING and not clause.refs and not clause.verb and word in {"go", "come", "get"}
         ):
             clause.verb = "impossible"
-        elif word in lex.COLORS or word in {"color", "colour", "size", "kind", "type"}:
+        elif "by" in clause.flags and (word in lex.COLORS or word in {"color", "colour", "size", "kind", "type"}):
             clause.flags.add("attribute")
-        elif word not in lex.FILLERS and word not in lex.LINKING and word != "but":
+        elif not self._says_nothing(words, i):
             clause.unknown.append(word)
         return i + 1
 
-    # ------------------------------------------------------------ what the clause means
+    def _says_nothing(self, words: Sequence[str], i: int) -> bool:
+        """A word of the closed list, or one that only leads to what is read next."""
+        clause, word, after = self._clause, words[i], at(words, i + 1)
+        if word in lex.FUNCTION_WORDS:
+            return True
+        if word == "but":  # "… but leave the cup"
+            return bool(match(words, i + 1, (*lex.VERBS, *lex.EXCEPT, ("do",), ("please",)))) or (at(words, i - 1) in SEPARATORS and bool(after))
+        if word == "where":  # "leave it where it is"
+            return clause.verb == "leave"
+        if word in {"i", "we"}:
+            return clause.empty
+        if word == "whatever":
+            return tuple(words[i + 1 : i + 3]) == ("is", "there")
+        if word in {"that", "which"}:  # "the cup, which goes on the tray"; right behind a noun it says which one is meant
+            return i != self._phrase_end and after in lex.LINKING
+        if word in {"on", "at"}:
+            return after == "top"
+        if word == "to":
+            return after in lex.LINKING or bool(match(words, i + 1, tuple(lex.VERBS)))
+        if word in {"for", "of"}:
+            return after in {"me", "us"} or (word == "of" and clause.verb in {"empty", "stack"})
+        return word in lex.LINKING
 
     def _emit(self) -> None:
         clause, self._clause = self._clause, Clause()
+        if clause.in_except and not clause.excepts and "not there" not in clause.flags:
+            clause.unknown.append(next((word for word in reversed(clause.words) if word in OPERATORS), "except"))
         if clause.empty and not clause.negated:
             return
         context = Context(self._last, self._noun, self._placed, self._container)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import unread_words
 from deskhand.language.intents import Hand, Intent, Leave, MoveTo, Pick, Place, Ref, Undo
 from deskhand.language.meaning import container_like
 from deskhand.language.parser import normalise, parse, understood
@@ -53,7 +54,8 @@ def correct(text: str, intents: Sequence[Intent], pins: Mapping[Ref, tuple[str, 
     if last is not None:
         for read in (_other, _not, _elsewhere, _things):
             if (found := read(rest, intents, last, pins)) is not None:
-                return found
+                half = any(unread_words(item) for item in found.intents if item not in intents)
+                return Corrected(tuple(intents), understood=False) if half else found
     return _whole(said, rest, marked, intents, last)
 
 

@@ -154,10 +154,13 @@ def _region(words: str) -> str:
     return " ".join(sorted(dict.fromkeys(said), key=("left", "right", "middle", "front", "back").index))
 
 
-def clear(slots: Slots, found: re.Match[str]) -> Intent:
+def clear(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Room."""
     groups = found.groupdict()
-    what = lex.singular((groups.get("what") or "").split(" ")[-1])
+    named = [word for word in (groups.get("what") or "").split() if word not in lex.DEFINITE | {"a", "an"}]
+    if len(named) > 1:  # "a huge laptop", "a laptop and a cup": who knows how much that is
+        return None
+    what = lex.singular(named[0]) if named else ""
     to = groups.get("to")
     return Clear(_region(groups.get("region") or "middle"), SPACES.get(what, (0.20, 0.20)), _region(to) if to else "")
 

@@ -29,6 +29,7 @@ class Ref:
         where: (relation, Ref) that must hold: ``on``, ``in``, ``left_of`` …
         excluded: things left out.
         second: the other one of two things, for ``between``.
+        unread: words of the phrase that decide nothing: who means the phrase by all its words cannot be sure.
     """
 
     words: str
@@ -50,6 +51,7 @@ class Ref:
     excluded: tuple[Ref, ...] = ()
     second: Ref | None = None
     nth: int = 1
+    unread: tuple[str, ...] = ()
 
     @property
     def anything(self) -> bool:

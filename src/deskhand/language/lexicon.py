@@ -95,7 +95,10 @@ MATERIALS = _words(
     "wooden plastic metal paper cardboard foam glass rubber tin aluminium aluminum ceramic empty full open closed old new dirty clean dark light "
     "bright pale colored coloured scattered loose single nice same first last"
 )
-"""Adjectives that are heard and decide nothing."""
+"""Adjectives that nothing on the desk is known by; a phrase that has one is not read wholly, but for those of :data:`DECORATION`."""
+DECORATION = _words("single nice scattered loose coloured colored same")
+"""Adjectives that leave no object out."""
+SHADES = _words("dark light bright pale")
 
 ORDINALS: dict[str, int] = {word: n for n, word in enumerate(("second", "third", "fourth", "fifth"), start=2)}
 NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}
@@ -115,7 +118,7 @@ BESIDE: dict[tuple[str, ...], str] = {
     ("between",): "between",
 }
 EXCEPT = phrases(
-    "except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, besides, without, save for, all but, "
+    "except for, with the exception of, apart from, aside from, other than, but not, not, except, excluding, without, save for, all but, "
     "instead of, rather than"
 )
 
@@ -165,7 +168,11 @@ FILLERS = _words(
     "see properly neatly nicely respectively instead still directly straight them at way this following rule rules follows own accordingly "
     "somewhere right lets the a by every it done job kind colour color type"
 )
-"""Words that say nothing to a robot."""
+"""Words that are no nouns."""
+FUNCTION_WORDS = FILLERS - _words(
+    "only just instead still once first who whatever every as at way being where which that who of for to on by like i we job kind colour color type"
+)
+"""The closed list of words that may stand anywhere and ask for nothing."""
 
 _IRREGULAR = {
     "boxes": "box", "dishes": "dish", "brushes": "brush", "dice": "dice", "glasses": "glass", "supplies": "supply", "stationary": "stationery",

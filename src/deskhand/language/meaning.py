@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import unread
 from deskhand.language.intents import Hand, Impossible, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower, Unclear
 
 EVERYTHING = Ref("everything", count=0)
@@ -79,16 +80,26 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         clause.relation, clause.target = clause.fronted
     if clause.target is not None and clause.target.bare:
         clause.target = _heads([clause.target], None, context)[0]
+    if excepts and clause.verb != "leave" and not clause.negated:
+        clause.unknown += _taken_from_nothing(clause, refs)
+    if clause.unknown and clause.verb != "impossible":  # half an instruction is another instruction
+        return [Unclear(text, unread(clause.unknown))]
     if clause.negated or clause.verb == "leave":
         return [Leave(tuple(things))] if things or clause.negated else [Unclear(text, "leave what?")]
-    if clause.unknown and clause.verb != "impossible" and (clause.verb or clause.target):  # half an instruction is another instruction
-        return [Unclear(text, f"I do not know the word{'s' * (len(clause.unknown) > 1)} {', '.join(map(repr, clause.unknown))}")]
     result = _by_verb(clause, things, excepts, text, context)
     for item in result:
         if isinstance(item, Place):
             context.placed = (item.relation, item.target)
             context.container = item.target if item.relation == "in" else context.container
     return result
+
+
+def _taken_from_nothing(clause: Clause, refs: list[Ref]) -> list[str]:
+    """Of what is no collection nothing can be left out: "the cup without the lid"; "the cup, not the can" says which one is meant."""
+    said = [word for word in clause.words if word in ("except", "excluding", "without", "apart", "aside", "save", "exception", "other")]
+    if not refs:
+        return [] if clause.verb in ("tidy", "sort", "") else (said or ["not"])
+    return [] if any(ref.count != 1 or ref.table for ref in refs) else said
 
 
 def _heads(refs: list[Ref], target: Ref | None, context: Context) -> list[Ref]:
@@ -153,7 +164,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
         return [Leave(excepts)]
     if verb in {"put", "fill"}:
         return [Unclear(text, f"where shall {' and '.join(ref.words for ref in objects) or 'it'} go?" if objects else "put what where?")]
-    return [Unclear(text, "")]
+    return [Unclear(text, "" if all(ref.table or ref.anything for ref in things) else "what about it?")]  # "the desk is a mess" is a remark
 
 
 def _removing(objects: tuple[Ref, ...], target: Ref | None, relation: str, text: str) -> list[Intent]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from deskhand.language import lexicon as lex
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
+from deskhand.language.coverage import ENGLISH_ONLY, checked, foreign, turned
 from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
@@ -18,7 +19,7 @@ _CONTRACTIONS = (
     (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
     (r"'(s|re|ll|ve|d|m)\b", lambda found: {"s": " is", "re": " are", "ll": " will", "ve": " have", "d": " would", "m": " am"}[found.group(1)]),
     (r"\b(?:so|such|in such a way|in a way) that\b|\bas follows\b|\blike (?:this|so)\b", " : "),
-    (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b|\bor\b", " and "),
+    (r"[→⇒➔]|=>|-->", " -> "), (r"(?<=\w)-(?=\w)", " "), (r"&|\+", " and "), (r"\bas well as\b|\bplus\b|\btogether with\b|\balong with\b", " and "),
     (r"\bif ([^,;.?!]*?),? then\b", r"if \1, "), (
         r"\b(?:(?:in|into|to) (?:the |its |their |a )?(?:own |right |proper |correct |respective )?(?:containers?|places?|box(?:es)?)? ?)?"
         r"(?:where|in which|that) (?:it|they|each|everything|each thing) belongs?(?: to| in)?\b|"
@@ -53,8 +54,8 @@ _HELP = re.compile(
     r"what are your (?:skills|capabilities|abilities|tools))$"
 )
 _NOISE = re.compile(
-    r"^(?:please|thanks|thank you.*|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|carefully|and|yes|"
-    r"be (?:careful|quick|gentle)|well done|great)?$"
+    r"^(?:please|thanks|thank you(?: very much| so much| in advance)?|hello|hi|hey|good (?:morning|evening|afternoon)|robot|ok|okay|now|quickly|"
+    r"carefully|and|yes|be (?:careful|quick|gentle)|well done|great)?$"
 )
 _WONDERS = re.compile(r"^(?:what|which|who|whose|whom|where|when|why|how|is|are|was|were|does|did|has|have)\b(?! is left)")
 _NO_REQUEST = re.compile(
@@ -100,10 +101,13 @@ def parse(text: str) -> Instruction:
             if (other := _OTHERWISE.match(part)) and intents and isinstance(before := intents[-1], If) and not before.otherwise:
                 intents[-1] = replace(before, otherwise=tuple(_sentence(other["do"], reader)))
                 continue
-            found = _conditional(part, reader) or _sentence(part, reader)
+            found = checked(part, _conditional(part, reader) or _sentence(part, reader))
             intents += [replace(item, stage=stage) if ordered and isinstance(item, Place) else item for item in found]
             reader.remember(found)
-    return Instruction(text, tuple(_joined(intents)))
+    joined = _joined(intents)
+    if any(isinstance(item, Unclear) for item in joined) and foreign(text):
+        return Instruction(text, (Unclear(text.strip(), ENGLISH_ONLY),))
+    return Instruction(text, tuple(joined))
 
 
 _OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
@@ -162,10 +166,11 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Unclear(sentence, "it asks nothing of me")]
     if _HELP.match(sentence) or _HELP.match(bare):
         return [Help()]
-    if formed := next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None):
+    formed = next((found for text in (bare, sentence) if (found := parse_forms(text, reader.named)) is not None), None)
+    if formed and (not turned(bare) or all(isinstance(item, Impossible) for item in formed)):
         reader.mention([ref for item in formed for ref in _things(item)])
         return formed
-    if asked := parse_question(bare, sentence, question):
+    if asked := parse_question(_either(bare), _either(sentence), question):
         return [asked]
     if _WONDERS.match(bare):
         return [Unclear(sentence, "a question that I cannot answer by looking at the desk")]
@@ -179,6 +184,11 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
             words = re.findall(r"->|[a-z0-9_']+|[,:()]", _POLITE.sub("", part) or part)
             intents += reader.read([_GERUNDS.get(word, word) for word in words])
     return intents
+
+
+def _either(question: str) -> str:
+    """In a question "or" names what either is meant by: "is there a pen or a marker?" asks for both."""
+    return re.sub(r"\bor\b", "and", question)
 
 
 def _things(item: Intent) -> tuple[Ref, ...]:
@@ -222,5 +232,5 @@ def _joined(intents: list[Intent]) -> list[Intent]:
 
 
 def understood(instruction: Instruction) -> bool:
-    """True when every clause means something that the robot can try."""
+    """True when every word has a part in what was read (coverage.py) and every clause means something that the robot can try."""
     return bool(instruction.intents) and not any(isinstance(item, Unclear | Impossible) for item in instruction.intents)

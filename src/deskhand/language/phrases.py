@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import Ref
+from deskhand.language.verbs import words as words_of
 
 SEPARATORS = frozenset((",", ";", ".", ":", "!", "?", "and", "then", "(", ")"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+$")
@@ -46,7 +48,11 @@ def parse_whole(text: str) -> Ref | None:
     words = re.findall(r"[a-z0-9_]+", text.lower())
     found = placed_ref(words, 0)
     rest = words[found[1] :] if found else []
-    return found[0] if found and all(word in lex.FILLERS for word in rest) and rest[-1:] not in (["the"], ["a"], ["at"], ["of"]) else None
+    return found[0] if found and all(word in _BEHIND for word in rest) and rest[-1:] not in (["the"], ["a"], ["at"], ["of"]) else None
+
+
+_BEHIND = words_of("please too also now here there again back up over together carefully gently quickly")
+"""Words behind a phrase that say nothing of it."""
 
 
 def parse_list(text: str) -> tuple[Ref, ...]:
@@ -159,9 +165,10 @@ def _adjective(ref: Ref, word: str) -> Ref:
     return replace(ref, place=lex.PLACES[word]) if word in lex.PLACES else ref
 
 
-def _quantity(words: Sequence[str], i: int) -> tuple[dict[str, object], int]:
-    """Determiners and numbers: what they say and the index behind them."""
-    said: dict[str, object] = {}
+def _quantity(words: Sequence[str], i: int) -> tuple[dict[str, Any], int]:
+    """Determiners and numbers: what they say and the index behind them; ``unread``: what of it decides nothing."""
+    said: dict[str, Any] = {}
+    unread: list[str] = []
     while True:
         word = at(words, i)
         if word in {"all", "every", "each", "both", "any", "various"} or (word == "whole" and said):
@@ -172,13 +179,14 @@ def _quantity(words: Sequence[str], i: int) -> tuple[dict[str, object], int]:
             said |= {"count": 1, "other": word == "another"}
         elif word in {"some", "several", "of", "other", "remaining"} and (said or word in {"some", "several", "other", "remaining"}):
             said |= {"rest": True, "count": said.get("count", 1)} if word in {"other", "remaining"} else {}
-            said |= {"some": True} if word in {"some", "several"} else {}
+            unread += [word] if word in {"some", "several"} or at(words, i - 1) == "every" else []  # how many? "every other"
         elif word == "one" and at(words, i + 1) in {"of", *lex.COLORS, *lex.KIND_WORDS}:
             said |= {"count": 1, "picked": True}
         elif word in lex.NUMBERS or (word.isdigit() and 0 < int(word) < 100):
+            unread += [word] if "number" in said or at(words, i - 1) in {"every", "each"} else []  # "two of the three", "every two"
             said |= {"count": lex.NUMBERS.get(word) or int(word), "number": True}
         else:
-            return said, i
+            return said | {"unread": tuple(unread)}, i
         i += 1
 
 
@@ -213,6 +221,7 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     said, i = _quantity(words, start)
     head = i
     described = Ref("")
+    unread = list(said["unread"])
     while True:
         word = at(words, i)
         compound = any(
@@ -223,6 +232,7 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
         known = word in lex.COLORS or word in lex.SHAPES or word in lex.SIZES or (word in lex.PLACES and (i > start))
         if word in lex.ORDINALS and (at(words, i + 1) in {*lex.SIZES, *lex.PLACES} or (i > start and _noun(words, i + 1, False))):
             said["nth"] = lex.ORDINALS[word]
+            unread += [word] if at(words, i - 1) in {"every", "each"} else []
             i += 1
             continue
         material = word in lex.MATERIALS and bool(_noun(words, i + 1, False) or at(words, i + 1) in {*lex.COLORS, *lex.SIZES, *lex.SHAPES})
@@ -230,9 +240,13 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
             said |= {"count": lex.NUMBERS.get(word) or int(word), "number": True}
             i += 1
             continue
-        if compound or not (known or material or (word == "most" and i > start) or (word in {"coloured", "colored"} and i > head)):
+        if compound or not (
+            known or material or (word == "most" and i > start and at(words, i + 1) in lex.PLACES) or (word in {"coloured", "colored"} and i > head)
+        ):
             break
         described = _adjective(described, word) if known else described
+        named = f"{word} {lex.singular(at(words, i + 1))}" in lex.CONTAINER_NOUNS  # "the open box"
+        unread += [word] if material and not known and not named and word not in lex.DECORATION else []
         i += 1
     determined = i > start
     found = _noun(words, i, determined)
@@ -255,7 +269,8 @@ def _phrase(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
         rest=bool(said.get("rest")),
     )
     ref = replace(ref, count=_count(said, plural, ref))
-    ref = replace(ref, nth=int(str(said.get("nth", 1))))
+    shaded = ref.definite and ref.count == 1 and bool(ref.colors)  # "the dark blue block": where two are blue, it asks
+    ref = replace(ref, nth=int(str(said.get("nth", 1))), unread=tuple(word for word in unread if not (shaded and word in lex.SHADES)))
     if said.get("picked") and plural:
         ref = replace(ref, count=1)
     return _post(ref, words, start, end)
@@ -286,6 +301,9 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
         if at(words, i) == "not" and relative and at(words, i + 1) in lex.COLORS:
             bad = Ref(at(words, i + 1), colors=frozenset((lex.COLORS[at(words, i + 1)],)), count=0)
             ref, end = replace(ref, excluded=(*ref.excluded, bad)), i + 2
+        elif relative and at(words, i) == "not" and (what := _phrase(words, i + 1)) and (what[0].kinds or what[0].container) and not what[0].rest:
+            one = what[0]  # "that is not a block" leaves out all blocks
+            ref, end = replace(ref, excluded=(*ref.excluded, one if one.definite else replace(one, count=0, words=f"no {one.words}"))), what[1]
         elif relative and (at(words, i) in lex.COLORS or at(words, i) in lex.SHAPES or at(words, i) in lex.SIZES):
             ref, end = _adjective(ref, at(words, i)), i + 1
         elif side := _side(words, i):

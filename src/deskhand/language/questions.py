@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
+from deskhand.language.coverage import turned
 from deskhand.language.intents import Ask, Ref
 from deskhand.language.past.words import about_the_past
 from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of
@@ -57,7 +58,7 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
     words = re.findall(r"[a-z0-9_]+", text)
     if found := _specific(words, marked or told):
         return found
-    if _DESCRIBE.match(text) and (words or told):
+    if _DESCRIBE.match(text) and (words or told) and not turned(text):
         return Ask("describe")
     return None
 
@@ -140,7 +141,7 @@ _SIZE_WORDS = {"high": ("height", 1, False), "higher": ("height", 1, True), "lon
 
 def parse_condition(text: str) -> Ask | None:
     """What must be so: "there is a cup", "the tray is empty", "there are more than two blocks", "you see no ball", "the cup is in the tray"."""
-    text = text.strip(" ,")
+    text = re.sub(r"\bor\b", "and", text.strip(" ,"))
     if re.search(r"\bnone\b", text):
         return None
     found = re.fullmatch(r"(there (?:is|are)|(?:you|i|we) (?:can )?(?:see|find|have)) (?:no|not (?:a|an|any)|nothing)\b ?(.*)", text)

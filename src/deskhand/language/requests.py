@@ -167,7 +167,7 @@ def _sentences(text: str) -> list[str]:
     text = re.sub(r"(?i)\b(?:so|such|in (?:such )?a way) that(?= (?:you|i|we|he|she|they|it|there)\b)", "because", text)  # what for
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
-        for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", normalise(paragraph)):
+        for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", re.sub(r"\bor\b", "and", normalise(paragraph))):
             *before, last = re.split(r" ?: ?", sentence)
             reported = next((index for index, part in enumerate(before) if not moods.introduces(part)), None)
             if reported is not None and not all(moods.is_phrase(part) for part in (*before, last)):

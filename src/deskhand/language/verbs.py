@@ -73,6 +73,7 @@ SUBORDINATE = words("if when whenever while before after until till unless becau
 RELATIVE = words("that which who whose whom where what")
 EXCLUDING = (
     *lex.EXCEPT,
+    ("besides",),
     *lex.phrases("instead of, rather than, in place of, never, excluding, leaving, leaving out, ignoring, avoiding, no, in lieu of, not even, as opposed to"),
 )
 WITH = lex.phrases("with, using, by means of, by using, with the help of")

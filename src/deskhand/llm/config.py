@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -72,6 +72,19 @@ class ModelProfile:
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Of one reply."""
         return (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
+
+
+def with_images(profile: ModelProfile, images: int | None) -> ModelProfile:
+    """The profile with the newest ``images`` pictures shown to the model; None leaves it as it is.
+
+    Raises:
+        DeskhandError: ``config_error`` for a model that is shown none.
+    """
+    if images is None:
+        return profile
+    if "images" not in {item.name for item in fields(profile)}:
+        raise DeskhandError("config_error", f"the brain {profile.name!r} is shown no pictures.", hint="Leave --images out.")
+    return replace(profile, **{"images": images})  # type: ignore[arg-type]
 
 
 def profiles_file() -> Path:

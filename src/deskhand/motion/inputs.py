@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, check_pose
@@ -140,4 +141,15 @@ def check_reach(model: RobotModel, pose: Array, what: str) -> None:
     most = model.arm.reach * 1.25
     if distance > most:
         where = ", ".join(f"{value:.3g}" for value in pose[:3, 3])
-        raise DeskhandError("no_ik_solution", f"{what} at ({where}) is {distance:.3g} m from the arm's base; it reaches {model.arm.reach:.2f} m.")
+        raise DeskhandError("no_ik_solution", f"{what} at ({where}) is {distance:.3g} m from the arm's base{against_reach(model.arm, pose[:3, 3])}.")
+
+
+def against_reach(arm: ArmConfig, position: Array) -> str:
+    """Behind a distance from the base: what the arm reaches, how much is missing, and the nearest point on the way there."""
+    base = arm.world_T_base[:3, 3]
+    out = np.asarray(position, dtype=float) - base
+    missing = float(np.linalg.norm(out)) - arm.reach
+    if missing <= 0:
+        return f"; it reaches {arm.reach:.2f} m"
+    x, y, z = base + out * arm.reach / np.linalg.norm(out)
+    return f"; it reaches {arm.reach:.2f} m: {1000 * missing:.0f} mm are missing, and towards there it ends at ({x:.2f}, {y:.2f}, {z:.2f})"

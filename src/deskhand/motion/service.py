@@ -243,7 +243,13 @@ class MotionService:
                     "goal_in_collision", f"the pose can only be reached in collision: {what}.", hint="Choose another pose or allow the contact."
                 )
         where = ", ".join(f"{value:.3f}" for value in poses[0][:3, 3])
-        return DeskhandError("no_ik_solution", f"the arm cannot bring its tcp to ({where}) with that orientation.", hint="Move it nearer or turn it.")
+        arm = self.model.arm
+        away = float(np.linalg.norm(poses[0][:3, 3] - arm.world_T_base[:3, 3]))
+        return DeskhandError(
+            "no_ik_solution",
+            f"the arm cannot bring its tcp to ({where}) with that orientation, {away:.2f} m from its base{inputs.against_reach(arm, poses[0][:3, 3])}.",
+            hint="Turn it." if away < arm.reach else "Move it nearer or turn it.",
+        )
 
     def _tcp_positions(self, query: Query) -> Callable[[Array], Array]:
         return lambda joints: np.asarray(self._search.tcps(joints, query)[:, :3, 3])

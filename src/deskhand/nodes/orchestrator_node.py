@@ -31,6 +31,7 @@ from deskhand.etp.base import ToolClient
 from deskhand.language.parser import is_stop
 from deskhand.llm import load_profile, make_model
 from deskhand.llm.base import ChatModel
+from deskhand.llm.config import with_images
 from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
@@ -63,6 +64,7 @@ class Parameters:
     Attributes:
         arm: of the robot; the tools know it, the agent does not need it.
         brain: a model profile.
+        images: how many of the newest pictures a model with eyes is shown; negative: as its profile says.
         profiles: file with model profiles; empty for ``config/llm.yaml``.
         episode: folder that gets ``agent.json`` (all steps of the newest task), where one records all tasks together; empty: each has its own.
         episodes: where those go, named by time and words; empty for none.
@@ -75,6 +77,7 @@ class Parameters:
 
     arm: str = "wx250s"
     brain: str = "offline"
+    images: int = setting(-1, low=-1)
     profiles: str = ""
     episode: str = ""
     max_tool_calls: int = setting(150, low=1)
@@ -93,6 +96,7 @@ class OrchestratorNode(DeskhandNode):
         super().__init__("orchestrator", **kwargs)
         self.parameters = declare_parameters(self, Parameters)
         profile = load_profile(self.parameters.brain, Path(self.parameters.profiles) if self.parameters.profiles else None)
+        profile = with_images(profile, None if self.parameters.images < 0 else self.parameters.images)
         self._profile, self._model = profile, model or make_model(profile)
         self._judge = make_judge(profile, Path(self.parameters.profiles) if self.parameters.profiles else None) if model is None else None
         self._client = RosToolClient(self) if tools is None else None

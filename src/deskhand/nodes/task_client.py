@@ -67,7 +67,8 @@ class TaskClient(Node):
             if stop.is_set():
                 raise DeskhandError("cancelled", "cancelled before the task began.")
             if time.monotonic() > end:
-                raise DeskhandError("node_unavailable", "nobody serves run_task.", hint="Is the orchestrator running?")
+                hint = "Start the robot (deskhand up sim, deskhand up robot), with this ROS_DOMAIN_ID."
+                raise DeskhandError("node_unavailable", "nobody serves run_task.", hint=hint)
         goal = RunTask.Goal(instruction=instruction, mode=mode, answer_timeout=answer_timeout)
         handle = wait_future(self._action.send_goal_async(goal, feedback_callback=self._feedback), 10.0, "run_task", stop.is_set)
         if not handle.accepted:

@@ -286,7 +286,7 @@ def _refusal(intents: Sequence[Intent]) -> tuple[str, str] | None:
     if not intents or unclear:
         said = "; ".join(f"'{item.words}'" + (f" ({item.why})" if item.why else "") for item in unclear)
         return "not_understood", f"I did not understand {said or 'what to do'}. {CAPABILITIES}"
-    if all(isinstance(item, Impossible) for item in intents):
+    if any(isinstance(item, Impossible) for item in intents):  # half an instruction is another instruction
         return "impossible", " ".join(_cannot(item) for item in intents if isinstance(item, Impossible))
     return None
 

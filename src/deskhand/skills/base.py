@@ -149,11 +149,20 @@ class SkillContext:
         with self.timed("planning"):
             return self.robot.plan_cartesian(waypoints, options)
 
-    def execute(self, plan: Plan) -> ExecutionReport:
-        """Move; raises what the report says when the goal was not reached."""
+    def execute(self, plan: Plan, watch: Callable[[], None] | None = None) -> ExecutionReport:
+        """Move; raises what the report says when the goal was not reached. ``watch`` is called again and again on the way.
+
+        It is called by this thread, not by the one that takes what the robot sends: so it may measure.
+        """
         self.check()
+
+        def cancelled() -> bool:
+            if watch is not None:
+                watch()
+            return self.cancelled()
+
         with self.timed("motion"):
-            report = self.robot.execute(plan.id, None, self.cancelled)
+            report = self.robot.execute(plan.id, None, cancelled)
         if not report.ok:
             raise DeskhandError(report.code, report.message, retry=report.code in HALTED)
         return report
@@ -167,8 +176,8 @@ class SkillContext:
         """To the home pose, unless there already."""
         self._free_move(lambda: None if self.at_home() else self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
 
-    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3) -> None:
-        """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``)."""
+    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3, watch: Callable[[], None] | None = None) -> None:
+        """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``); ``watch`` is called on the way."""
         top = self.robot.tcp_pose().copy()
         top[2, 3] += height
 
@@ -176,16 +185,16 @@ class SkillContext:
             short = float(top[2, 3] - self.robot.tcp_pose()[2, 3])
             return self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least)) if short > (1 - least) * height else None
 
-        self._free_move(remaining)
+        self._free_move(remaining, watch)
 
-    def _free_move(self, plan: Callable[[], Plan | None]) -> None:
+    def _free_move(self, plan: Callable[[], Plan | None], watch: Callable[[], None] | None = None) -> None:
         """Execute what ``plan`` gives (None: there already); nothing is in the way here, so a motion that was halted is taken up again."""
         for attempt in range(FREE_TRIES):
             planned = plan()
             if planned is None:
                 return
             try:
-                self.execute(planned)
+                self.execute(planned, watch)
                 return
             except DeskhandError as error:
                 if error.code not in HALTED or attempt == FREE_TRIES - 1:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array, transform_points
+from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
 from deskhand.skills.push import reach_along
 from deskhand.skills.put import Target, put_down
-from deskhand.skills.reach import lean_axis
-from deskhand.skills.spots import Spot, spots_at, spots_for_pose
+from deskhand.skills.reach import lean_axis, reached
+from deskhand.skills.spots import spots_at, spots_for_pose
+from deskhand.skills.why import distance_from, in_the_way, joined
 from deskhand.types import Scene, SceneObject, SkillResult
 from deskhand.world.level import level
 from deskhand.world.relations import DIRECTIONS, LEAST_OFFSET
@@ -46,9 +47,7 @@ def place_beside(ctx: SkillContext, target_id: str, side: str = "near", gap: flo
     with ctx.timed("planning"):
         found = _beside(ctx, held, scene, target, [side] if side in DIRECTIONS else list(DIRECTIONS), gap, yaw)
     if found is None:
-        raise DeskhandError(
-            "no_free_space", f"there is no free place within reach {side.replace('_', ' ')} {target_id}.", hint="Choose another side, or make room first."
-        )
+        raise _no_room_beside(ctx, held, scene, target, side, gap, yaw)
     chosen, place = found
     result = put_down(ctx, held, scene, Target(place, yaw, float(scene.table.pose[2, 3]), (), f"{chosen.replace('_', ' ')} {target_id}"))
     way = _way(chosen)
@@ -68,15 +67,21 @@ def put_aside(ctx: SkillContext, keep_clear: Sequence[tuple[float, float]] = ())
     with ctx.timed("planning"):
         for place in free_places(ctx.belief.everything(), held, ctx.robot.arm.world_T_base[:2, 3], ctx.robot.arm.work_radius, keep_clear)[:TRIED]:
             spots = spots_at(ctx.belief.everything(), place, height, held, ctx.robot.arm.gripper, axis=lean_axis(ctx))
-            if _reached(ctx, spots):
+            if reached(ctx, spots):
                 break
         else:
-            raise DeskhandError("no_free_space", f"there is no free place on the desk within reach for {held.object.id}.")
+            raise _no_room_aside(ctx, held, keep_clear)
     return put_down(ctx, held, scene, Target(place, None, height, (), f"({place[0]:.3f}, {place[1]:.3f})"))
 
 
 def free_places(scene: Scene, held: Held, base: Array, reach: tuple[float, float], keep_clear: Sequence[tuple[float, float]] = ()) -> list[Array]:
     """Places (x, y) on the table for what is held, best first: with room around them, at a comfortable reach. ``base`` (x, y) and ``reach`` [m] of the arm."""
+    places, room, score = _with_room(scene, held, base, reach, keep_clear)
+    return [places[index] for index in np.argsort(-score, kind="stable") if room[index] > 0]
+
+
+def _with_room(scene: Scene, held: Held, base: Array, reach: tuple[float, float], keep_clear: Sequence[tuple[float, float]]) -> tuple[Array, Array, Array]:
+    """Places (N, 2) on the table within reach, the room (N,) [m] that what is held would have around it there, and how good each is."""
     most = reach[1]
     span = np.arange(-most, most + 1e-9, GRID)
     places = np.asarray(base) + np.column_stack([axis.ravel() for axis in np.meshgrid(span, span)])
@@ -88,13 +93,38 @@ def free_places(scene: Scene, held: Held, base: Array, reach: tuple[float, float
     room = np.full(len(places), AMPLE + 1.0)
     for item in scene.objects:
         if item.relation != "held" and item.id != held.object.id:
-            room = np.minimum(room, _distance(places, item))
+            room = np.minimum(room, distance_from(places, item))
     for x, y in keep_clear:
         room = np.minimum(room, np.hypot(places[:, 0] - x, places[:, 1] - y) - GRID)
     room -= float(np.hypot(*np.sort(held.object.size)[1:])) / 2
     score = np.minimum(room, AMPLE) - 0.1 * np.abs(radius - (reach[0] + most) / 2)
-    order = [index for index in np.argsort(-score, kind="stable") if room[index] > 0]
-    return [places[index] for index in order]
+    return places, room, score
+
+
+def _no_room_beside(ctx: SkillContext, held: Held, scene: Scene, target: SceneObject, side: str, gap: float, yaw: float | None) -> DeskhandError:
+    """What stands on that side, and which other side is free."""
+    way = _way(side) if side in DIRECTIONS else np.zeros(3)
+    off = reach_along(target, way) + gap + _half_held(held, way, yaw) if side in DIRECTIONS else 0.0
+    place = (target.position + off * way)[:2]
+    others = [other for other in DIRECTIONS if other != side] if side in DIRECTIONS else []
+    found = _beside(ctx, held, scene, target, others, gap, yaw)
+    elsewhere = f"{found[0].replace('_', ' ')} it there is room" if found else "no other side has room either" if others else ""
+    why = joined(in_the_way(ctx.belief.everything(), place, held.object, (target.id,)) if others else "", elsewhere)
+    text = f"there is no free place within reach {side.replace('_', ' ')} {target.id}" + (f": {why}" if why else "")
+    return DeskhandError("no_free_space", f"{text}.", hint="Choose another side, or make room first.")
+
+
+def _no_room_aside(ctx: SkillContext, held: Held, keep_clear: Sequence[tuple[float, float]]) -> DeskhandError:
+    """How much the best place lacks, and what stands there."""
+    scene, arm = ctx.belief.everything(), ctx.robot.arm
+    places, room, _ = _with_room(scene, held, arm.world_T_base[:2, 3], arm.work_radius, keep_clear)
+    text = f"there is no free place on the desk within reach for {held.object.id}"
+    if not len(room):
+        return DeskhandError("no_free_space", f"{text}: no part of the desk that is seen is within reach.")
+    best = int(np.argmax(room))
+    at = f"the most room is at ({places[best][0]:.3f}, {places[best][1]:.3f})"
+    lacks = f"{at}, where {1000 * -room[best]:.0f} mm are missing" if room[best] <= 0 else f"{at}, and the arm cannot let it down there"
+    return DeskhandError("no_free_space", f"{text}: {joined(lacks, in_the_way(scene, places[best], held.object))}.", hint="Move something off the desk first.")
 
 
 def _beside(ctx: SkillContext, held: Held, scene: Scene, target: SceneObject, sides: Sequence[str], gap: float, yaw: float | None) -> tuple[str, Array] | None:
@@ -113,22 +143,9 @@ def _beside(ctx: SkillContext, held: Held, scene: Scene, target: SceneObject, si
                     spots = spots_at(everything, place, height, held, gripper, axis=lean_axis(ctx))
                 else:
                     spots = spots_for_pose(everything, place, yaw, height, held, gripper)
-                if _reached(ctx, spots):
+                if reached(ctx, spots):
                     return side, place
     return None
-
-
-def _reached(ctx: SkillContext, spots: Sequence[Spot]) -> bool:
-    """Whether the arm comes to one of the spots."""
-    for spot in spots:
-        ctx.check()
-        try:
-            if ctx.robot.solve_ik(spot.release, check_collisions=False):
-                return True
-        except DeskhandError as error:
-            if error.code != "no_ik_solution":
-                raise
-    return False
 
 
 def _way(side: str) -> Array:
@@ -142,14 +159,3 @@ def _half_held(held: Held, way: Array, yaw: float | None) -> float:
     if yaw is None:
         return long / 2
     return float(np.abs([np.cos(yaw) * way[0] + np.sin(yaw) * way[1], np.cos(yaw) * way[1] - np.sin(yaw) * way[0]]) @ [long, short]) / 2
-
-
-def _distance(places: Array, item: SceneObject) -> Array:
-    """Distance (N,) [m] of places (N, 2) from an object's box seen from above."""
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-    corners = transform_points(item.pose, signs * np.asarray(item.size, dtype=float) / 2)[:, :2]
-    axes = [item.pose[:2, column] for column in range(3) if np.linalg.norm(item.pose[:2, column]) > 0.3] or [np.array([1.0, 0.0])]
-    main = axes[0] / np.linalg.norm(axes[0])
-    frame = np.column_stack([main, [-main[1], main[0]]])
-    local, flat = places @ frame, corners @ frame
-    return np.asarray(np.hypot(*np.maximum(0.0, np.maximum(flat.min(axis=0) - local, local - flat.max(axis=0))).T))

@@ -17,6 +17,7 @@ from deskhand.perception.visibility import seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.second_look import same_object, united
+from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class _Trace:
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
         lift_touch: what may touch on the way up from there, and down again.
+        track: how far the fingers were apart on the way up.
         apart: [m] by which what is in the hand is put down beside where it was, away from the rest of what was taken for one thing.
     """
 
@@ -59,6 +61,7 @@ class _Trace:
     closed_at: Array | None = None
     lift_touch: tuple[tuple[str, str], ...] = ()
     apart: Array = field(default_factory=lambda: np.zeros(3))
+    track: LiftTrack | None = None
 
 
 @skill
@@ -123,13 +126,19 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     trace.data.update(closed=True, closed_width=round(closed.width, 4))
     trace.closed = closed.width
     if closed.width < gripper.width_min + MIN_WIDTH_ABOVE:
-        raise DeskhandError("grasp_failed", f"the fingers closed to {1000 * closed.width:.1f} mm: nothing is between them.")
+        raise DeskhandError(
+            "grasp_failed",
+            f"the fingers closed to {1000 * closed.width:.1f} mm where {item.id} should be {1000 * grasp.width:.0f} mm wide: nothing is between them; "
+            "it stands elsewhere, or was pushed away.",
+        )
     ctx.step(0.65, f"lift {item.id}")
     lifted = _lift(ctx, item, parts, trace)
     width, gave = _width_at_rest(ctx, closed.width)
     if width < gripper.width_min + MIN_WIDTH_ABOVE:
         raise DeskhandError(
-            "grasp_failed", f"{item.id} slipped out: the fingers are {1000 * width:.1f} mm apart after the lift, {1000 * closed.width:.1f} before."
+            "grasp_failed",
+            f"{item.id} slipped out {_where_it_gave(trace, closed.width, lifted)}: the fingers are {1000 * width:.1f} mm apart after the lift, "
+            f"{1000 * closed.width:.1f} before.",
         )
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
@@ -142,11 +151,13 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         trace.apart = APART * way_apart(frame, item, support_height(scene, item))
     if at_place == "there" or (gave and at_place != "gone"):
         what = "or a part of it is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
-        raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing.")
+        raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing{_off(closed.width, grasp.width)}.")
     if fell:
         raise DeskhandError("grasp_failed", f"{', '.join(other.id for other in of_it)} came along, and {item.id} is not seen in the hand.")
     if wrong := _more_than(item, along, parts, closed.width - grasp.width, float(grasp.pose[2, 3] + gripper.finger_depth * grasp.pose[2, 2])):
-        raise DeskhandError("grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing.")
+        raise DeskhandError(
+            "grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing{_off(closed.width, grasp.width)}."
+        )
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
     held = ctx.belief.grasped(item, grasp, width, _tcp_at_grasp(ctx, grasp, lifted), united=bool(of_it))
@@ -216,7 +227,8 @@ def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace)
     known = {"table", *(other.id for other in ctx.belief.scene.objects)} if ctx.belief.scene is not None else {"table"}
     touched = {"table", item.support, *parts} & known | ctx.touching(item.id)
     trace.lift_touch = tuple((item.id, name) for name in touched) + tuple(pair for pair in trace.touch if pair[1] != item.id)
-    ctx.rise(LIFT, trace.lift_touch)
+    trace.track = LiftTrack(ctx.robot, ctx.width)
+    ctx.rise(LIFT, trace.lift_touch, watch=trace.track)
     return float(ctx.robot.tcp_pose()[2, 3] - trace.closed_at[2, 3])
 
 
@@ -270,6 +282,22 @@ def _width_at_rest(ctx: SkillContext, before: float) -> tuple[float, bool]:
         ctx.robot.sleep(0.2)
         width = ctx.width()
     return width, gave
+
+
+def _where_it_gave(trace: _Trace, closed: float, lifted: float) -> str:
+    """At which height of the lift the fingers closed further, as far as they were watched."""
+    at = trace.track.gave_at(closed, SLIPPED) if trace.track is not None else None
+    return f"after {1000 * max(at, 0.0):.0f} mm of lift" if at is not None else f"within the {1000 * lifted:.0f} mm of lift"
+
+
+def _off(closed: float, expected: float) -> str:
+    """How much wider or narrower than expected the fingers closed, where that says something."""
+    off = closed - expected
+    return (
+        f" (the fingers closed {1000 * abs(off):.0f} mm {'wider' if off > 0 else 'narrower'} than the {1000 * expected:.0f} mm expected)"
+        if abs(off) > WIDER
+        else ""
+    )
 
 
 def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, lifted: float) -> Array:

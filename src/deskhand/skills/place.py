@@ -16,6 +16,7 @@ from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
 from deskhand.skills.second_look import disturbed, inside_container, newcomer, same_object
 from deskhand.skills.spots import Spot, spots_in
+from deskhand.skills.why import other_container
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.relations import BELOW_RIM
 
@@ -40,10 +41,21 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
         raise DeskhandError("invalid_input", f"{container_id} is a {container.label}, not a container.", hint="Use place_on, or the id of a container.")
     room = room_in(ctx.belief.everything(), container)
     if room.share < FULL:
-        raise DeskhandError("no_free_space", f"{container_id} is full: {100 * room.share:.0f} % of it is free.", hint="Use another container.")
+        raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
     spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
     release(ctx, held)
     return _verify_in(ctx, held, scene, container, spot)
+
+
+def _full(ctx: SkillContext, container: SceneObject, share: float, held: Held) -> str:
+    scene = ctx.belief.everything()
+    volume = 1e6 * float(np.prod(held.object.size))
+    names = ", ".join(_contents(scene, container))
+    left = 1e6 * room_in(scene, container).volume
+    return (
+        f"{container.id} is full: {100 * share:.0f} % of it is free, {left:.0f} cm3, and {held.object.id} takes {volume:.0f} cm3"
+        f"{f'; in it: {names}' if names else ''}; {other_container(scene, container)}."
+    )
 
 
 def _contents(scene: Scene, container: SceneObject) -> tuple[str, ...]:
@@ -55,7 +67,7 @@ def _room_in(ctx: SkillContext, container: SceneObject, tilt: float) -> list[Spo
     assert held is not None
     spots = spots_in(ctx.belief.everything(), container, held, arm.gripper, arm.world_T_base[:3, 3], tilt, axis=lean_axis(ctx))
     if not spots:
-        raise DeskhandError("no_free_space", f"there is no room in {container.id} for {held.object.id}.")
+        raise DeskhandError("no_free_space", f"there is no room in {container.id} for {held.object.id}; {other_container(ctx.belief.everything(), container)}.")
     return spots
 
 

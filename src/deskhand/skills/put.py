@@ -17,9 +17,10 @@ from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
 from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
-from deskhand.skills.reach import lean_axis
+from deskhand.skills.reach import lean_axis, reached
 from deskhand.skills.second_look import disturbed
 from deskhand.skills.spots import Spot, spots_at, spots_for_pose
+from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between
 
@@ -145,8 +146,26 @@ def _room(ctx: SkillContext, target: Target, tilt: float) -> list[Spot]:
     else:
         spots = spots_for_pose(scene, target.place, target.yaw, target.level, held, gripper, tuple(ctx.belief.known))
     if not spots:
-        raise DeskhandError("no_free_space", f"{held.object.id} or the hand would touch something at {target.name}.", hint="Choose another place.")
+        raise _no_room(ctx, held, target)
     return spots
+
+
+def _no_room(ctx: SkillContext, held: Held, target: Target) -> DeskhandError:
+    """What is in the way at a place, by how much, and the nearest that is free."""
+    scene, gripper = ctx.belief.everything(), ctx.robot.arm.gripper
+
+    def works(place: Array) -> bool:
+        ctx.check()
+        if target.yaw is None:
+            spots = spots_at(scene, place, target.level, held, gripper, limit=1, axis=lean_axis(ctx))
+        else:
+            spots = spots_for_pose(scene, place, target.yaw, target.level, held, gripper, tuple(ctx.belief.known))
+        return reached(ctx, spots)
+
+    nearest = "" if target.on else nearest_free(scene, ctx.robot.arm, target.place, held.object, works)
+    why = joined(in_the_way(scene, target.place, held.object, target.on), nearest)
+    text = f"{held.object.id} or the hand would touch something at {target.name}" + (f": {why}" if why else "")
+    return DeskhandError("no_free_space", f"{text}.", hint="Choose another place.")
 
 
 def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deskhand.arms.model import RobotModel
+from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.roll import arm_axis
 from deskhand.skills.base import SkillContext
+from deskhand.skills.spots import Spot
 
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 """Failures after which another place, or another way to it, may do."""
@@ -15,3 +19,16 @@ def lean_axis(ctx: SkillContext) -> Array | None:
     """A point on the axis that an arm's hand can lean away from only; None for an arm whose hand leans any way."""
     arm = ctx.robot.arm
     return arm_axis(RobotModel.load(arm)) if arm.free_roll else None
+
+
+def reached(ctx: SkillContext, spots: Sequence[Spot]) -> bool:
+    """Whether the arm comes to one of the spots."""
+    for spot in spots:
+        ctx.check()
+        try:
+            if ctx.robot.solve_ik(spot.release, check_collisions=False):
+                return True
+        except DeskhandError as error:
+            if error.code != "no_ik_solution":
+                raise
+    return False

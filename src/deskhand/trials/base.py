@@ -13,6 +13,7 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.llm import load_profile
+from deskhand.llm.config import with_images
 from deskhand.perception.picture import save_picture
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import check_fault
@@ -43,6 +44,8 @@ class TrialOptions:
         view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         files: folders from which tools may read plans and reference pictures, besides that of the task's own.
+        answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
+        images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
         inbox: what the user says while the task runs; None where nobody is there.
     """
 
@@ -63,6 +66,8 @@ class TrialOptions:
     files: tuple[Path, ...] = ()
     inbox: Inbox | None = None
     view: int | None = None
+    answer_timeout: float = 0.0
+    images: int | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         raise DeskhandError("invalid_input", "--servos says what is wrong with the servos behind a driver.", hint="Give --driver as well.")
     load_reality(options.servos)
     _check_simulation(options)
-    profile = load_profile(options.brain)
+    profile = with_images(load_profile(options.brain), options.images)
     if options.mode == "code" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode == "direct" and profile.provider == "offline":

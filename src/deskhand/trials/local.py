@@ -23,6 +23,7 @@ from deskhand.cameras.config import CameraMount
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.llm import load_profile, make_model
+from deskhand.llm.config import ModelProfile, with_images
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.self_filter import joint_map
@@ -149,9 +150,15 @@ def servos_of(options: TrialOptions) -> ServoReality:
     return replace(load_reality(options.servos), seed=options.seed)
 
 
+def budgets_of(options: TrialOptions, profile: ModelProfile) -> Budgets:
+    """What one task of this trial may cost."""
+    budgets = Budgets(seconds=options.timeout, tokens=profile.max_total_tokens, cost=profile.max_cost)
+    return replace(budgets, answer_seconds=options.answer_timeout) if options.answer_timeout else budgets
+
+
 def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, progress: ProgressCallback, attempt: Attempt, person: Person) -> None:
     """Fill in ``attempt``. The agent runs in a thread of its own, so that Ctrl-C is noticed whatever it does."""
-    profile = load_profile(options.brain)
+    profile = with_images(load_profile(options.brain), options.images)
     model = make_model(profile)
     (folder / "audit.jsonl").unlink(missing_ok=True)
     memory_file = options.memory or folder / MEMORY_FILE
@@ -184,7 +191,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             loop = AgentLoop(
                 model,
                 session,
-                Budgets(seconds=options.timeout, tokens=profile.max_total_tokens, cost=profile.max_cost),
+                budgets_of(options, profile),
                 _reporter(progress),
                 stop.is_set,
                 mode=options.mode,

@@ -59,7 +59,7 @@ class Stack:
 def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
     """What a trial chooses at bring-up."""
     memory = str(options.memory.resolve()) if options.memory else ""
-    stack = StackOptions(arm=options.arm, brain=options.brain, memory=memory, files=named_folders(options))
+    stack = StackOptions(arm=options.arm, brain=options.brain, images=options.images, memory=memory, files=named_folders(options))
     if options.driver:
         stack = replace(stack, driver=options.driver, port=str(folder / "arm_port"), servos=options.servos)
     if options.view is not None:
@@ -159,7 +159,7 @@ def _settled(truth: TruthSource, seconds: float) -> Truth:
 
 def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:
     """One RunTask on a running stack; ends early when a node dies or time is up."""
-    with TaskProcess(instruction, options.mode, stack.environment, listen=options.inbox is not None) as task:
+    with TaskProcess(instruction, options.mode, stack.environment, listen=options.inbox is not None, answer_timeout=options.answer_timeout) as task:
         end = time.monotonic() + options.timeout
         while True:
             if options.inbox is not None and (words := options.inbox()) is not None:

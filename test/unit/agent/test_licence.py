@@ -75,7 +75,7 @@ def test_what_is_asked_for_is_let_through(case: dict[str, Any]) -> None:
 
 def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
     asked = [case for case in NEAR["everyday"] if not licensed(case)]
-    assert len(NEAR["everyday"]) == 30 and len(asked) <= 7
+    assert len(NEAR["everyday"]) == 30 and len(asked) <= 8
 
 
 def test_it_is_what_the_users_answer_names() -> None:

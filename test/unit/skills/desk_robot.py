@@ -52,13 +52,15 @@ HOME = joints_of(make_transform(DOWN, (-0.2, 0.0, 0.3)))
 
 
 class DeskRobot:
-    """See the module. ``things``: name -> SceneObject, where they really are. Faults: ``slippery`` (picks that will slip), ``reach`` [m]."""
+    """See the module. ``things``: name -> SceneObject, where they really are. Faults: ``slippery`` (picks that will slip), ``gives_at``
+    (after that share of the lift), ``reach`` [m].
+    """
 
     def __init__(self, things, reach=0.75):
         self.arm = replace(load_arm("wx250s"), named_poses={"home": tuple(HOME)})
         self.things = {item.id: item for item in things}
         self.hidden: set[str] = set()
-        self.slippery = 0
+        self.slippery, self.gives_at = 0, 0.3
         self.reach = reach
         self.joints, self.opened, self.time = HOME.copy(), self.arm.gripper.width_max, 0.0
         self.held, self.tcp_T_held = "", np.eye(4)
@@ -188,8 +190,13 @@ class DeskRobot:
         self.time += plan.trajectory.duration
         if self.held and self.slippery and self.joints[2] > plan.trajectory.positions[0][2] + 0.02:
             self.slippery -= 1
+            there = self.joints
+            self.joints = (1 - self.gives_at) * plan.trajectory.positions[0] + self.gives_at * there
             self.opened = self.arm.gripper.width_min
             self._fall()
+            if cancelled:
+                cancelled()
+            self.joints = there
         if self.held:
             self.things[self.held] = moved(self.things[self.held], self.tcp_pose() @ self.tcp_T_held)
         self.after_execute(self)

@@ -1,3 +1,4 @@
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -148,6 +149,13 @@ def test_reach_is_told_with_a_reason(session, robot):
         answer = ok(session, "check_reachable", object_id=name)
         assert not answer["reachable"] and answer["reason"]
     assert ok(session, "check_reachable", object_id="bin_1")["reachable"]
+
+
+def test_a_point_out_of_reach_is_told_with_the_nearest_that_is_reached(session, robot):
+    refused = session.invoke("solve_ik", {"position": [0.6, 0.0, 0.1]})
+    found = re.search(r"within reach, at that height: \((-?[\d.]+), (-?[\d.]+), (-?[\d.]+)\), (\d+) mm off", refused.message)
+    assert refused.code == "no_ik_solution" and found, refused
+    assert ok(session, "solve_ik", position=[float(found[n]) for n in (1, 2, 3)])["solutions"]
 
 
 def test_a_plan_moves_nothing_until_it_is_executed(session, robot):

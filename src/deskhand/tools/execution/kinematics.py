@@ -67,7 +67,32 @@ def solve_ik(ctx: ToolContext, position: TargetPosition, approach: Approach = "d
             ]
         )
     assert last is not None
-    raise DeskhandError("no_ik_solution", f"none of {len(poses)} hands at {position} can be reached ({approach}): {last.message}")
+    nearest = _nearest_reached(ctx, position, approach, yaw)
+    raise DeskhandError("no_ik_solution", f"none of {len(poses)} hands at {position} can be reached ({approach}): {last.message}{nearest}")
+
+
+TOWARDS = 8
+"""Points between a position that cannot be reached and the middle of the reach that are tried."""
+
+
+def _nearest_reached(ctx: ToolContext, position: TargetPosition, approach: Approach, yaw: Yaw) -> str:
+    """The first point on the way from the position to the middle of the arm's work area, at the same height, that the hand can be brought to, in words."""
+    arm = ctx.robot.arm
+    base, there = arm.world_T_base[:2, 3], np.asarray(position, dtype=float)
+    out = there[:2] - base
+    middle = base + out / max(float(np.linalg.norm(out)), 1e-9) * float(np.mean(arm.work_radius))
+    for share in np.linspace(0.0, 1.0, TOWARDS + 1)[1:]:
+        place = np.append(there[:2] + share * (middle - there[:2]), there[2])
+        for pose in hand_poses(arm, [float(value) for value in place], approach, yaw)[:2]:
+            try:
+                ctx.robot.solve_ik(pose)
+            except DeskhandError as error:
+                if error.code not in ("no_ik_solution", "goal_in_collision"):
+                    raise
+                continue
+            off = 1000 * float(np.linalg.norm(place - there))
+            return f" The nearest that I find within reach, at that height: ({place[0]:.3f}, {place[1]:.3f}, {place[2]:.3f}), {off:.0f} mm off."
+    return ""
 
 
 class HandPose(TypedDict):

@@ -1,0 +1,31 @@
+"""Options that commands share: ``demo``, ``trial`` and ``do`` mean the same by the same name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Instruction = Annotated[str | None, typer.Option("--instruction", help="Tell the robot this instead of the task's own words.")]
+Scene = Annotated[Path | None, typer.Option("--scene", help="Scene file (YAML) instead of the task's scene; needs --instruction.")]
+Arm = Annotated[str, typer.Option("--arm", help="Arm, a name in config/arms or a YAML file.")]
+Brain = Annotated[str, typer.Option("--brain", help="Language model; offline needs none.")]
+Mode = Annotated[
+    str,
+    typer.Option(
+        "--mode",
+        help="How the model acts: tools (it calls them), code (it writes Python that does) or direct (no tools: seven-number actions, the baseline). "
+        "The offline brain has tools only.",
+    ),
+]
+Timeout = Annotated[float, typer.Option("--timeout", min=1.0, help="Wall clock for one task [s].")]
+AnswerTimeout = Annotated[
+    float, typer.Option("--answer-timeout", help="How long a question waits for its answer [s]; 0: 120 s, or as the orchestrator is set; negative: not at all.")
+]
+Images = Annotated[
+    int | None, typer.Option("--images", min=0, help="How many of the newest pictures a model with eyes is shown. Default: as its profile says.")
+]
+Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]
+Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")]
+TIMEOUT = 900.0

@@ -1,0 +1,111 @@
+"""Failures name what is in the way, how much is missing, and the nearest place that works."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from desk_robot import DeskRobot
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
+from desk_things import desk, one_of_each, thing
+
+from deskhand.arms.config import load_arm
+from deskhand.errors import DeskhandError
+from deskhand.grasping.generator import GraspGenerator
+from deskhand.skills.base import SkillContext
+from deskhand.skills.belief import Belief
+from deskhand.skills.beside import place_beside
+from deskhand.skills.pick import pick
+from deskhand.skills.place import place_in
+from deskhand.skills.put import place_at
+from deskhand.skills.why import workspace_in_words
+from deskhand.types import Table
+
+ARM = load_arm("wx250s")
+
+
+def holding(robot: DeskRobot, name: str = "block_1") -> SkillContext:
+    ctx = SkillContext(robot, Belief())
+    assert pick(ctx, name).ok
+    return ctx
+
+
+def test_a_place_that_is_taken_names_what_stands_there_and_the_nearest_that_works() -> None:
+    robot = DeskRobot(one_of_each())
+    ctx = holding(robot)
+    x, y = robot.things["can_1"].position[:2]
+    result = place_at(ctx, float(x), float(y))
+    assert result.code == "no_free_space" and re.search(r"can_1 is \d+ mm too near", result.message)
+    found = re.search(r"within reach that I find is \((-?[\d.]+), (-?[\d.]+)\), (\d+) mm off", result.message)
+    assert found, result.message
+    assert place_at(ctx, float(found[1]), float(found[2])).ok
+    assert np.hypot(float(found[1]) - x, float(found[2]) - y) == pytest.approx(float(found[3]) / 1000, abs=0.002)
+
+
+def test_a_side_that_is_taken_names_what_stands_there_and_a_side_that_is_free() -> None:
+    box = thing("box_1", "box", (0.05, 0.05, 0.05), (0.0, 0.0, 0.025), label="box")
+    wall = thing("wall_1", "box", (0.05, 0.30, 0.06), (-0.075, 0.0, 0.03), color="brown")
+    robot = DeskRobot([thing("block_1", "box", (0.034, 0.034, 0.034), (0.05, 0.2, 0.017)), box, wall])
+    ctx = holding(robot)
+    refused = place_beside(ctx, "box_1", "in_front_of", 0.01)
+    assert refused.code == "no_free_space" and "wall_1 is" in refused.message
+    side = re.search(r"(left of|right of|behind) it there is room", refused.message)
+    assert side, refused.message
+    assert place_beside(ctx, "box_1", side[1].replace(" ", "_"), 0.01).ok
+
+
+def test_a_full_container_names_what_is_in_it_and_another_that_has_room() -> None:
+    cup = thing("tray_1", "box", (0.05, 0.05, 0.03), (0.0, 0.2, 0.015), label="tray", is_container=True, wall=0.003)
+    inside = thing("block_2", "box", (0.042, 0.042, 0.03), (0.0, 0.2, 0.018), support="tray_1", relation="in")
+    bin_1 = next(item for item in one_of_each() if item.id == "bin_1")
+    robot = DeskRobot([cup, inside, bin_1, thing("block_1", "box", (0.034, 0.034, 0.034), (0.05, -0.1, 0.017))])
+    result = place_in(holding(robot), "tray_1")
+    assert result.code == "no_free_space"
+    assert all(word in result.message for word in ("full", "block_2", "cm3", "bin_1 has the most room")), result.message
+
+
+def test_what_is_too_wide_says_by_how_much() -> None:
+    wide = thing("box_1", "box", (0.12, 0.11, 0.10), (0.05, 0.0, 0.05))
+    with pytest.raises(DeskhandError, match=r"the narrowest way across it is \d+ mm, \d+ mm too wide") as raised:
+        GraspGenerator(ARM).generate(desk(wide), "box_1")
+    missing = int(re.search(r"(\d+) mm too wide", raised.value.message)[1])  # type: ignore[index]
+    assert raised.value.code == "no_grasp" and 20 < missing < 90
+
+
+def test_what_stands_too_close_is_named_with_its_distance() -> None:
+    middle = thing("block_1", "box", (0.035, 0.035, 0.035), (0.0, 0.0, 0.0175))
+    around = [
+        thing(f"block_{n}", "box", (0.035, 0.035, 0.06), (0.038 * x, 0.038 * y, 0.03))
+        for n, (x, y) in enumerate([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)], start=2)
+    ]
+    with pytest.raises(DeskhandError, match=r"would touch block_\d \(\d+ mm off\).*each finger needs \d+ mm beside it") as raised:
+        GraspGenerator(ARM).generate(desk(middle, *around), "block_1")
+    assert raised.value.code == "no_grasp" and re.search(r"Move block_\d away", raised.value.hint)
+
+
+def test_what_lies_too_far_says_how_far_and_where_it_would_be_reached() -> None:
+    far = thing("block_1", "box", (0.035, 0.035, 0.035), (0.38, 0.0, 0.0175))
+    robot = DeskRobot([far], reach=0.45)
+    result = pick(SkillContext(robot, Belief()), "block_1")
+    away = 0.38 - float(ARM.world_T_base[0, 3])
+    assert result.code == "no_grasp" and f"lies {away:.2f} m from the base" in result.message
+    assert re.search(r"\d+ mm too far; the nearest place that works is about \(", result.message), result.message
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_a_pick_that_slips_says_after_how_much_of_the_lift(share: float) -> None:
+    robot = DeskRobot(one_of_each())
+    robot.slippery, robot.gives_at = 99, share
+    result = pick(SkillContext(robot, Belief()), "ball_1")
+    found = re.search(r"slipped out after (\d+) mm of lift", result.message)
+    assert result.code == "grasp_failed" and found, result.message
+    assert int(found[1]) == pytest.approx(100 * share, abs=2)
+
+
+def test_the_workspace_is_one_sentence_with_the_desk_and_the_reach() -> None:
+    said = workspace_in_words(ARM, Table(np.eye(4), (0.9, 1.1)))
+    assert said.count(". ") == 0 and said.endswith(".")
+    assert f"{ARM.reach:.2f} m" in said and f"{ARM.work_radius[1]:.2f} m" in said and "0.90 x 1.10 m" in said and "-0.45 to 0.45" in said
+    assert "desk" not in workspace_in_words(ARM)
