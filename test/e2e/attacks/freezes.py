@@ -33,7 +33,7 @@ class Freeze:
     seconds: float
     answer: float | None = None
     named: bool = False
-    went_on: bool = False
+    went_on: bool = False  # or was done in time
     moved: float = 0.0
     readable: bool = False
     said: str = ""
@@ -77,7 +77,7 @@ def freeze(robot, client, node, moment, seconds):
         _end(client, goal)
         return run
     if goal.result is not None:
-        run.said = goal.result.error_message
+        run.said, run.went_on = goal.result.error_message, run.went_on or goal.result.success
         run.named = f"node {node} " in run.said.lower()
         stamp = client.now()
         client.wait(lambda: client.now() > stamp + WATCH, 15.0)
