@@ -23,6 +23,8 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
@@ -64,6 +66,7 @@ class Bench:
         self.gripper = ActionClient(self.node, GripperCommand, "gripper_controller/gripper_cmd")
         self.torque = self.node.create_client(SetBool, "arm/torque")
         self.parameters = self.node.create_client(SetParameters, "arm/set_parameters")
+        self.change = self.node.create_client(ChangeState, "arm/change_state")
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.thread = threading.Thread(target=self.executor.spin, daemon=True)
@@ -84,6 +87,21 @@ class Bench:
     def joints(self) -> np.ndarray:
         self.newest.pop("joint_states", None)
         return conversions.joint_state_from_msg(self.until(lambda: self.newest.get("joint_states"), "joint state")).of(ARM.joints)
+
+    def rest(self) -> np.ndarray:
+        """Where the arm is, half a second of its time later."""
+
+        def stamp() -> float:
+            self.newest.pop("joint_states", None)
+            return conversions.time_from_msg(self.until(lambda: self.newest.get("joint_states"), "joint state").header.stamp)
+
+        end = stamp() + 0.5
+        self.until(lambda: stamp() >= end, "simulated time")
+        return self.joints()
+
+    def go(self, transition: int) -> bool:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return bool(wait_future(self.change.call_async(request), 60, "transition").success)
 
     def send(self, *positions: np.ndarray, seconds: float = 1.5) -> Any:
         goal = FollowJointTrajectory.Goal(trajectory=JointTrajectory(joint_names=list(ARM.joints)))
@@ -136,9 +154,30 @@ def test_a_cancel_leaves_the_arm_standing_on_its_way(bench: Bench) -> None:
     assert wait_future(handle.get_result_async(), 60, "result").status == GoalStatus.STATUS_CANCELED
     bench.joints()
     stood = bench.joints()
-    time.sleep(0.5)
-    assert np.abs(bench.joints() - stood).max() < 0.02
+    assert np.abs(bench.rest() - stood).max() < 0.02
     assert np.abs(stood - OUT).max() > 0.1
+
+
+def test_deactivated_it_holds_and_refuses_and_cleaned_up_it_gives_the_port_back_until_it_is_configured(bench: Bench) -> None:
+    wait_future(bench.send(HOME).get_result_async(), 120, "result")
+    start = bench.joints()
+    moving = bench.send(OUT, seconds=4.0)
+    bench.until(lambda: np.abs(bench.joints() - start).max() > 0.15, "movement")
+    assert bench.go(Transition.TRANSITION_DEACTIVATE)
+    ended = wait_future(moving.get_result_async(), 60, "result")
+    assert ended.status == GoalStatus.STATUS_ABORTED and "not active" in ended.result.error_string
+    bench.joints()
+    held = bench.joints()
+    assert np.abs(bench.rest() - held).max() < 0.02 and np.abs(held - OUT).max() > 0.1
+    assert not bench.send(HOME).accepted and not bench.go(Transition.TRANSITION_DEACTIVATE)
+    assert bench.go(Transition.TRANSITION_CLEANUP)
+    refused = wait_future(bench.torque.call_async(SetBool.Request(data=True)), 60, "torque")
+    assert not refused.success and "unconfigured" in refused.message
+    assert bench.go(Transition.TRANSITION_CONFIGURE)
+    assert np.abs(bench.joints() - held).max() < 0.03, "the servos held on while nobody drove them"
+    assert bench.go(Transition.TRANSITION_ACTIVATE)
+    result = wait_future(bench.send(HOME).get_result_async(), 120, "result")
+    assert (result.status, result.result.error_code) == (GoalStatus.STATUS_SUCCEEDED, 0), result.result.error_string
 
 
 def test_the_gripper_closes_on_nothing(bench: Bench) -> None:

@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("rclpy")
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -19,7 +21,7 @@ from tf2_msgs.msg import TFMessage
 from deskhand.cameras.base import Exposure, RgbdImage
 from deskhand.errors import DeskhandError
 from deskhand.nodes import camera_node, conversions
-from deskhand.nodes.node import DeskhandNode
+from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.types import CameraIntrinsics
 
 DOMAIN = 98
@@ -31,9 +33,10 @@ class Script:
 
     def __init__(self):
         self.unit, self.number, self.made, self.gone, self.recoveries, self.skip = 0.001, 0, 0, False, 0, 0
+        self.open = False
 
     def connect(self):
-        self.number = 0
+        self.number, self.open = 0, True
 
     def read(self, timeout):
         time.sleep(0.05)
@@ -58,7 +61,7 @@ class Script:
         self.connect()
 
     def close(self):
-        pass
+        self.open = False
 
 
 def until(ready, seconds=20.0):
@@ -165,3 +168,27 @@ def test_a_camera_that_is_not_there_yet_is_waited_for_but_a_bad_configuration_is
     camera.start()
     assert "not plugged in" in camera.frames.error
     until(lambda: camera.frames.published >= 1)
+
+
+def test_a_camera_that_is_deactivated_publishes_nothing_and_goes_on_when_it_is_activated_again(graph):
+    driver, camera, client = graph
+    change, state = client.create_client(ChangeState, "camera/change_state"), client.create_client(GetState, "camera/get_state")
+
+    def go(transition, becomes):
+        assert call_service(change, ChangeState.Request(transition=Transition(id=transition))).success
+        assert call_service(state, GetState.Request()).current_state.label == becomes
+
+    color = listen(client, Image, "camera/color/image_raw")
+    camera.start()
+    until(lambda: color)
+    go(Transition.TRANSITION_DEACTIVATE, "inactive")
+    read, published = driver.number, camera.frames.published
+    driver.number += 40  # while nobody reads
+    go(Transition.TRANSITION_CLEANUP, "unconfigured")
+    assert driver.number == read + 40 and camera.frames.published == published and not driver.open
+    go(Transition.TRANSITION_CONFIGURE, "inactive")
+    assert driver.open and camera.frames.published == published
+    color.clear()
+    go(Transition.TRANSITION_ACTIVATE, "active")
+    until(lambda: len(color) >= 2)
+    assert camera.frames.dropped == 0 and camera.frames.reconnects == 0

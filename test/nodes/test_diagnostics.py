@@ -88,8 +88,9 @@ def test_a_node_tells_its_level_its_words_and_its_numbers_and_a_fault_of_the_tel
 @pytest.mark.parametrize("file", sorted(NODES.glob("*_node.py")), ids=lambda file: file.stem)
 def test_every_node_has_something_of_its_own_to_tell(file):
     classes = [item for item in ast.parse(file.read_text()).body if isinstance(item, ast.ClassDef)]
-    nodes = [item for item in classes if "DeskhandNode" in map(ast.unparse, item.bases)]
-    assert nodes and all("health" in {part.name for part in item.body if isinstance(part, ast.FunctionDef)} for item in nodes)
+    told = {"DeskhandNode": "health", "ManagedNode": "device_health"}
+    nodes = [(item, told[base]) for item in classes for base in map(ast.unparse, item.bases) if base in told]
+    assert nodes and all(name in {part.name for part in item.body if isinstance(part, ast.FunctionDef)} for item, name in nodes)
 
 
 def test_a_stop_is_a_warning_with_its_reason():

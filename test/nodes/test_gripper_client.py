@@ -41,7 +41,7 @@ class Vendor:
         execute = {FollowJointTrajectory: self.follow, GripperCommand: self.grip}.get(kind, self.parallel)
         options = {"callback_group": self.node.reentrant, "cancel_callback": lambda _: CancelResponse.ACCEPT}
         self.server = ActionServer(self.node, kind, name, execute, **options)
-        self.newest = 0
+        self.newest = self.ticks = 0
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -58,6 +58,13 @@ class Vendor:
             message = JointStateMsg(name=names, position=[*[0.1] * 6, 0.4, finger, -finger])
             message.header.stamp = self.node.get_clock().now().to_msg()
             self.publisher.publish(message)
+            self.ticks += 1
+
+    def until(self, condition):
+        end = time.monotonic() + 30.0
+        while not condition():
+            assert time.monotonic() < end, (self.finger, self.goal, self.goals)
+            time.sleep(0.01)
 
     def follow(self, handle):
         """As joint_trajectory_controller: a newer goal takes the place of the one before, the end comes by time alone."""
@@ -150,9 +157,9 @@ def test_a_cancelled_command_leaves_the_fingers_where_they_are(graph):
     begun = time.monotonic()
     report = robot._gripper.move(0.049, 5.0, cancelled=lambda: time.monotonic() - begun > 0.6 or vendor.finger > 0.033)
     assert not report.reached and report.width < 0.048
-    time.sleep(0.3)
-    stood = vendor.finger
-    time.sleep(0.2)
+    vendor.until(lambda: len(vendor.goals) > 1 and abs(vendor.finger - vendor.goal) < 1e-6)
+    stood, seen = vendor.finger, vendor.ticks
+    vendor.until(lambda: vendor.ticks > seen + 20)
     assert vendor.finger == pytest.approx(stood, abs=1e-4) and stood < 0.0368
 
 

@@ -193,6 +193,46 @@ def test_actions_need_no_executor_and_many_goals_run_at_once(pair):
     assert asker.listener.error is None and doer.listener.error is None
 
 
+class BusyLogger:
+    """A logger of rclpy's on a busy machine: what it says between the end of a goal's callback and the answer takes a while."""
+
+    def __init__(self, logger, holds):
+        self._logger, self._holds = logger, holds
+
+    def __getattr__(self, name):
+        return getattr(self._logger, name)
+
+    def debug(self, text):
+        if "finished" in text:
+            self._holds.wait(10.0)
+        self._logger.debug(text)
+
+
+def test_a_goal_that_has_just_ended_is_answered_before_its_server_is_gone(pair):
+    asker, doer = pair
+    returned, answers = threading.Event(), threading.Event()
+
+    def drive(handle):
+        handle.succeed()
+        returned.set()
+        return NavigateToPose.Result()
+
+    server = ActionServer(doer, NavigateToPose, "drive", drive)
+    server._logger = BusyLogger(server._logger, answers)
+    client = ActionClient(asker, NavigateToPose, "drive")
+    wait_for(client.server_is_ready)
+    sent = client.send_goal_async(NavigateToPose.Goal())
+    wait_for(sent.done)
+    result = sent.result().get_result_async()
+    assert returned.wait(10.0)
+    threading.Timer(0.3, answers.set).start()
+    server.wait_answered(10.0)
+    server.destroy()
+    wait_for(result.done)
+    assert result.result().status == GoalStatus.STATUS_SUCCEEDED
+    client.destroy()
+
+
 def test_no_answer_comes_from_a_service_that_was_destroyed(pair):
     asker, server = pair
     service = server.create_service(Trigger, "gone", lambda _, response: response, callback_group=server.reentrant)

@@ -60,12 +60,20 @@ class Robot:
         self.thread = threading.Thread(target=self.executor.spin, daemon=True)
         self.thread.start()
 
-    def wait_for_recorder(self):
-        end = time.monotonic() + 20
+    def wait_for_recorder(self, folder):
+        """Until what each of the publishers says is recorded: that we know the recorder's readers does not mean that it knows our writers."""
+        end = time.monotonic() + 60
         while any(publisher.get_subscription_count() == 0 for publisher in self.publishers.values()):
             assert time.monotonic() < end, "the recorder does not subscribe"
             time.sleep(0.02)
-        time.sleep(1.0)  # we see its readers; it sees our writers a little later, and rclpy cannot be asked whether it does
+        wanted = {"/joint_states", "/tf", "/camera/color/camera_info", "/safety/status"}  # the others are latched
+        while not wanted <= {record.topic for record in Recording(folder)}:
+            assert time.monotonic() < end, "the recorder does not hear everybody"
+            self.publishers["joints"].publish(joint_state_to_msg(State(("waist",), np.zeros(1), np.zeros(1), np.zeros(1), 0.0)))
+            self.publishers["moving"].publish(TFMessage(transforms=[transform_to_msg("base_link", "shoulder_link", np.eye(4), 0.0)]))
+            self.publishers["info"].publish(camera_info_to_msg(CameraIntrinsics(64, 48, 50.0, 50.0, 32.0, 24.0), 0.0))
+            self.publishers["safety"].publish(SafetyStatus(reason="x"))
+            time.sleep(0.02)
 
     def close(self):
         self.executor.shutdown()
@@ -129,7 +137,7 @@ def wait_until(condition):
 
 def test_topics_are_recorded_and_sigint_ends_the_file_with_its_index(robot, recorder):
     folder, process = recorder
-    robot.wait_for_recorder()
+    robot.wait_for_recorder(folder)
     robot.say()
     wait_until(lambda: len(read_episode(folder).events) == 2)
     process.send_signal(signal.SIGINT)
@@ -151,7 +159,7 @@ def test_topics_are_recorded_and_sigint_ends_the_file_with_its_index(robot, reco
 
 def test_every_topic_is_recorded_with_the_type_that_it_has_on_the_robot(robot, recorder):
     folder, process = recorder
-    robot.wait_for_recorder()
+    robot.wait_for_recorder(folder)
     robot.say()
     wait_until(lambda: len(read_episode(folder).events) == 2)
     process.send_signal(signal.SIGINT)
@@ -170,7 +178,7 @@ def test_every_topic_is_recorded_with_the_type_that_it_has_on_the_robot(robot, r
 
 def test_a_killed_recorder_leaves_a_readable_episode(robot, recorder):
     folder, process = recorder
-    robot.wait_for_recorder()
+    robot.wait_for_recorder(folder)
     robot.say()
     wait_until(lambda: len(read_episode(folder).events) == 2)
     process.kill()
@@ -184,7 +192,7 @@ def test_a_full_disk_is_said_and_the_recorder_lives_on(robot, tmp_path):
     robot.node.create_subscription(String, "recorder/status", lambda message: said.append(message.data), EVENTS)
     noise = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
     with recording(tmp_path / "episode", 20_000_000) as (folder, process):  # Fast DDS's own files in shared memory are smaller
-        robot.wait_for_recorder()
+        robot.wait_for_recorder(folder)
         robot.say()
         wait_until(lambda: said and said[-1] == "")
         for number in range(150):
@@ -209,7 +217,7 @@ def test_each_task_has_a_recording_and_a_report_of_its_own(robot, tmp_path):
             begin_record(folder, f"task {number}", "wx250s", "offline", "tools")
             words.publish(String(data=json.dumps({"event": "task", "episode": str(folder)})))
             wait_until((folder / "episode.mcap").is_file)
-            robot.wait_for_recorder()
+            robot.wait_for_recorder(folder)
             robot.say()
             wait_until(lambda folder=folder: len(read_episode(folder).events) == 2)
             outcome = {"event": "outcome", "success": False, "code": "node_unavailable", "summary": "Node orchestrator is dead.", "episode": str(folder)}

@@ -1,7 +1,6 @@
 """Joint states of an arm that another process drives: nodes find each other in any order."""
 
 import threading
-import time
 
 import pytest
 
@@ -33,6 +32,20 @@ def nodes():
     rclpy.try_shutdown(context=context)
 
 
+class Asked:
+    """An event that says when it is waited for."""
+
+    def __init__(self, event, asked):
+        self._event, self._asked = event, asked
+
+    def __getattr__(self, name):
+        return getattr(self._event, name)
+
+    def wait(self, timeout):
+        self._asked.set()
+        return self._event.wait(timeout)
+
+
 def test_the_first_question_waits_for_the_first_joint_states(nodes):
     driver, planner = nodes
     arm = RosArm(planner, ARM)
@@ -40,11 +53,12 @@ def test_the_first_question_waits_for_the_first_joint_states(nodes):
     message = JointStateMsg(name=list(ARM.joints), position=[0.1] * len(ARM.joints))
 
     def speak():
-        time.sleep(0.5)
+        asked.wait()
         while not done.wait(0.05):
             publisher.publish(message)
 
-    done = threading.Event()
+    asked, done = threading.Event(), threading.Event()
+    arm._met = Asked(arm._met, asked)
     thread = threading.Thread(target=speak)
     thread.start()
     try:

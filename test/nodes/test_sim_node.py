@@ -24,6 +24,8 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory, GripperCommand
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
@@ -113,6 +115,20 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         bench.close()
 
 
+def clock_runs(bench: Bench, seconds: float) -> None:
+    def now() -> float:
+        return conversions.time_from_msg(bench.newest["/clock"].clock)
+
+    end = now() + seconds
+    bench.until(lambda: now() >= end, "simulated time")
+
+
+def rest(bench: Bench) -> np.ndarray:
+    """Where the arm is, half a second of its time later."""
+    clock_runs(bench, 0.5)
+    return bench.joints()
+
+
 def goal_to(*positions: np.ndarray, seconds: float = 1.5) -> FollowJointTrajectory.Goal:
     goal = FollowJointTrajectory.Goal()
     goal.trajectory = JointTrajectory(joint_names=list(ARM.joints))
@@ -146,8 +162,7 @@ def test_cancel_stops_the_arm(bench: Bench) -> None:
     assert wait_future(handle.get_result_async(), 10, "result").status == GoalStatus.STATUS_CANCELED
     stopped = bench.joints()
     assert 0.15 < stopped[0] < 1.45
-    time.sleep(0.3)
-    assert bench.joints() == pytest.approx(stopped, abs=0.05)
+    assert rest(bench) == pytest.approx(stopped, abs=0.05)
 
 
 def test_a_newer_goal_takes_over(bench: Bench) -> None:
@@ -237,21 +252,32 @@ def test_the_camera_sends_aligned_pictures_of_one_exposure_with_its_pose(bench: 
     assert np.nanmedian(patch, axis=0) == pytest.approx(top, abs=0.008)
 
 
+LIFECYCLE = ("change_state", "get_state", "get_available_states", "get_available_transitions", "get_transition_graph")
+
+
 def test_nothing_on_the_graph_carries_the_truth(bench: Bench) -> None:
     """Every topic, service and parameter of the node is a standard one of a robot, and no name of an object is among them."""
     node = bench.node
     ours = {name for name, _ in node.get_publisher_names_and_types_by_node("sim", "/")}
     allowed = {"/clock", "/joint_states", "/tf", "/tf_static", "/robot_description", "/heartbeat", "/diagnostics", "/rosout", "/parameter_events"}
+    allowed.add("/sim/transition_event")
     allowed |= {"/camera/color/image_raw", "/camera/aligned_depth_to_color/image_raw", "/camera/color/camera_info"}
     actions = ("/arm_controller/follow_joint_trajectory/_action/", "/gripper_controller/gripper_cmd/_action/")
     assert {name for name in ours if not name.startswith(actions)} == allowed
     services = {name for name, _ in node.get_service_names_and_types_by_node("sim", "/") if not name.startswith(actions)}
-    assert all(name.startswith("/sim/") and ("parameter" in name or "type_description" in name) for name in services)
+    assert all(name.startswith("/sim/") and (name.removeprefix("/sim/") in LIFECYCLE or "parameter" in name or "type_description" in name) for name in services)
     ask = {kind: node.create_client(kind, f"sim/{verb}_parameters") for kind, verb in ((ListParameters, "list"), (GetParameters, "get"))}
     names = call_service(ask[ListParameters], ListParameters.Request()).result.names
-    assert set(names) <= {"arm", "realtime_factor", "camera_rate", "state_period", "max_state_rate", "use_sim_time", "start_type_description_service"} | {
-        name for name in names if name.startswith("qos_overrides")
-    }
+    assert set(names) <= {
+        "arm",
+        "autostart",
+        "realtime_factor",
+        "camera_rate",
+        "state_period",
+        "max_state_rate",
+        "use_sim_time",
+        "start_type_description_service",
+    } | {name for name in names if name.startswith("qos_overrides")}
     said = str(call_service(ask[GetParameters], GetParameters.Request(names=names)))
     assert not any(secret in said for secret in NAMES)
 
@@ -260,6 +286,40 @@ def test_the_scorer_is_told_the_truth_over_its_own_socket(bench: Bench) -> None:
     truth = bench.truth.get()
     assert {item.name: item.kind for item in truth.objects} == NAMES
     assert truth.get("secret_block").pose[:3, 3] == pytest.approx([0.1, 0.0, 0.0175], abs=0.002)
+
+
+def test_deactivated_the_arm_holds_and_refuses_and_cleaned_up_it_is_gone_until_it_is_configured_again(bench: Bench) -> None:
+    change = bench.node.create_client(ChangeState, "sim/change_state")
+
+    def go(transition: int) -> bool:
+        return bool(call_service(change, ChangeState.Request(transition=Transition(id=transition))).success)
+
+    infos: list[CameraInfo] = []
+    subscription = bench.node.create_subscription(CameraInfo, "camera/color/camera_info", infos.append, 10)
+    bench.until(lambda: infos, "camera_info")
+    start = bench.joints()
+    moving = bench.send(goal_to(start + 1.5 * np.eye(6)[0], seconds=4.0))
+    bench.until(lambda: bench.joints()[0] > start[0] + 0.2, "motion")
+    assert go(Transition.TRANSITION_DEACTIVATE)
+    ended = wait_future(moving.get_result_async(), 10, "result")
+    assert ended.status == GoalStatus.STATUS_ABORTED and "not active" in ended.result.error_string
+    assert not bench.send(goal_to(start)).accepted and not go(Transition.TRANSITION_DEACTIVATE)
+    last = conversions.time_from_msg(infos[-1].header.stamp)
+    held = rest(bench)
+    assert start[0] + 0.15 < held[0] < start[0] + 1.45
+    assert rest(bench) == pytest.approx(held, abs=0.01)
+    assert go(Transition.TRANSITION_CLEANUP)
+    bench.newest.pop("joint_states")
+    clock_runs(bench, 0.5)
+    assert "joint_states" not in bench.newest and conversions.time_from_msg(infos[-1].header.stamp) <= last + 0.2
+    assert go(Transition.TRANSITION_CONFIGURE) and rest(bench) == pytest.approx(held, abs=0.02)
+    assert not bench.send(goal_to(start)).accepted
+    infos.clear()
+    assert go(Transition.TRANSITION_ACTIVATE)
+    bench.until(lambda: infos, "camera_info")
+    bench.node.destroy_subscription(subscription)
+    back = bench.send(goal_to(start, seconds=2.0))
+    assert wait_future(back.get_result_async(), 20, "result").status == GoalStatus.STATUS_SUCCEEDED
 
 
 @pytest.mark.parametrize(

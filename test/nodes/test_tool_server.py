@@ -242,10 +242,10 @@ def test_many_calls_run_side_by_side(graph):
 
 
 class SlowToNote:
-    """A client's handle after which the answer is there before the request is noted."""
+    """A client's handle after which the answer is there before the request is noted: ``taken`` waits until the goal was, ``ended`` until its result is told."""
 
-    def __init__(self, handle):
-        self._handle = handle
+    def __init__(self, handle, taken, ended):
+        self._handle, self._taken, self._ended = handle, taken, ended
 
     def __getattr__(self, name):
         return getattr(self._handle, name)
@@ -258,17 +258,18 @@ class SlowToNote:
 
     def send_goal_request(self, request):
         number = self._handle.send_goal_request(request)
-        time.sleep(0.3)
+        self._taken()
         return number
 
     def send_result_request(self, request):
         number = self._handle.send_result_request(request)
-        time.sleep(0.3)
+        self._ended()
         return number
 
 
 def test_an_answer_that_comes_before_the_request_is_noted_is_not_lost(graph):
-    graph.client._invoke._client_handle = SlowToNote(graph.client._invoke._client_handle)
+    taken, ended = (lambda what=what: graph.event(event=what, tool="get_robot_state") for what in ("start", "end"))
+    graph.client._invoke._client_handle = SlowToNote(graph.client._invoke._client_handle, taken, ended)
     thread, results = graph.start("get_robot_state", {})
     thread.join(15)
     assert results and results[0].ok
@@ -391,16 +392,15 @@ def test_instructions_stops_resets_and_pauses_are_in_the_audit_log_once_each(tmp
     try:
         words.publish(String(data=json.dumps({"event": "instruction", "text": "put the cup into the bin", "mode": ""})))
         until(lambda: None, "instruction", 1)
-        for count, stopped in enumerate((False, True, False), 1):
+        for count, stopped in enumerate((False, True, False, True), 1):
             until(lambda stopped=stopped: safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else "")), "safety", count)
-            for _ in range(5):
+            for _ in range(5 if count < 4 else 0):  # the last one comes after all that must not be noted again
                 safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else ""))
         for count, value in enumerate((True, False), 1):
             until(lambda value=value: paused.publish(Bool(data=value)), "paused", count)
-        time.sleep(0.3)
     finally:
         graph.close()
-    assert [data["stopped"] for data in noted("safety")] == [False, True, False]
+    assert [data["stopped"] for data in noted("safety")] == [False, True, False, True]
     assert [data["paused"] for data in noted("paused")] == [True, False]
     assert noted("instruction") == [{"text": "put the cup into the bin", "mode": ""}]
     verify(file)
@@ -448,11 +448,11 @@ class Waiting:
     """An operator who takes his time."""
 
     def __init__(self, called):
-        self._called = called
+        self._called, self.decided = called, threading.Event()
 
     def check(self, card, arguments, caller, cancelled):
         self._called.set()
-        time.sleep(0.5)
+        self.decided.wait(30)
 
 
 def test_quick_tools_go_by_the_service_which_refuses_what_may_move(graph):
@@ -464,12 +464,15 @@ def test_quick_tools_go_by_the_service_which_refuses_what_may_move(graph):
     refused = call_service(raw, CallTool.Request(tool="pick", arguments_json='{"object_id": "block_1"}'))
     assert json.loads(refused.result_json)["code"] == "invalid_input" and "tools/invoke" in refused.error_message
     assert call_service(raw, CallTool.Request(tool="pik", arguments_json="{}")).error_code
+    slow = call_service(raw, CallTool.Request(tool="reachability_map", arguments_json="{}"))
+    assert json.loads(slow.result_json)["code"] == "invalid_input" and "may take up to" in slow.error_message
     assert graph.robot.executed == []
 
 
 def test_a_cancelled_quick_call_is_not_waited_for(graph):
     called = threading.Event()
-    graph.server.session.approval = Waiting(called)
+    graph.server.session.approval = operator = Waiting(called)
     thread, results = graph.start("list_watches", {}, cancelled=called.is_set)
     thread.join(15)
+    operator.decided.set()
     assert results[0].code == "cancelled"

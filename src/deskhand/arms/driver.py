@@ -98,12 +98,15 @@ class ArmDriver:
         self._health_due, self._health_next = float("-inf"), 0
         self._silent = ""
         self.failure: DeskhandError | None = None
-        self._thread = threading.Thread(target=self._run, name="arm driver", daemon=True)
+        self._thread: threading.Thread | None = None
 
     # ------------------------------------------------------------ life
 
     def start(self) -> None:
-        """Begin to look for the arm; it is taken as soon as it is there."""
+        """Begin to look for the arm, also after ``close``; it is taken as soon as it is there."""
+        self._closing.clear()
+        self.failure = None
+        self._thread = threading.Thread(target=self._run, name="arm driver", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -114,8 +117,10 @@ class ArmDriver:
             time.sleep(0.005)
         self._closing.set()
         self._wake.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(2.0)
+        with self._lock:
+            self._connected, self._gone, self._halt = False, "it has been closed", False
         self._bus.close()
 
     def wait_connected(self, timeout: float) -> None:

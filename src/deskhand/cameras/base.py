@@ -156,6 +156,10 @@ class CameraHealth:
         """No frame comes, because of ``why``."""
         self.error = why
 
+    def paused(self) -> None:
+        """Nobody reads: what the camera's counter passes over meanwhile was not dropped."""
+        self._number, self.error = None, ""
+
     def back(self) -> None:
         """The camera streams again; its counter may begin anew."""
         self.reconnects += 1

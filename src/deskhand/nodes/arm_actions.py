@@ -23,6 +23,7 @@ from deskhand.nodes.node import DeskhandNode
 from deskhand.types import Trajectory
 
 FEEDBACK_PERIOD = 0.05  # [s] wall clock
+INACTIVE = "the arm's node is not active."
 CANCELING = 2.0  # [s] wall clock, for rclpy to note a cancel that we have accepted
 
 
@@ -77,12 +78,15 @@ class Controlled(Protocol):
 class ArmActions:
     """``arm_controller/follow_joint_trajectory`` and ``gripper_controller/gripper_cmd`` of ``node``; the latter takes the driven finger joint
     [m or rad] and its effort [N or N m], ``lever`` [m] times the force of a pad.
+    While there is a ``refusal``, goals are refused with it.
 
     Whoever drives the arm calls :meth:`look` after every step.
     """
 
-    def __init__(self, node: DeskhandNode, controlled: Controlled, lever: float = 1.0) -> None:
+    def __init__(self, node: DeskhandNode, controlled: Controlled, lever: float = 1.0, refusal: str = "") -> None:
         self._node, self._controlled, self._lever = node, controlled, lever
+        self._refusal, self._beginning = refusal, threading.Lock()  # while something is begun, nobody may forbid it
+        self._grips: list[Grip] = []  # under way
         self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []
         self._waiting_lock = threading.Lock()
         self._begun: dict[int, Follower] = {}  # by id of the goal, until its handle is there
@@ -108,6 +112,24 @@ class ArmActions:
             callback_group=node.reentrant,
         )
 
+    def accept(self) -> None:
+        """Take goals from now on."""
+        with self._beginning:
+            self._refusal = ""
+
+    def refuse(self, why: str) -> None:
+        """Stop what is under way, holding; goals are refused until :meth:`accept`."""
+        with self._beginning:
+            self._refusal = why
+            for follower in (*self._begun.values(), *self._followers.values()):
+                self._controlled.cancel(follower)
+            for command in self._grips:
+                self._controlled.cancel_grip(command)
+
+    def _check_accepting(self) -> None:
+        if self._refusal:
+            raise DeskhandError("device_unavailable", self._refusal, retry=True)
+
     def look(self) -> None:
         """See whether something that is waited for has ended."""
         for done, event in self._waiting:
@@ -128,14 +150,17 @@ class ArmActions:
     def _check_follow(self, goal: FollowJointTrajectory.Goal) -> GoalResponse:
         # It begins here, before the client is answered, so that goals take effect in the order they came: what rclpy calls later runs in any order.
         try:
-            self._begun[id(goal)] = self._controlled.follow(_trajectory(goal), self._tolerances(goal))
+            with self._beginning:
+                self._check_accepting()
+                self._begun[id(goal)] = self._controlled.follow(_trajectory(goal), self._tolerances(goal))
         except DeskhandError as error:
             self._node.get_logger().error(f"trajectory rejected: {error}")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
     def _begin_follow(self, handle: ServerGoalHandle) -> None:
-        self._followers[bytes(handle.goal_id.uuid)] = self._begun.pop(id(handle.request))
+        with self._beginning:
+            self._followers[bytes(handle.goal_id.uuid)] = self._begun.pop(id(handle.request))
         handle.execute()
 
     def _cancel_follow(self, handle: ServerGoalHandle) -> CancelResponse:
@@ -156,7 +181,8 @@ class ArmActions:
             handle.publish_feedback(_feedback(follower, self._controlled.time))
         if follower.cancelled and goal in self._cancels:
             self._await_canceling(handle)
-        del self._followers[goal]
+        with self._beginning:
+            del self._followers[goal]
         self._cancels.discard(goal)
         if follower.cancelled and handle.is_cancel_requested:
             handle.canceled()
@@ -165,7 +191,8 @@ class ArmActions:
         else:
             handle.abort()
             self._node.get_logger().warning(f"trajectory aborted: {follower.message}")
-        return FollowJointTrajectory.Result(error_code=follower.code or 0, error_string=follower.message)
+        said = self._refusal if follower.cancelled and self._refusal else follower.message
+        return FollowJointTrajectory.Result(error_code=follower.code or 0, error_string=said)
 
     def _await_canceling(self, handle: ServerGoalHandle) -> None:
         """Rclpy notes a cancel after :meth:`_cancel_follow` has returned, by when the arm may have stopped: the goal was cancelled, not aborted."""
@@ -195,12 +222,18 @@ class ArmActions:
                 f"gripper command rejected: position {command.position} and effort {command.max_effort} must be finite, the effort not negative."
             )
             return GoalResponse.REJECT
+        if self._refusal:
+            self._node.get_logger().error(f"gripper command rejected: {self._refusal}")
+            return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
     def _grip(self, handle: ServerGoalHandle) -> GripperCommand.Result:
         goal, controlled = handle.request.command, self._controlled
         try:
-            command = controlled.grip(goal.position, goal.max_effort / self._lever or None)
+            with self._beginning:
+                self._check_accepting()
+                command = controlled.grip(goal.position, goal.max_effort / self._lever or None)
+                self._grips.append(command)
         except DeskhandError as error:
             self._node.get_logger().error(f"gripper command aborted: {error}")
             handle.abort()
@@ -210,6 +243,8 @@ class ArmActions:
                 controlled.cancel_grip(command)
             self._wait(lambda: command.done)
             handle.publish_feedback(GripperCommand.Feedback(position=controlled.finger_position(), effort=self._lever * controlled.finger_force()))
+        with self._beginning:
+            self._grips.remove(command)
         if not command.cancelled:
             handle.succeed()
         elif handle.is_cancel_requested:

@@ -1,6 +1,7 @@
 """An arm of bus servos: FollowJointTrajectory, GripperCommand, joint_states and /diagnostics, by arms/driver.py.
 
 ``arm/torque`` (std_srvs/SetBool) holds or lets go; letting go is refused until the parameter ``supported`` is true: somebody holds the arm.
+The node is managed (nodes/managed.py): configured, the arm is held and its joint states are published; goals are taken while the node is active.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from deskhand.arms.driver import ArmDriver, DriverStatus
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
-from deskhand.nodes.arm_actions import ArmActions
+from deskhand.nodes.arm_actions import INACTIVE, ArmActions
 from deskhand.nodes.diagnostics import Health
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.managed import ManagedNode
+from deskhand.nodes.node import run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 
 SLOWED = 0.95  # of the speed: less is worth a warning
@@ -47,7 +49,7 @@ class ArmParameters:
     supported: bool = setting(False, at_run_time=True)
 
 
-class ArmNode(DeskhandNode):
+class ArmNode(ManagedNode):
     """Serves one arm."""
 
     def __init__(self) -> None:
@@ -60,12 +62,32 @@ class ArmNode(DeskhandNode):
         bus = make_bus(arm.driver, parameters.driver, parameters.port, parameters.baud, self._time)
         self.driver = ArmDriver(RobotModel.load(arm), bus, self._time, on_round=self._publish)
         self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
-        self._actions = ArmActions(self, self.driver, arm.gripper.lever)
+        self._actions = ArmActions(self, self.driver, arm.gripper.lever, refusal=INACTIVE)
         self.create_service(SetBool, "arm/torque", self._set_torque, callback_group=self.reentrant)
         self._last_fault = ""
         self._closing = threading.Event()
+        self._starter: threading.Thread | None = None
+
+    def configure(self) -> None:
+        """Look for the arm, and hold it from when it is there."""
+        self._closing.clear()
         self._starter = threading.Thread(target=self._start, name="arm start", daemon=True)
         self._starter.start()
+
+    def activate(self) -> None:
+        """Take goals."""
+        self._actions.accept()
+
+    def deactivate(self) -> None:
+        """Stop the arm where it is, holding, and refuse goals."""
+        self._actions.refuse(INACTIVE)
+
+    def cleanup(self) -> None:
+        """Give the port back; the servos hold on."""
+        self._closing.set()
+        if self._starter is not None:
+            self._starter.join()
+        self.driver.close()
 
     def _start(self) -> None:
         """Take the arm once the clock runs: a simulated one may be heard late, and what began before it would be ages old then."""
@@ -73,12 +95,6 @@ class ArmNode(DeskhandNode):
             if self._closing.wait(0.01):
                 return
         self.driver.start()
-
-    def close(self) -> None:
-        """Stop the arm where it is, holding."""
-        self._closing.set()
-        self._starter.join()
-        self.driver.close()
 
     def _publish(self) -> None:
         self._actions.look()
@@ -91,13 +107,15 @@ class ArmNode(DeskhandNode):
 
     def _set_torque(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         try:
+            if self.lifecycle_state not in ("inactive", "active"):
+                raise DeskhandError("device_unavailable", f"the arm's node is {self.lifecycle_state}.", hint="Configure it first.")
             self.driver.set_torque(request.data, bool(self.get_parameter("supported").value))
             response.success, response.message = True, "the arm is held" if request.data else "the arm is let go"
         except DeskhandError as error:
             response.success, response.message = False, str(error)
         return response
 
-    def health(self) -> Health:
+    def device_health(self) -> Health:
         """See base."""
         status = self.driver.status()
         problem = status.fault if status.connected else "the arm is not connected"

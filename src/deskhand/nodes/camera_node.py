@@ -1,7 +1,7 @@
-"""Publishes a camera: camera_info with every exposure, colour and aligned depth while somebody listens; what became of its frames on ``/diagnostics``.
+"""Publishes a camera while the node is active (nodes/managed.py): camera_info with every exposure, colour and aligned depth while somebody listens.
 
-Colour is rgb8, depth 16UC1 in millimetres where the camera counts so, else 32FC1 in metres (REP 118); the frame is the optical one: x right, y down,
-z forward (REP 103).
+What became of its frames is on ``/diagnostics``. Colour is rgb8, depth 16UC1 in millimetres where the camera counts so, else 32FC1 in metres (REP 118);
+the frame is the optical one: x right, y down, z forward (REP 103).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from deskhand.cameras.rectify import Rectifier
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.diagnostics import Health
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.managed import ManagedNode
+from deskhand.nodes.node import run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.recording.frames import COLOR, DEPTH, INFO
 from deskhand.types import CameraIntrinsics
@@ -32,6 +33,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, relia
 PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
 SILENT = 2.0  # [s] without a picture: the camera is taken to be gone
 RETRY = 1.0  # [s] between attempts to get it back
+READER_ENDS = 5.0  # [s] that a deactivation waits for the camera's library; what it gives later is published no more
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,8 @@ class Parameters(StreamSettings):
     mount: str = ""
 
 
-class CameraNode(DeskhandNode):
-    """Node ``camera``."""
+class CameraNode(ManagedNode):
+    """Node ``camera``; configured, the camera is open and streams, and nobody reads."""
 
     def __init__(self, driver: RgbdDriver | None = None, **kwargs: Any) -> None:
         super().__init__("camera", **kwargs)
@@ -67,12 +69,13 @@ class CameraNode(DeskhandNode):
         if mount is not None:
             self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
             self._static.publish(TFMessage(transforms=[conversions.transform_to_msg(mount.parent, mount.child, mount.pose, 0.0)]))
-        self._stop = threading.Event()
-        self._reader = threading.Thread(target=self._run, name="camera", daemon=True)
+        self._stop = threading.Event()  # of the reader: each has its own
+        self._reader: threading.Thread | None = None
+        self._publishing = threading.Lock()
         self._told = (time.monotonic(), 0)
 
-    def start(self) -> None:
-        """Open the camera and let it stream; one that is not there yet is waited for.
+    def configure(self) -> None:
+        """Open the camera and let it stream; one that is not there yet is waited for when the node is active.
 
         Raises:
             DeskhandError: ``missing_dependency``, ``config_error``, ``invalid_input``: what waiting does not mend.
@@ -81,32 +84,47 @@ class CameraNode(DeskhandNode):
             self._driver.connect()
         except DeskhandError as error:
             if not error.retry:
+                self._driver.close()
                 raise
             self._lost(error)
+
+    def activate(self) -> None:
+        """Publish what the camera sees. Raises ``busy`` while the last reader still waits for the camera's library."""
+        if self._reader is not None and self._reader.is_alive():
+            raise DeskhandError("busy", "the camera is still being waited for, since the node was deactivated.", retry=True)
+        self._stop = threading.Event()
+        self._reader = threading.Thread(target=self._run, args=(self._stop,), name="camera", daemon=True)
         self._reader.start()
 
-    def close(self) -> None:
-        """Let the camera go."""
+    def deactivate(self) -> None:
+        """Publish nothing more."""
         self._stop.set()
-        if self._reader.ident is not None:
-            self._reader.join(timeout=5.0)
-        self._driver.close()
+        if self._reader is not None:
+            self._reader.join(timeout=READER_ENDS)
+        with self._publishing:
+            self.frames.paused()
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
+    def cleanup(self) -> None:
+        """Let the camera go."""
+        self._driver.close()
+        self._intrinsics = None  # the next one may be another
+
+    def _run(self, stop: threading.Event) -> None:
+        while not stop.is_set():
             try:
-                self._take(self._driver.read(SILENT))
+                self._take(self._driver.read(SILENT), stop)
             except DeskhandError as error:
                 if error.code == "cancelled":
                     self.frames.lost(str(error))
                     self.get_logger().info(str(error))
                     return
                 self._lost(error)
-                self._recover()
+                self._recover(stop)
 
-    def _take(self, taken: Exposure) -> None:
-        if self.frames.takes(taken, time.time()):
-            self._publish(taken)
+    def _take(self, taken: Exposure, stop: threading.Event) -> None:
+        with self._publishing:
+            if not stop.is_set() and self.frames.takes(taken, time.time()):
+                self._publish(taken)
 
     def _publish(self, taken: Exposure) -> None:
         """camera_info with every exposure; pictures to those who listen: one for nobody is not even aligned, but for the first, which tells the intrinsics."""
@@ -130,8 +148,8 @@ class CameraNode(DeskhandNode):
             self.get_logger().error(f"the camera is silent: {error}")
         self.frames.lost(str(error))
 
-    def _recover(self) -> None:
-        while not self._stop.wait(RETRY):
+    def _recover(self, stop: threading.Event) -> None:
+        while not stop.wait(RETRY):
             try:
                 self._driver.recover()
             except DeskhandError as error:
@@ -142,7 +160,7 @@ class CameraNode(DeskhandNode):
             self.get_logger().info("the camera streams again")
             return
 
-    def health(self) -> Health:
+    def device_health(self) -> Health:
         """See base."""
         health, now = self.frames, time.monotonic()
         before, published = self._told

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -32,6 +32,7 @@ from deskhand.language.parser import is_stop
 from deskhand.llm import load_profile, make_model
 from deskhand.llm.base import ChatModel
 from deskhand.llm.config import with_images
+from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
@@ -51,6 +52,7 @@ LONGEST = 8000
 STOP_WAIT = 5.0  # [s] wall time that a stopped task may take to end
 DEATH_WAIT = 3.0  # [s] the same, after a node has died: then its goal ends without it
 CLOSE_WAIT = 0.8  # [s] the same, when this node is ended
+RESULT_KEPT = 900  # [s] for clients that ask late
 SENT = 0.3  # [s] for the result of a goal to be put together and to leave
 NEWS = 0.2  # [s] for the news of a death, after something went wrong that a death can have caused
 SILENT = 2.0  # [s] without a heartbeat, after which a node is named as what went wrong
@@ -106,13 +108,11 @@ class OrchestratorNode(DeskhandNode):
         SafetyRules(self._rules)  # one that is not understood ends the start, not the first task
         self._lock = threading.Lock()
         self._running, self._held = "", 0
-        self._ended = threading.Condition()
         self._tasks = CallCounter()
         self._stop, self._idle, self._closing = threading.Event(), threading.Event(), threading.Event()
         self._idle.set()
         self._history = History()
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._goals = 0
         self._deaths: dict[str, str] = {}
         self._death = threading.Event()
         self._peers = Peers(self, watch=self.parameters.watch, died=self._on_death, hang_timeout=safety.watchdog.hang_timeout)
@@ -130,6 +130,7 @@ class OrchestratorNode(DeskhandNode):
             goal_callback=lambda _: GoalResponse.ACCEPT,  # a rejection cannot carry a reason; a busy server accepts and aborts with one
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=self.reentrant,
+            result_timeout=RESULT_KEPT,
         )
         self.get_logger().info(f"brain {profile.name!r} ({self._model.name})")
 
@@ -137,10 +138,7 @@ class OrchestratorNode(DeskhandNode):
         """See DeskhandNode."""
         self._closing.set()
         end = time.monotonic() + CLOSE_WAIT + NEWS + SENT
-        with self._ended:
-            if self._goals:
-                self._ended.wait_for(lambda: not self._goals, end - time.monotonic())
-                self._ended.wait_for(lambda: False, SENT / 3)
+        self._server.wait_answered(end - time.monotonic())
         self._idle.wait(max(0.0, end - time.monotonic()))
         self._peers.close()
         self._server.destroy()
@@ -155,16 +153,6 @@ class OrchestratorNode(DeskhandNode):
     # ------------------------------------------------------------ goals
 
     def _execute(self, handle: ServerGoalHandle) -> RunTask.Result:
-        with self._ended:
-            self._goals += 1
-        try:
-            return self._answered(handle)
-        finally:
-            with self._ended:
-                self._goals -= 1
-                self._ended.notify_all()
-
-    def _answered(self, handle: ServerGoalHandle) -> RunTask.Result:
         instruction, mode = handle.request.instruction, handle.request.mode or "tools"
         self._records.note("instruction", text=instruction, mode=handle.request.mode)
         folder = ""
@@ -296,6 +284,8 @@ class OrchestratorNode(DeskhandNode):
     # ------------------------------------------------------------ nodes that die
 
     def _on_death(self, name: str, why: str) -> None:
+        if self._closing.is_set():
+            return  # all are ended now
         self._deaths = {**self._deaths, name: why}
         self._death.set()
 

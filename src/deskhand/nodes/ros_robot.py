@@ -150,7 +150,7 @@ class RosRobot:
             self._news.wait_for(lambda: self._status is not None, timeout=2.0)
             silent = time.monotonic() - self._arrived["safety/status"] > SILENT
             if self._status is None or silent or self._peers.dead("safety"):
-                return SafetyStatus(True, "watchdog", "the safety node is silent", self.now())
+                return SafetyStatus(True, "watchdog", "node safety is silent", self.now())
             return self._status
 
     def _on_joints(self, message: JointStateMsg) -> None:

@@ -4,6 +4,8 @@ Arguments: ``--task NAME --seed N`` or ``--scene FILE``, and ``--truth-fd N``, a
 With ``--bus KIND --port PATH`` the arm hangs on an emulated servo bus instead of serving actions and joint states: the arm node's driver does that
 (sim/driven.py). With ``--no-transforms`` nobody is told where links and camera are, as hardware does not tell it either; else the arm's
 description is there too (``robot_description``, latched), as robot_state_publisher has it on a robot.
+The node is managed (nodes/managed.py), as a robot's drivers are: unconfigured, it shows neither joints nor pictures; inactive, the arm holds, its joints are
+published, goals are refused and no picture is made. The world itself, its clock and the bus go on whatever the state.
 gripper_controller/gripper_cmd takes the position of the driven finger joint [m, or rad of a jaw that turns], as ros2_control's gripper controllers do.
 """
 
@@ -28,9 +30,10 @@ from deskhand.arms.emulate.choice import EMULATORS
 from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
-from deskhand.nodes.arm_actions import ArmActions
+from deskhand.nodes.arm_actions import INACTIVE, ArmActions
 from deskhand.nodes.diagnostics import Health
-from deskhand.nodes.node import DeskhandNode, run_node
+from deskhand.nodes.managed import ManagedNode
+from deskhand.nodes.node import run_node
 from deskhand.nodes.parameters import declare_parameters
 from deskhand.sim import driven
 from deskhand.sim.camera import RgbdRenderer
@@ -65,7 +68,7 @@ class SimParameters:
     max_state_rate: float = 60.0
 
 
-class SimNode(DeskhandNode):
+class SimNode(ManagedNode):
     """Serves a simulation."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
@@ -74,21 +77,22 @@ class SimNode(DeskhandNode):
         self.simulation = Simulation(world_of(self.parameters.arm, arguments.task, arguments.seed, arguments.scene), SimSettings(fault=arguments.fault))
         self.robot = self.simulation.built.robot
         self._last_state, self._last_wall = -1.0, 0.0
+        self._shown = False  # whether joints and transforms are published
         self.failure: DeskhandError | None = None
         self._paced = (time.monotonic(), self.simulation.time)
         reality = replace(load_reality(arguments.servos), seed=arguments.seed)
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
         self._transforms = not arguments.no_transforms
         self._make_publishers()
-        self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever)
+        self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever, refusal=INACTIVE)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
         stepping = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
         self._pacer = Pacer(self.simulation, self.parameters.realtime_factor, self._after_step, self._broke, **stepping)
 
     def start(self) -> None:
-        """Let the camera, the scorer's socket and time run. Raises ``missing_dependency`` when the machine cannot render."""
-        self._camera.start()
+        """Let the robot, the scorer's socket and time run. Raises ``missing_dependency`` when the machine cannot render."""
+        super().start()
         if self._truth is not None:
             self._truth.start()
         if self._bus is not None:
@@ -97,15 +101,37 @@ class SimNode(DeskhandNode):
         self.get_logger().info(f"{self.simulation.arm.name} is up")
 
     def close(self) -> None:
-        """Stop time, camera and scorer's socket."""
+        """Stop the robot, time and the scorer's socket."""
         if self._bus is not None:
             self._bus.close()
+        super().close()
         self._pacer.close()
-        self._camera.close()
         if self._truth is not None:
             self._truth.close()
 
-    def health(self) -> Health:
+    def configure(self) -> None:
+        """Open the camera and show the joints. Raises ``missing_dependency`` when the machine cannot render."""
+        self._camera.open()
+        self._shown = True
+
+    def activate(self) -> None:
+        """Take goals and send pictures."""
+        self._camera.streams = True
+        if self._actions is not None:
+            self._actions.accept()
+
+    def deactivate(self) -> None:
+        """Stop the arm where it is, holding, refuse goals, and send no picture any more."""
+        if self._actions is not None:
+            self._actions.refuse(INACTIVE)
+        self._camera.pause()
+
+    def cleanup(self) -> None:
+        """Close the camera and show nothing any more."""
+        self._shown = False
+        self._camera.close()
+
+    def device_health(self) -> Health:
         """See base. Nothing of the world: that is the scorer's."""
         (wall, simulated), now = self._paced, (time.monotonic(), self.simulation.time)
         self._paced = now
@@ -144,6 +170,8 @@ class SimNode(DeskhandNode):
             return
         self._last_state, self._last_wall = now, wall
         self._clock_publisher.publish(Clock(clock=conversions.time_to_msg(now)))
+        if not self._shown:
+            return
         state = self.simulation.joint_state()
         if self._bus is None:
             self._states.publish(conversions.joint_state_to_msg(state))
@@ -161,22 +189,33 @@ class CameraThread:
         self._color = node.create_publisher(Image, "camera/color/image_raw", PICTURES)
         self._depth = node.create_publisher(Image, "camera/aligned_depth_to_color/image_raw", PICTURES)
         self._info = node.create_publisher(CameraInfo, "camera/color/camera_info", PICTURES)
+        self.streams = False
+        self._publishing = threading.Lock()
         self._stop = threading.Event()
         self._opened = threading.Event()
         self._error: DeskhandError | None = None
-        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+        self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
+    def open(self) -> None:
         """Open the renderer. Raises ``missing_dependency`` when the machine cannot render."""
+        self._stop.clear()
+        self._opened.clear()
+        self._error = None
+        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
         self._opened.wait()
         if self._error is not None:
             raise self._error
 
+    def pause(self) -> None:
+        """Send nothing any more; a picture that is being made is sent first."""
+        with self._publishing:
+            self.streams = False
+
     def close(self) -> None:
         """Stop rendering."""
         self._stop.set()
-        if self._thread.ident is not None:
+        if self._thread is not None:
             self._thread.join(timeout=2.0)
 
     def _run(self) -> None:
@@ -192,13 +231,19 @@ class CameraThread:
         due = 0.0
         while not self._stop.wait(0.004):
             now = self._node.simulation.time
-            if now < due:
+            if now < due or not self.streams:
                 continue
             due = now + 1 / self._node.parameters.camera_rate
-            if self._color.get_subscription_count() + self._depth.get_subscription_count():
-                self._publish(renderer.render())
-            else:
-                self._info.publish(conversions.camera_info_to_msg(renderer.intrinsics, now))
+            with self._publishing:
+                self._send(renderer, now)
+
+    def _send(self, renderer: RgbdRenderer, now: float) -> None:
+        if not self.streams:
+            return
+        if self._color.get_subscription_count() + self._depth.get_subscription_count():
+            self._publish(renderer.render())
+        else:
+            self._info.publish(conversions.camera_info_to_msg(renderer.intrinsics, now))
 
     def _publish(self, frame: Frame) -> None:
         # as RealSense does: 16 bit millimetres, 0 for nothing

@@ -39,7 +39,7 @@ from deskhand.nodes.diagnostics import CallCounter, Health
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
-from deskhand.nodes.ros_tools import RosToolClient
+from deskhand.nodes.ros_tools import QUICK, RosToolClient
 from deskhand.nodes.task_audit import TaskAudit
 from deskhand.resources import resource_path
 from deskhand.robot import Robot
@@ -272,11 +272,11 @@ class ToolServerNode(DeskhandNode):
         return self._told(self._call(request), response)
 
     def _call(self, request: Any, feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None) -> ToolResult:
-        """Run what was admitted; without ``cancelled`` only what moves nothing."""
+        """Run what was admitted; without ``cancelled`` only what moves nothing and ends soon."""
         try:
             arguments = self._arguments(request)
-            if cancelled is None and self.session.registry.get(request.tool).card.effects == "motion":
-                raise DeskhandError("invalid_input", f"{request.tool} may move something: call it by the action tools/invoke, which can be cancelled.")
+            if cancelled is None:
+                self._check_quick(request.tool)
             result = self.session.invoke(request.tool, arguments, feedback, cancelled, request.caller)
         except DeskhandError as error:
             result = failure(error, request.tool, 0.0)
@@ -291,6 +291,13 @@ class ToolServerNode(DeskhandNode):
             outcome = f"{result.code or 'ok'} in {result.duration:.2f} s {result.message}"
             self.get_logger().info(f"{request.tool} for {request.caller or 'somebody'}: {outcome}"[:300])
         return result
+
+    def _check_quick(self, name: str) -> None:
+        """Raises ``invalid_input`` for a tool that must be called so that it can be cancelled."""
+        card = self.session.registry.get(name).card
+        why = "may move something" if card.effects == "motion" else f"may take up to {card.timeout:g} s" if card.timeout > QUICK else ""
+        if why:
+            raise DeskhandError("invalid_input", f"{name} {why}: call it by the action tools/invoke, which can be cancelled.")
 
     def _arguments(self, request: Any) -> dict[str, Any]:
         try:

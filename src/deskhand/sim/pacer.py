@@ -14,6 +14,8 @@ from deskhand.sim.simulation import Simulation
 logger = logging.getLogger(__name__)
 CHUNK = 0.01  # [s]
 MAX_DEBT = 0.02  # [s] of wall time that is caught up with after a delay; what is more is dropped: time never bursts ahead of who must react
+STOOD_STILL = 1.0  # [s] of wall time in a step: the process was stopped meanwhile, and what came for it waits
+CATCHING_UP = 0.3  # [s] of wall time that time stands still then: a stop that waits is heard before anything moves on
 NICENESS = 5  # of the physics thread: on a busy machine it is simulated time that gives way
 
 
@@ -62,6 +64,7 @@ class Pacer:
         try:
             while not self._stop.is_set():
                 self._gate()
+                began = time.monotonic()
                 self._simulation.step(self._chunk)
                 self._after_step()
                 due += self._chunk / (self._factor if self._simulation.moving() else 1.0)
@@ -70,6 +73,9 @@ class Pacer:
                     self._stop.wait(wait)
                 else:
                     due = max(due, time.monotonic() - MAX_DEBT)
+                if time.monotonic() - began > STOOD_STILL:
+                    self._stop.wait(CATCHING_UP)
+                    due = time.monotonic()
         except DeskhandError as error:
             logger.error("the simulation ended: %s", error)
             self._failed(error)

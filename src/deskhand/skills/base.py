@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from deskhand.errors import DeskhandError
-from deskhand.geometry import Array
+from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.coverage import Coverage
 from deskhand.robot import Cancelled, Progress, Robot
@@ -29,7 +29,8 @@ AT_HOME = 0.03  # [rad] that a joint may be off
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
 FREE_TRIES = 3
-OUT = 0.08  # [m] up
+OUT = 0.08  # [m] up, or back along the approach axis
+RELAXED = 0.006  # [m] by which fingers that could not open come together again
 VIEWS = 3  # that a camera on the arm takes for a look
 PHASES = ("perception", "grasping", "planning", "motion")
 
@@ -119,12 +120,14 @@ class SkillContext:
     # ------------------------------------------------------------ motion
 
     def plan(self, goal: MotionGoal, options: PlanOptions | None = None) -> Plan:
-        """Robot.plan_motion, timed. Where what is held is taken to be deep in something, which no solid thing is, it is lifted out of that first."""
+        """Robot.plan_motion, timed. Where the gripper, or what it holds, is taken to be deep in something, which no solid object is, it first goes back out of
+        that the way it came in.
+        """
         try:
             with self.timed("planning"):
                 return self.robot.plan_motion(goal, options)
         except DeskhandError as error:
-            if error.code != "start_in_collision" or (options is not None and options.start) or not self._lift_out():
+            if error.code != "start_in_collision" or (options is not None and options.start) or not (self._lift_out() or self._back_out()):
                 raise
         with self.timed("planning"):
             return self.robot.plan_motion(goal, options)
@@ -138,6 +141,23 @@ class SkillContext:
         log.info("%s is lifted out of %s", held, ", ".join(sorted(touched)))
         self.rise(OUT, tuple((held, name) for name in touched), least=0.1)
         return True
+
+    def _back_out(self) -> bool:
+        """Back along the approach axis, the way an empty gripper came in, when nothing but the gripper is in contact; False when it is not so."""
+        gripper = self.robot.arm.gripper.links
+        contacts = [pair[:2] for pair in self.robot.check_state().collisions]
+        touched = {name for pair in contacts for name in pair} - set(gripper)
+        if self.belief.attached or not touched or not all((a in gripper) != (b in gripper) for a, b in contacts):
+            return False
+        log.info("the gripper goes back out of %s", ", ".join(sorted(touched)))
+        self.relax()
+        back = self.robot.tcp_pose() @ make_transform(translation=[0.0, 0.0, -OUT])
+        self.execute(self.plan_line((back,), PlanOptions(allow=tuple(("gripper", name) for name in touched), speed_scale=0.6, min_fraction=0.3)))
+        return True
+
+    def relax(self) -> None:
+        """Fingers that press outward against something would take it along: they come a little together."""
+        self.grip(max(self.robot.arm.gripper.width_min, self.width() - RELAXED))
 
     def touching(self, object_id: str) -> set[str]:
         """What a thing in the hand touches now but the hand, by the planner's own word."""

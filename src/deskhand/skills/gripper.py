@@ -17,7 +17,9 @@ def open_gripper(ctx: SkillContext) -> SkillResult:
     ctx.belief.disturb()
     report = ctx.grip(widest)
     if report.width < widest - NEARLY:
-        raise DeskhandError("gripper_failed", f"the fingers opened to {1000 * report.width:.1f} mm, not {1000 * widest:.1f} mm.")
+        ctx.relax()
+        text = f"the fingers opened to {1000 * report.width:.1f} mm, not {1000 * widest:.1f} mm: something beside them stops them"
+        raise DeskhandError("gripper_failed", f"{text}. Call move_home, which backs the gripper out the way it came in, then open it.")
     ctx.belief.released()
     ctx.detach()
     return SkillResult("", f"open, {1000 * report.width:.0f} mm", {"width": round(report.width, 4)})

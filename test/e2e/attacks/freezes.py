@@ -33,7 +33,7 @@ class Freeze:
     seconds: float
     answer: float | None = None
     named: bool = False
-    went_on: bool = False
+    went_on: bool = False  # or was done in time
     moved: float = 0.0
     readable: bool = False
     said: str = ""
@@ -55,8 +55,8 @@ def draw(seed, index):
     return nodes[index % len(NODES)], numbers.uniform(0.0, LATEST), numbers.uniform(0.3, LONGEST)
 
 
-def freeze(robot, client, node, moment, seconds):
-    """One task, one freeze; the robot is ready for the next one afterwards."""
+def freeze(robot, client, node, moment, seconds, until_its_end=False):
+    """One task, one freeze, which ends with the task already where that is said; the robot is ready for the next one afterwards."""
     run = Freeze(node, moment, seconds)
     goal = Goal(client, INSTRUCTION)
     assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
@@ -64,7 +64,7 @@ def freeze(robot, client, node, moment, seconds):
         run.ended_before = True
         return run
     with stopped(client.pids[node]):
-        time.sleep(seconds)
+        goal.done.wait(seconds) if until_its_end else time.sleep(seconds)
         words = goal.feedbacks
     thawed = time.monotonic()
     client.wait(lambda: goal.done.is_set() or goal.feedbacks > words, LIMIT + 5.0)
@@ -77,7 +77,7 @@ def freeze(robot, client, node, moment, seconds):
         _end(client, goal)
         return run
     if goal.result is not None:
-        run.said = goal.result.error_message
+        run.said, run.went_on = goal.result.error_message, run.went_on or goal.result.success
         run.named = f"node {node} " in run.said.lower()
         stamp = client.now()
         client.wait(lambda: client.now() > stamp + WATCH, 15.0)

@@ -19,6 +19,7 @@ from deskhand.nodes.action_client import ActionClient
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools
 
+START = 30.0  # [s] until everything is discovered
 ANSWER = 10.0
 """[s] in which anything is answered, and in which a cancelled call comes to its end."""
 PATIENCE = 3.0
@@ -91,7 +92,7 @@ class Attack:
 
     def requests(self, count: int) -> Tally:
         """``count`` requests and goals to all services and actions of the robot in turn."""
-        targets = [*self._services(), *self._actions()]
+        targets = self._targets()
         clients: dict[str, Any] = {}
         for number in range(count):
             name, kind, is_action = targets[number % len(targets)]
@@ -166,6 +167,16 @@ class Attack:
         self.tally.unasked.append("the arm goes on moving")
 
     # ------------------------------------------------------------ what there is
+
+    def _targets(self) -> list[tuple[str, type, bool]]:
+        """All services and actions, once those of the last nodes have been discovered."""
+        end = time.monotonic() + START
+        while time.monotonic() < end:
+            targets = [*self._services(), *self._actions()]
+            if {"/tools/list", "/run_task", "/motion/execute_plan", "/safety/stop"} <= {name for name, _, _ in targets}:
+                return targets
+            time.sleep(0.1)
+        raise AssertionError(f"the robot serves only: {', '.join(name for name, _, _ in targets)}")
 
     def _services(self) -> list[tuple[str, type, bool]]:
         node: Node = self.node

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import time
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def kill(folder, node, moment, scene):
         os.kill(client.pids[node], signal.SIGKILL)
         if goal.done.wait(PATIENCE):
             run.answer, run.said = goal.ended - killed, goal.result.error_message
-            run.named = goal.aborted and f"Node {node} is dead" in run.said
+            run.named = goal.aborted and set(re.findall(r"Node (\w+) is dead", run.said)) == {node}
         run.exit_code = robot.ended()
         run.moved = client.moved_after(stamp) if node != "sim" else 0.0  # without the simulation there is no arm left
     run.readable, run.report = _record(folder, goal.result.episode if goal.result else "")

@@ -4,7 +4,7 @@ import pytest
 from run import attacks, table
 
 pytest.importorskip("rclpy")
-from freezes import HANG, freeze
+from freezes import freeze
 from kills import kill
 from robot import running
 
@@ -16,7 +16,7 @@ def test_a_client_of_a_killed_orchestrator_is_answered(tmp_path):
 
 def test_a_frozen_node_is_named_and_the_robot_can_be_used_again(tmp_path):
     with running(tmp_path, 10) as (robot, client):
-        run = freeze(robot, client, "tool_server", 2.0, HANG)
+        run = freeze(robot, client, "tool_server", 2.0, 60.0, until_its_end=True)
         assert run.good and run.named and not run.ended_before, run
         assert client.wait(client.reset, 20.0)
 

@@ -94,10 +94,10 @@ def test_32_calls_side_by_side_do_not_disturb_each_other(session):
     calls = [(code, in_thread(misbehaving, session, deed)) for deed, code in deeds.items() for _ in range(2)]
     good = [(float(number), in_thread(session.invoke, "add", {"numbers": [float(number)] * 3})) for number in range(20)]
     for code, (thread, results) in calls:
-        thread.join(60)
+        thread.join()
         assert results[0].code == code
     for number, (thread, results) in good:
-        thread.join(60)
+        thread.join()
         assert results[0].data == {"total": 3 * number}
 
 

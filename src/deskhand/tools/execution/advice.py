@@ -87,7 +87,7 @@ POLICIES: dict[str, Policy] = {
     "no_free_space": Policy(
         2, (LOOK, Advice("reachability_map", "see where else the arm could put it"), Advice("plan_task", "clear a place first")), "report that there is no room"
     ),
-    "gripper_failed": Policy(2, (STATE, Advice("open_gripper", "move the fingers freely")), "report that the gripper does not move"),
+    "gripper_failed": Policy(2, (STATE, HOME, Advice("open_gripper", "move the fingers freely")), "report that the gripper does not move"),
     "not_holding": Policy(2, (LOOK, Advice("pick", "pick it first", (("object_id", OBJECT),))), "report that nothing is held"),
     "already_holding": Policy(1, (STATE, Advice("plan_task", "put down what is held first")), "put it down, then go on"),
     "no_ik_solution": Policy(2, (REACH, REPAIR), "report that it is out of reach, and by how much"),
