@@ -24,12 +24,14 @@ SECRET = "zqx"
 
 KNOWN_PACKAGES = {"sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "rosgraph_msgs", "rcl_interfaces", "control_msgs", "action_msgs", "deskhand_interfaces"}
 KNOWN_PACKAGES |= {"type_description_interfaces", "nav2_msgs"}  # the client of a mobile base, which need not be there
+KNOWN_PACKAGES |= {"lifecycle_msgs"}  # the managed nodes' states
 KNOWN_PACKAGES |= {"geometry_msgs", "trajectory_msgs", "diagnostic_msgs"}  # grasps and plans, for the operator page; health
 PARAMETER_SERVICES = {f"{verb}_parameters" for verb in ("get", "set", "list", "describe")} | {
     "get_parameter_types",
     "set_parameters_atomically",
     "get_type_description",
 }
+LIFECYCLE_SERVICES = {"change_state", "get_state", "get_available_states", "get_available_transitions", "get_transition_graph"}
 
 WORLD = f"""
 objects:
@@ -126,7 +128,8 @@ def test_no_service_or_topic_is_there_beyond_those_of_a_real_robot(live):
         assert all(kind.split("/")[0] in KNOWN_PACKAGES for kind in types), (name, types)
         assert "truth" not in name and "score" not in name
     of_sim = {name for name, _ in node.get_service_names_and_types_by_node("sim", "/")}
-    assert all(name.rpartition("/")[2] in PARAMETER_SERVICES or "/_action/" in name for name in of_sim), of_sim
+    allowed = PARAMETER_SERVICES | LIFECYCLE_SERVICES
+    assert all(name.rpartition("/")[2] in allowed or "/_action/" in name for name in of_sim), of_sim
 
 
 def test_no_parameter_tells_the_world(live):

@@ -45,6 +45,7 @@ _ARGUMENTS = Policy(2, (Advice("", "correct the field that the message names and
 POLICIES: dict[str, Policy] = {
     "invalid_input": _ARGUMENTS,
     "invalid_arguments": _ARGUMENTS,
+    "unverified": Policy(2, (LOOK, STATE), "report what was done and that nobody could see whether it is what was meant"),
     "unknown_tool": Policy(1, (Advice("", "search the tools by what is to be done"),), "report that no tool does this"),
     "precondition_failed": Policy(2, (STATE, LOOK), "report which precondition cannot be met"),
     "access_denied": Policy(1, (OPERATOR,), "report what the tool wanted to reach and may not"),
