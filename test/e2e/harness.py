@@ -47,6 +47,13 @@ class JointWatcher:
         speed = float(np.abs(np.asarray(message.velocity)[indices]).max())
         self.samples.append((message.header.stamp.sec + message.header.stamp.nanosec * 1e-9, speed))
 
+    def wait_for_nodes(self, names, timeout):
+        """Until DDS has found all of them."""
+        end = time.monotonic() + timeout
+        while missing := names - {name for name, _ in self.node.get_node_names_and_namespaces()}:
+            assert time.monotonic() < end, f"not found within {timeout} s: {missing}"
+            time.sleep(0.05)
+
     def wait_until_moving(self, timeout):
         """Simulated time at which the arm was seen moving for a few samples in a row."""
         end = time.monotonic() + timeout

@@ -80,6 +80,7 @@ def live(tmp_path_factory):
     options = TrialOptions(scene=file, instruction="Put the block into the tray.", timeout=90.0)
     with stack_with_watcher(options, folder / "episode") as (stack, watcher):
         heard = Ears(watcher.node)
+        watcher.wait_for_nodes({"sim", *STACK}, 30.0)
         attempt = Attempt()
         run_task(stack, "Put the block into the tray.", options, lambda _: heard.listen_to_new_topics(), attempt)
         assert stack.truth.get().objects, "the scorer does see the truth"
@@ -134,9 +135,9 @@ def test_no_service_or_topic_is_there_beyond_those_of_a_real_robot(live):
 
 def test_no_parameter_tells_the_world(live):
     _, node, _, _ = live
-    names = [name for name, _ in node.get_node_names_and_namespaces() if name in ("sim", *STACK)]
-    assert len(set(names)) == len(STACK) + 1
-    for name in set(names):
+    names = {name for name, _ in node.get_node_names_and_namespaces() if name in ("sim", *STACK)}
+    assert len(names) == len(STACK) + 1
+    for name in names:
         listed = call_service(node.create_client(ListParameters, f"/{name}/list_parameters"), ListParameters.Request(), 10.0).result.names
         values = call_service(node.create_client(GetParameters, f"/{name}/get_parameters"), GetParameters.Request(names=listed), 10.0).values
         text = str(list(zip(listed, map(str, values), strict=True)))

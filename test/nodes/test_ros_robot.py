@@ -16,6 +16,7 @@ import rclpy
 import rclpy.task
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import Image
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
@@ -186,3 +187,19 @@ def test_an_action_in_a_slow_simulation_has_the_robots_time_and_not_the_walls():
     waits._clock.now = lambda: 5.0  # a clock that stands still
     with pytest.raises(DeskhandError, match="in time"):
         wait(later(1.5), 0.05, ros_robot.SLOWEST)
+
+
+def test_who_appears_shortly_after_the_start_was_never_missing(robot, monkeypatch):
+    monkeypatch.setattr(robot, "_born", time.monotonic() - 60.0)
+    assert "camera" in robot.missing(), "long after the start nobody is waited for"
+    monkeypatch.setattr(ros_robot, "DISCOVERY", 3.0)
+    monkeypatch.setattr(robot, "_born", time.monotonic())
+    publishers = []
+    late = threading.Timer(0.5, lambda: publishers.append(robot._node.create_publisher(Image, ros_robot.COLOR, 1)))
+    late.start()
+    try:
+        assert "camera" not in robot.missing()
+    finally:
+        late.join()
+        for publisher in publishers:
+            robot._node.destroy_publisher(publisher)

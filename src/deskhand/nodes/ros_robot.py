@@ -50,6 +50,7 @@ from deskhand_interfaces.srv import CheckState, DetectObjects, GenerateGrasps, P
 SILENT = 1.5  # [s] wall time without a message after which a source counts as gone
 SLOWEST = 20.0  # times slower than the clock on the wall that a simulation may run
 READY = 5.0  # [s] wall time that a server may take to appear
+DISCOVERY = 10.0  # [s] wall time from the start until who is not there counts as missing: three periods of DDS announcements
 NOT_MOVED = frozenset({"unknown_plan", "plan_used", "plan_expired", "safety_stop", "paused", "envelope_violated", "busy"})
 
 
@@ -63,6 +64,7 @@ class RosRobot:
         self.arm = arm
         self._node, self._model, self._clock, self._peers = node, RobotModel.load(arm), RosClock(node), Peers(node)
         self._mute = {""}
+        self._born = time.monotonic()
         self._tf = TfListener(node)
         self._camera = CameraClient(node, lambda frame: self._tf.lookup("world", frame, timeout=2.0))
         group = {"callback_group": node.reentrant}
@@ -104,7 +106,15 @@ class RosRobot:
         self._tf.put(mount.parent, mount.child, mount.pose, static=True)
 
     def missing(self) -> Mapping[str, str]:
-        """See Connected: whether somebody publishes pictures and joint states, and drives the gripper."""
+        """See Connected: whether somebody publishes pictures and joint states, and drives the gripper.
+
+        Who is not there is waited for until :data:`DISCOVERY` after the start: DDS finds the nodes of the same bring-up one after the other.
+        """
+        while (missing := self._missing()) and time.monotonic() < self._born + DISCOVERY:
+            time.sleep(0.05)
+        return missing
+
+    def _missing(self) -> dict[str, str]:
         missing = {
             need: f"nobody publishes {topic}"
             for need, topic in (("camera", COLOR), ("arm", "joint_states"))

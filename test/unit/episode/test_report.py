@@ -115,6 +115,14 @@ def test_a_failed_grasp_is_shown_as_not_held(tmp_path):
     assert "not held" in page and "grasp_failed" in page and "not done" in page
 
 
+def test_what_nobody_could_see_is_neither_done_nor_failed(tmp_path):
+    record(tmp_path, fails=True)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "outcome": "unverified", "error_code": "unverified"}))
+    page = write_report(tmp_path).read_text()
+    assert 'class="badge unverified">nobody could see it' in page and ".unverified {" in page and "not done" not in page
+
+
 def test_a_report_can_be_made_from_an_episode_that_was_cut_off(tmp_path):
     record(tmp_path)
     path = tmp_path / "episode.mcap"
