@@ -57,6 +57,7 @@ SENT = 0.3  # [s] for the result of a goal to be put together and to leave
 NEWS = 0.2  # [s] for the news of a death, after something went wrong that a death can have caused
 SILENT = 2.0  # [s] without a heartbeat, after which a node is named as what went wrong
 POLL = 0.02  # [s]
+SAFETY = "safety"  # the node with the watchdog
 
 
 @dataclass
@@ -296,6 +297,8 @@ class OrchestratorNode(DeskhandNode):
         if outcome.code in OF_DEATHS:
             self._death.wait(NEWS)
         if not self._deaths and outcome.code in OF_DEATHS and (silent := self._peers.silent(SILENT)):
+            if SAFETY not in silent:  # its watchdog may wait longer, and after the result of a task nothing may move any more
+                self._stop_by_safety_node()
             dead = " ".join(f"Node {name} has been silent for {seconds:.1f} s." for name, seconds in silent.items())
             return replace(outcome, code="node_unavailable", summary=f"{dead} {outcome.summary}")
         if not self._deaths:
@@ -352,11 +355,14 @@ class OrchestratorNode(DeskhandNode):
         except DeskhandError as error:
             problem = error
         self.get_logger().warning(f"stop_motion failed after {time.monotonic() - began:.1f} s ({problem}); calling safety/stop")
+        return self._stop_by_safety_node()
+
+    def _stop_by_safety_node(self) -> DeskhandError | None:
         try:
             response = call_service(self._safety, Trigger.Request(), timeout=2.0, wait_for=1.0)
         except DeskhandError as error:
             return error
-        return None if response.success else problem
+        return None if response.success else DeskhandError("safety_stop", f"safety/stop was refused: {response.message}")
 
 
 def main() -> int:
