@@ -16,8 +16,10 @@ from rclpy.parameter import Parameter
 from deskhand.errors import DeskhandError
 from deskhand.nodes.managed import ManagedNode
 from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.trials.domains import free_domain
 
-DOMAIN = 96
+TAKEN = contextlib.ExitStack()
+"""A domain for each test, kept until the process ends: DDS may still tell of the services of the test before, and then none is called ready."""
 
 
 class Device(ManagedNode):
@@ -73,7 +75,7 @@ class Manager(DeskhandNode):
 
 @contextlib.contextmanager
 def served(**parameters):
-    rclpy.init(domain_id=DOMAIN)
+    rclpy.init(domain_id=TAKEN.enter_context(free_domain()))
     device, manager = Device(**parameters), Manager()
     executor = MultiThreadedExecutor(num_threads=3)
     for node in (device, manager):
