@@ -11,13 +11,15 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deskhand.bench.frames.run import Options as FrameOptions
+
 
 def perception(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for.")] = "wx250s",
     scenes: Annotated[int, typer.Option(min=4, help="Cluttered desks: spread, touching, stacked, in containers, a quarter each.")] = 200,
     noise_scenes: Annotated[int, typer.Option(min=0, help="Desks at each level of noise and of holes in the depth.")] = 24,
     looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one thing is moved.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first desk.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first desk; with --stress of the changes.")] = 0,
     failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/perception.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
@@ -25,6 +27,9 @@ def perception(
         Path | None, typer.Option(help="Instead of simulated desks: folder of RGB-D frames, with labels or without; see docs/perception.md.")
     ] = None,
     method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean or lccp.")] = "deskhand",
+    stress: Annotated[
+        int, typer.Option(min=0, help="With --frames: so many frames with each change that other cameras, lights and desks make, drawn by --seed.")
+    ] = 0,
     pictures: Annotated[Path | None, typer.Option(help="With --frames: folder for pictures of what was found, beside the labels.")] = None,
 ) -> None:
     """What perception finds on simulated cluttered desks, against the truth: found, where, how large, called what, on what, ids, processor time.
@@ -38,7 +43,9 @@ def perception(
 
     console = Console(highlight=False)
     if frames is not None:
-        _frames(frames, method, pictures, json_file, console)
+        from deskhand.bench.frames.run import Options as FrameOptions
+
+        _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed), json_file, console)
         return
     with console.status("perception") as status:
         result = run(Options(arm, scenes, noise_scenes, looks, seed, failures), lambda text: status.update(f"perception: {text}"))
@@ -48,12 +55,12 @@ def perception(
         plot(result, plot_file)
 
 
-def _frames(folder: Path, method: str, pictures: Path | None, json_file: Path | None, console: Console) -> None:
+def _frames(options: FrameOptions, json_file: Path | None, console: Console) -> None:
     from deskhand.bench.frames.report import show
-    from deskhand.bench.frames.run import Options, run
+    from deskhand.bench.frames.run import run
 
     with console.status("frames") as status:
-        result = run(Options(folder, method, pictures), lambda text: status.update(f"{folder.name}: {text}"))
+        result = run(options, lambda text: status.update(f"{options.folder.name}: {text}"))
     show(result, console)
     _write(result, json_file)
 
