@@ -23,6 +23,7 @@ class ShapeSettings:
         sag: a concave bend is at most so many times that of the way from patch to patch by their border, which noise of directions does not touch.
         along: two patches that face each other over a bend do so across it; directions within this of the bend's line tell nothing [rad].
         step: surfaces that are offset by more than this, in voxels, are separate.
+        through: the camera looks through between two voxels where it sees what is farther behind the way between them, in voxels.
         scrap: a part with fewer voxels than a patch has, times this, belongs to its neighbour.
     """
 
@@ -38,6 +39,7 @@ class ShapeSettings:
     sag: float = 2.0
     along: float = float(np.deg2rad(30.0))
     step: float = 0.7
+    through: float = 1.5
     scrap: float = 3.0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
 from deskhand.perception.segment.convexity import convex_parts
+from deskhand.perception.segment.gaps import gap_share
 from deskhand.perception.segment.hollows import join_hollows
 from deskhand.perception.segment.noise import bend_of
 from deskhand.perception.segment.settings import SegmentSettings
@@ -39,7 +41,7 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
-    part = convex_parts(voxels, settings.shape)
+    part = convex_parts(voxels, settings.shape, partial(gap_share, view, margin=settings.shape.through * voxels.edge))
     part, hollow = join_hollows(voxels, join_attached(voxels, part, settings.attached), settings.hollow)
     labels.reshape(-1)[flat] = part[voxels.of] + 1
     printed = printed_parts(view, labels, settings.color)[1:]
