@@ -49,7 +49,8 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     labels.reshape(-1)[flat] = joined[voxels.of] + 1
     is_hollow = np.isin(part, list(hollow))
     sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.things]))) ** 2)
-    return Parts(_above_noise(view, labels, settings), _of_parts(printed[part], joined), _of_parts(is_hollow, joined), sliver)
+    labels = _above_noise(view, labels, settings)
+    return Parts(labels, _of_parts(printed[part], joined), _of_parts(is_hollow, joined), sliver)
 
 
 def _of_parts(voxels: Mask, part: Numbers) -> Mask:
