@@ -99,6 +99,35 @@ class HollowSettings:
 
 
 @dataclass(frozen=True)
+class RevolvedSettings:
+    """When two walls are the outside and the inside of one open round object.
+
+    Attributes:
+        steep: normals so far from upright, or farther, are of walls [rad].
+        least: voxels of a wall.
+        gap: walls are beside each other that are no farther apart than this share of their width.
+        rounds: of the fit of the axis.
+        off: normals meet the axis that are turned off it by less [rad]: noise of normals of 25 neighbours, and out-of-roundness.
+        round: so much of each wall does.
+        voxels: radii follow the height up to so many voxels.
+        profile: degree of the radius over the height.
+        apart: heights at which both walls are seen may miss each other by this share of the radius.
+        wall: thickest wall, as a share of the radius.
+    """
+
+    steep: float = float(np.deg2rad(30.0))
+    least: int = 30
+    gap: float = 0.1
+    rounds: int = 6
+    off: float = float(np.deg2rad(25.0))
+    round: float = 0.7
+    voxels: float = 1.5
+    profile: int = 2
+    apart: float = 0.3
+    wall: float = 0.25
+
+
+@dataclass(frozen=True)
 class AttachedSettings:
     """When a part hangs on another.
 
@@ -175,6 +204,7 @@ class SegmentSettings:
 
     shape: ShapeSettings = field(default_factory=ShapeSettings)
     hollow: HollowSettings = field(default_factory=HollowSettings)
+    revolved: RevolvedSettings = field(default_factory=RevolvedSettings)
     attached: AttachedSettings = field(default_factory=AttachedSettings)
     behind: BehindSettings = field(default_factory=BehindSettings)
     color: ColorSettings = field(default_factory=ColorSettings)
