@@ -49,7 +49,7 @@ class Patches:
 def convex_parts(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> Numbers:
     """Number (M,) from 0 of the part that each voxel belongs to."""
     patches = patches_of(voxels, settings, gap_share)
-    part = contracted(len(patches.size), patches.borders, weights(patches, voxels.edge, settings))
+    part = contracted(patches.size, patches.borders, weights(patches, voxels.edge, settings), settings.neck, 2 * settings.scrap * settings.patch**2)
     return np.asarray(_without_scraps(part, patches, settings)[patches.of])
 
 
@@ -109,8 +109,12 @@ def _sag(patches: Patches) -> Array:
     return np.asarray(np.arctan(below / (share * length)) + np.arctan(below / ((1 - share) * length)))
 
 
-def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:
-    """Number (count,) of the part of each node: the border with most evidence is joined first, those between the same two parts are added up."""
+def contracted(size: Array, borders: Numbers, weight: Array, neck: float, large: float) -> Numbers:
+    """Number (P,) of the part of each node with ``size`` (P,): the border with most evidence is joined first, those between the same two parts are added up.
+    Evidence below ``neck`` times the root of the smaller one's size is of a bridge of noise, not of an object as wide as that.
+    """
+    count = len(size)
+    grown = size.tolist()
     owner = list(range(count))
     near: list[dict[int, float]] = [{} for _ in range(count)]
     for (i, j), value in zip(borders.tolist(), weight.tolist(), strict=True):
@@ -121,9 +125,12 @@ def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:
         value, i, j = heappop(queue)
         if near[i].get(j) != -value or owner[i] != i or owner[j] != j:
             continue
+        if (smaller := min(grown[i], grown[j])) > large and -value < neck * smaller**0.5:
+            continue
         if len(near[i]) < len(near[j]):
             i, j = j, i
         owner[j] = i
+        grown[i] += grown[j]
         del near[i][j]
         for k, more in near[j].items():
             if k == i:

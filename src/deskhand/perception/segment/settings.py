@@ -23,6 +23,8 @@ class ShapeSettings:
         sag: a concave bend is at most so many times that of the way from patch to patch by their border, which noise of directions does not touch.
         along: two patches that face each other over a bend do so across it; directions within this of the bend's line tell nothing [rad].
         step: surfaces that are offset by more than this, in voxels, are separate.
+        neck: evidence for one object, in pairs of neighbouring voxels, over the root of the voxels of the smaller part, below which they hang together by
+            noise only. Parts that share a side of a square have about 3.
         through: the camera looks through between two voxels where it sees what is farther behind the way between them, in voxels.
         scrap: a part with fewer voxels than a patch has, times this, belongs to its neighbour.
     """
@@ -39,6 +41,7 @@ class ShapeSettings:
     sag: float = 2.0
     along: float = float(np.deg2rad(30.0))
     step: float = 0.7
+    neck: float = 0.5
     through: float = 1.5
     scrap: float = 3.0
 
