@@ -43,7 +43,30 @@ def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> 
                 owner[owner == owner[other]] = owner[one]
                 hollow.add(one)
     shells = {int(owner[number]) for number in hollow}
-    return owner[part], shells
+    part = owner[part]
+    for shell in sorted(shells):
+        part = _with_bands(voxels, part, shell, settings)
+    return part, shells
+
+
+def _with_bands(voxels: Voxels, part: Numbers, shell: int, settings: RevolvedSettings) -> Numbers:
+    """The same with parts given to an open round object that lie on its wall, as brims and bands do."""
+    wall = _wall(voxels, part == shell, settings)
+    axis = _axis(wall.points, wall.normals, settings)
+    if axis is None:
+        return part
+    outward = _radial(wall, axis.middle) > 0
+    far = np.linalg.norm(wall.points[:, :2] - axis.middle, axis=1)
+    low, high = wall.points[:, 2].min(), wall.points[:, 2].max()
+    profiles = [np.polynomial.Polynomial.fit(wall.points[side, 2], far[side], settings.profile) for side in (outward, ~outward)]
+    slack = settings.band * voxels.edge
+    for number in np.setdiff1d(np.unique(part), shell).tolist():
+        points = voxels.middle[part == number]
+        radius, height = np.linalg.norm(points[:, :2] - axis.middle, axis=1), np.clip(points[:, 2], low, high)
+        off = np.minimum.reduce([np.abs(radius - profile(height)) for profile in profiles])
+        if np.mean((off < slack) & (np.abs(height - points[:, 2]) < slack)) > settings.lies:
+            part = np.where(part == number, shell, part)
+    return part
 
 
 def _wall(voxels: Voxels, own: Mask, settings: RevolvedSettings) -> _Wall:
@@ -101,10 +124,13 @@ def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings:
     lining = np.polynomial.Polynomial.fit(inner.points[:, 2], near, degree)
     if np.median(np.abs(far - profile(outer.points[:, 2]))) > slack or np.median(np.abs(near - lining(inner.points[:, 2]))) > slack:
         return False
-    low = max(np.quantile(outer.points[:, 2], 0.05), np.quantile(inner.points[:, 2], 0.05))
-    high = min(np.quantile(outer.points[:, 2], 0.95), np.quantile(inner.points[:, 2], 0.95))
+    outside, inside = np.quantile(outer.points[:, 2], (0.05, 0.95)), np.quantile(inner.points[:, 2], (0.05, 0.95))
+    low, high = max(outside[0], inside[0]), min(outside[1], inside[1])
     if high < low - settings.apart * float(np.median(far)):
         return False
-    heights = np.linspace(low, high, 5) if high > low else np.array([(low + high) / 2])
+    if high < low:  # at no height both are seen: the wall goes on from the one to the other
+        step = float(profile(high) - lining(low)) if outside[1] < inside[0] else float(profile(low) - lining(high))
+        return abs(step) < slack + settings.slope * (low - high)
+    heights = np.linspace(low, high, 5)
     wall = profile(heights) - lining(heights)
     return bool(wall.min() > -slack and wall.max() < max(slack, settings.wall * float(np.median(far))))

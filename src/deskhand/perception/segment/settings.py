@@ -116,6 +116,9 @@ class RevolvedSettings:
         profile: degree of the radius over the height.
         apart: heights at which both walls are seen may miss each other by this share of the radius.
         wall: thickest wall, as a share of the radius.
+        slope: where they miss each other, the radius changes by this share of the gap at most.
+        band: parts on the wall are off it by less, in voxels ..
+        lies: .. with this share of their voxels.
     """
 
     steep: float = float(np.deg2rad(30.0))
@@ -126,8 +129,11 @@ class RevolvedSettings:
     round: float = 0.7
     voxels: float = 1.5
     profile: int = 2
-    apart: float = 0.3
+    apart: float = 0.8
     wall: float = 0.25
+    slope: float = 0.7
+    band: float = 2.5
+    lies: float = 0.8
 
 
 @dataclass(frozen=True)
