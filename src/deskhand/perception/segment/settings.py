@@ -123,7 +123,7 @@ class RevolvedSettings:
 
     steep: float = float(np.deg2rad(30.0))
     least: int = 30
-    gap: float = 0.1
+    gap: float = 0.5
     rounds: int = 6
     off: float = float(np.deg2rad(25.0))
     round: float = 0.7
