@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Scene, Timeout
+from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Reality, Scene, Timeout
 from deskhand.errors import DeskhandError
 
 
@@ -30,6 +30,7 @@ def trial(
     images: Images = None,
     local: Local = False,
     fault: Fault = "",
+    reality: Reality = "",
     driver: Annotated[
         str,
         typer.Option(
@@ -57,7 +58,7 @@ def trial(
     if bool(task) == bool(scene):
         raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
     one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
-    one = replace(one, answer_timeout=answer_timeout, images=images)
+    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality)
     options = [replace(one, seed=number) for number in range(seed, seed + trials)]
     name = task or str(scene)
     prepare(options[0])
