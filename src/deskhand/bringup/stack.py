@@ -96,11 +96,19 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
 
 def reality_argument(reality: str) -> str:
     """A name as it is, a file by its full path: nodes may run in another folder."""
-    return str(Path(reality).resolve()) if reality.endswith((".yaml", ".yml")) else reality
+    file, colon, part = reality.partition(":")
+    return f"{Path(file).resolve()}{colon}{part}" if file.endswith((".yaml", ".yml")) else reality
 
 
 def sim_nodes(
-    options: StackOptions, *, task: str = "desk_cleaning", seed: int = 0, scene: Path | None = None, truth_fd: int | None = None, fault: str = "", reality: str = ""
+    options: StackOptions,
+    *,
+    task: str = "desk_cleaning",
+    seed: int = 0,
+    scene: Path | None = None,
+    truth_fd: int | None = None,
+    fault: str = "",
+    reality: str = "",
 ) -> list[NodeSpec]:
     """The simulated robot and the stack.
 

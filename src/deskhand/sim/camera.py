@@ -233,7 +233,9 @@ class RgbdRenderer:
         finally:
             for flag in flags:
                 self._scene.flags[flag] = 0
-        number = picture[..., 0] + (picture[..., 1].astype(np.int64) << 8) + (picture[..., 2].astype(np.int64) << 16)  # 0: nothing, else one more than its place
+        number = (
+            picture[..., 0] + (picture[..., 1].astype(np.int64) << 8) + (picture[..., 2].astype(np.int64) << 16)
+        )  # 0: nothing, else one more than its place
         shown = np.full(self._scene.ngeom + 1, -1, np.int64)
         for geom in self._scene.geoms[: self._scene.ngeom]:
             if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.segid >= 0:

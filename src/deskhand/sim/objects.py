@@ -12,7 +12,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.meshes import Faces, load_mesh
 from deskhand.sim.convex import surface_of, volume_of
-from deskhand.sim.reality.labels import add_surface, surface_of
+from deskhand.sim.reality.labels import add_surface, drawn_surface
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec
@@ -56,7 +56,7 @@ def add_object(spec: mujoco.MjSpec, item: ObjectSpec, reality: RealitySpec | Non
     body = spec.worldbody.add_body(name=item.name, pos=item.pose[:3, 3], quat=_wxyz(item.pose))
     body.add_freejoint(name=item.name)
     seed = reality.seed if reality is not None else 0
-    add_surface(spec, item, surface_of(item, reality.surfaces, seed) if reality is not None else "", seed)
+    add_surface(spec, item, drawn_surface(item, reality.surfaces, seed) if reality is not None else "", seed)
     Maker(spec, body, item).make()
 
 

@@ -43,7 +43,8 @@ class TrialOptions:
         driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
         servos: what is wrong with the servos behind ``driver``, a name in config/servos or a YAML file; empty: ideal ones.
         sim: one of :data:`SIMULATIONS`.
-        reality: how the world differs from an ideal one: a name in config/reality or a YAML file; empty: what the scene file says, or the default.
+        reality: how the world differs from an ideal one, as :func:`deskhand.sim.reality.file.load_reality` takes it; empty: what the scene file says, or the
+            default.
         view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         files: folders from which tools may read plans and reference pictures, besides that of the task's own.

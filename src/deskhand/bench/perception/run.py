@@ -19,7 +19,6 @@ from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.reality.file import load_reality
-from deskhand.sim.reality.spec import PARTS
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
@@ -40,7 +39,6 @@ class Options:
         noise_scenes: cluttered desks at each level of noise and of holes.
         failures: folder for pictures of the looks where something is wrong.
         reality: how the desks differ from ideal ones: a name in config/reality or a YAML file, drawn anew from the seed of each desk.
-        part: only this part of it, a name of :data:`deskhand.sim.reality.spec.PARTS`; empty for all.
     """
 
     arm: str = "wx250s"
@@ -50,12 +48,6 @@ class Options:
     seed: int = 0
     failures: Path | None = None
     reality: str = "none"
-    part: str = ""
-
-    def really(self, world: WorldSpec, seed: int) -> WorldSpec:
-        """A desk in the reality that its seed draws."""
-        drawn = load_reality(self.reality, seed)
-        return with_reality(world, drawn.only(self.part) if drawn is not None and self.part else drawn)
 
 
 @dataclass(frozen=True)
@@ -77,8 +69,6 @@ LEVELS = tuple(Level(noise=noise) for noise in (1.5, 2.0, 3.0)) + tuple(Level(ho
 
 def run(options: Options, told: Told) -> dict[str, Any]:
     """All numbers; see docs/perception.md for the schema."""
-    if options.part and options.part not in PARTS:
-        raise DeskhandError("invalid_input", f"reality has no part {options.part!r}; it has {', '.join(PARTS)}.")
     cv2.setNumThreads(1)  # processor time of one core
     ways: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     each = -(-options.scenes // len(CLUTTER))
@@ -86,7 +76,7 @@ def run(options: Options, told: Told) -> dict[str, Any]:
         for way in WAYS:
             told(f"{way}, {number + 1} of {each}")
             ways[way] += _looks(way, options, number, Level(), options.looks)
-    result: dict[str, Any] = {"arm": options.arm, "seed": options.seed, "scenes": each * len(CLUTTER), "reality": options.reality, "part": options.part}
+    result: dict[str, Any] = {"arm": options.arm, "seed": options.seed, "scenes": each * len(CLUTTER), "reality": options.reality}
     result["clutter"] = summary([look for way in CLUTTER for look in ways[way]])
     result["ways"] = {way: summary(looks) for way, looks in ways.items()}
     result["levels"] = []
@@ -101,7 +91,8 @@ def run(options: Options, told: Told) -> dict[str, Any]:
 
 def _looks(way: str, options: Options, number: int, level: Level, count: int) -> Iterator[dict[str, Any]]:
     """One desk, looked at ``count`` times; before the last of several looks one thing is moved."""
-    world = options.really(make_scene(way, options.arm, options.seed + number), options.seed + number)
+    seed = options.seed + number
+    world = with_reality(make_scene(way, options.arm, seed), load_reality(options.reality, seed))
     perception = Perception()
     known: dict[str, str] = {}
     for turn in range(count):

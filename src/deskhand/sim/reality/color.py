@@ -6,11 +6,10 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.sim.reality.light import white_of
+from deskhand.sim.reality.light import GAMMA, white_of
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.types import Image
 
-GAMMA = 2.2  # of sRGB, nearly
 SHOULDER = 0.8  # of full scale, from which on brightness is compressed instead of cut off, as cameras do
 NOISE = 3  # of 255, at most; the standard deviation is 2
 

@@ -109,7 +109,7 @@ def smooth_noise(shape: tuple[int, int], length: float, rng: np.random.Generator
     grid = rng.standard_normal((rows, columns), dtype=np.float32)
     scale = np.array([[1 / length, 0, 1 + rng.random()], [0, 1 / length, 1 + rng.random()]], np.float32)  # the grid lies elsewhere each time
     field = cv2.warpAffine(grid, scale, shape[::-1], flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REFLECT)
-    return np.asarray(field / np.float32(0.78), dtype=np.float32)  # interpolating takes about this much of the standard deviation
+    return np.asarray(field / np.float32(0.86), dtype=np.float32)  # interpolating takes about this much of the standard deviation
 
 
 def bend_field(shape: tuple[int, int], rng: np.random.Generator) -> Field:

@@ -7,6 +7,7 @@ drawn by itself, from the seed and its name: the others, and which of them there
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import Field as DataField
 from dataclasses import fields
 from pathlib import Path
@@ -19,7 +20,7 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.resources import resource_path
 from deskhand.sim.fields import Field
-from deskhand.sim.reality.spec import RealitySpec
+from deskhand.sim.reality.spec import PARTS, RealitySpec
 from deskhand.yaml_file import read_yaml
 
 FOLDER = "config/reality"
@@ -29,22 +30,27 @@ SECTIONS = tuple(item.name for item in fields(RealitySpec) if item.name != "seed
 
 
 def load_reality(name: str, seed: int) -> RealitySpec | None:
-    """Drawn from the file ``name``: a name in ``config/reality`` or the path of a YAML file; None for ``none``.
+    """Drawn from the file ``name``: a name in ``config/reality`` or the path of a YAML file; None for ``none``. ``name:part`` is one part of it alone, a
+    name of :data:`PARTS`.
 
     Raises:
-        DeskhandError: ``config_error`` when there is no such file, ``scene_file_error`` naming the field that is wrong in it.
+        DeskhandError: ``config_error`` when there is no such file or part, ``scene_file_error`` naming the field that is wrong in it.
     """
-    if name == "none":
+    file, _, part = name.partition(":")
+    if part and part not in PARTS:
+        raise DeskhandError("config_error", f"reality has no part {part!r}; it has {', '.join(PARTS)}.", hint="See docs/reality.md.")
+    if file == "none":
         return None
-    path = Path(name) if name.endswith((".yaml", ".yml")) else resource_path(FOLDER) / f"{name}.yaml"
+    path = Path(file) if file.endswith((".yaml", ".yml")) else resource_path(FOLDER) / f"{file}.yaml"
     if not path.is_file():
         valid = ", ".join(sorted(item.stem for item in resource_path(FOLDER).glob("*.yaml")))
-        raise DeskhandError("config_error", f"there is no reality {name!r}; valid: {valid}, or a YAML file.", hint="See docs/reality.md.")
+        raise DeskhandError("config_error", f"there is no reality {file!r}; valid: {valid}, or a YAML file.", hint="See docs/reality.md.")
     try:
         data = read_yaml(path)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DeskhandError("scene_file_error", f"{path}: {error}.", hint="See docs/reality.md.") from error
-    return draw(Field(data, "", str(path)), seed)
+    drawn = draw(Field(data, "", str(path)), seed)
+    return drawn.only(part) if part else drawn
 
 
 def draw(field: Field, seed: int) -> RealitySpec:
@@ -108,4 +114,6 @@ def _text(field: Field, item: DataField[Any]) -> str:
     text = field.text()
     if valid and text not in valid:
         raise field.error(f"must be one of {', '.join(valid)}, not {text!r}")
+    if item.metadata.get("hex") and not re.fullmatch("#[0-9a-fA-F]{6}", text):
+        raise field.error(f'must be a colour like "#cbbeaa", not {text!r}')
     return text

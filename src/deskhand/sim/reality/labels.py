@@ -25,7 +25,7 @@ OPACITY = 0.45  # of clear objects
 Picture = npt.NDArray[np.uint8]
 
 
-def surface_of(item: ObjectSpec, surfaces: SurfaceReality, seed: int) -> str:
+def drawn_surface(item: ObjectSpec, surfaces: SurfaceReality, seed: int) -> str:
     """``printed``, ``shiny``, ``clear``, or empty for plain. Each object draws for itself."""
     rng = np.random.default_rng([seed, crc32(item.name.encode()), 321])
     drawn = dict(zip(("clear", "shiny", "printed"), rng.random(3), strict=True))

@@ -9,10 +9,11 @@ from deskhand.geometry import Array
 from deskhand.sim.reality.spec import LightReality
 
 LEVEL = 1.05
-"""Light on a level white surface, as the usual lights of the room give it; what is drawn changes where it comes from, the camera's exposure how bright it shows."""
+"""Light on a level white surface, as the usual lights of the room give it: what is drawn says where it comes from; how bright it shows is the exposure's."""
 WAVELENGTHS = np.array([610e-9, 550e-9, 465e-9])  # [m] about where the three channels of a camera are most sensitive
 NEUTRAL = 5500.0  # [K]
 SECOND_RADIATION = 1.438777e-2  # [m K]
+GAMMA = 2.2  # of sRGB, nearly: the renderer multiplies what is displayed, not the light
 
 
 def light_color(temperature: float) -> Array:
@@ -23,7 +24,7 @@ def light_color(temperature: float) -> Array:
 
 def add_light(spec: mujoco.MjSpec, light: LightReality) -> None:
     """In place of the room's usual lights."""
-    tint = light_color(light.temperature)
+    tint = light_color(light.temperature) ** (1 / GAMMA)
     around = LEVEL * (1 - light.direct)
     head = spec.visual.headlight
     head.ambient, head.diffuse, head.specular = [0.8 * around] * 3, [0.2 * around] * 3, [0, 0, 0]
@@ -41,6 +42,6 @@ def add_light(spec: mujoco.MjSpec, light: LightReality) -> None:
 
 
 def white_of(light: LightReality) -> Array:
-    """What a level white surface shows (3,), green 1: what automatic white balance evens out."""
-    white = (1 - light.direct) + light.direct * light_color(light.temperature)
-    return np.asarray(white / white[1])
+    """The light from a level white surface (3,), green 1: what automatic white balance evens out."""
+    shown = (1 - light.direct) + light.direct * light_color(light.temperature) ** (1 / GAMMA)
+    return np.asarray((shown / shown[1]) ** GAMMA)

@@ -103,18 +103,17 @@ class LightReality:
 
 @dataclass(frozen=True)
 class TableReality:
-    """The desk top: a pattern of :data:`PATTERNS`, its colour 0..1 and the size [m] of what repeats in it."""
+    """The desk top: a pattern of :data:`PATTERNS`, its colour as ``#rrggbb`` and the size [m] of what repeats in it."""
 
     pattern: str = choice("wood", PATTERNS)
-    red: float = number(0.8, 0.0, 1.0)
-    green: float = number(0.75, 0.0, 1.0)
-    blue: float = number(0.67, 0.0, 1.0)
+    color: str = field(default="#cbbeaa", metadata={"valid": (), "hex": True})
     period: float = number(0.04, 0.005, 0.3)
 
     @property
     def rgb(self) -> RGB:
-        """Of the pattern's ground."""
-        return self.red, self.green, self.blue
+        """Of the pattern's ground, 0..1."""
+        red, green, blue = (int(self.color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+        return red, green, blue
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ def with_reality(world: WorldSpec, reality: RealitySpec | None) -> WorldSpec:
 
 def placed(world_T_camera: Array, places: CameraReality) -> Array:
     """world_T_camera after the camera was carried around the point of the desk that it looks at."""
+    if places.azimuth == 0 and places.elevation == 0 and places.distance == 1:
+        return world_T_camera
     eye, along = world_T_camera[:3, 3], world_T_camera[:3, 2]
     aim = eye - along * eye[2] / along[2]
     arm = eye - aim
