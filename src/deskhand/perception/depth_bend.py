@@ -1,7 +1,7 @@
 """The low-frequency error of the depth over the picture, as the table shows it, taken out again.
 
-What is seen of the table should be a plane. Where it bends, the sensor errs, and errs alike for what stands there: the error of a triangulating sensor is one of
-disparity, smooth over the picture, and grows with the square of the distance (Smisek, Jancosek, Pajdla: 3D with Kinect, 2011). In inverse depth planes are
+What is seen of the table should be a plane. Where it bends, the sensor errs, and errs alike for what stands there: the error of a triangulating sensor is one
+of disparity, smooth over the picture, and grows with the square of the distance (Smisek, Jancosek, Pajdla: 3D with Kinect, 2011). In inverse depth planes are
 linear in the picture, so what a polynomial fits beyond that is the sensor's.
 """
 
@@ -13,6 +13,9 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.types import Frame
+
+POWERS = tuple((i, j) for i in range(4) for j in range(4 - i))
+"""Of the place across and down the picture, in each term of the polynomial."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,12 @@ def _spread_out(places: Array, side: int, settings: BendSettings) -> bool:
 
 def _terms(x: Array, y: Array) -> Array:
     """Polynomials (N, 10) up to the third order at places of the picture, -0.5..0.5."""
-    return np.column_stack([x**i * y**j for i in range(4) for j in range(4 - i)])
+    return np.column_stack([x**i * y**j for i, j in POWERS])
 
 
 def _field(across: Array, down: Array, weights: Array) -> Array:
     """The same over the whole picture (H, W), row by column."""
     field = np.zeros((len(down), len(across)))
-    for weight, (i, j) in zip(weights, [(i, j) for i in range(4) for j in range(4 - i)], strict=True):
+    for weight, (i, j) in zip(weights, POWERS, strict=True):
         field += weight * down**j * across**i
     return field

@@ -78,7 +78,7 @@ class Perception:
         fit = fit_table(frame, self.settings)
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
-        frame = unbent(replace(frame, world_T_camera=fit.world_T_camera))
+        frame = unbent(fit.levelled(frame))
         self.frame = frame
         tcp, is_robot = None, None
         if model is not None and joints is not None:

@@ -185,11 +185,15 @@ class RgbdRenderer:
 
     def render_owners(self) -> Owners:
         """Which object of the world each pixel shows (H, W), as its place in ``spec.objects``, -1 for none; for benchmarks."""
-        self._update()
-        geoms = self._draw_geoms(np.eye(4))
+        geoms = self.render_geoms()
         places = {body: place for place, body in enumerate(self.simulation.built.object_bodies)}
         owner = [places.get(int(body), -1) for body in self.simulation.model.geom_bodyid]
         return np.asarray(np.array([*owner, -1], np.int64)[geoms])
+
+    def render_geoms(self) -> Owners:
+        """Which geom of the model each pixel shows (H, W), -1 for none; for benchmarks."""
+        self._update()
+        return self._draw_geoms(np.eye(4))
 
     def _update(self) -> float:
         """Take over the state of the world; returns its time [s]."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from deskhand.bench.perception.measure import compare, match
 from deskhand.bench.perception.scenes import CLUTTER, make_scene
-from deskhand.bench.perception.truth import SeenTruth, seen_truth
+from deskhand.bench.perception.truth import SeenTruth, pixels_of_others, seen_truth
 from deskhand.errors import DeskhandError
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
@@ -103,11 +103,14 @@ def _looks(way: str, options: Options, number: int, level: Level, count: int) ->
                 renderer.render()  # other noise in each look
             frames = [renderer.render() for _ in range(perception.settings.frames)]
             truth = seen_truth(simulation, renderer, frames[-1])
+            others = pixels_of_others(simulation, renderer)
         joints = simulation.joint_state()
         begun = time.process_time()
         scene = perception.detect(steady(frames), simulation.built.robot, joints)
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
+        matched = set(match(scene, truth).values())
+        false -= sum(number not in matched and others.reshape(-1)[pixels].mean() > 0.5 for number, pixels in enumerate(perception.pixels))
         kept, asked = _kept(known, scene, truth)
         look = {"way": way, "seed": options.seed + number, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows}
         look |= {"ids_kept": kept, "ids_asked": asked}

@@ -12,6 +12,8 @@ from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.sim.reality.spec import RGB, RealitySpec
 from deskhand.sim.spec import ObjectSpec, WorldSpec
 
+EDGE = "edge"
+"""What the names of their bodies begin with."""
 GAP = 0.03  # [m] at least between them and the objects of the task
 BOX, CYLINDER, CAPSULE = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_CAPSULE
 TRIES = 40
@@ -51,7 +53,7 @@ def add_things(spec: mujoco.MjSpec, world: WorldSpec, reality: RealitySpec) -> N
         place = _place(thing, world.table, taken, rng)
         if place is not None:
             taken.append((place[0], float(np.hypot(*thing.reach))))
-            _add(spec, f"edge{number}/{thing.name}", thing, *place)
+            _add(spec, f"{EDGE}{number}/{thing.name}", thing, *place)
 
 
 def _radius(item: ObjectSpec) -> float:
