@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from deskhand.campaigns.campaign import Campaign, Case, Ended, Shard
+from deskhand.campaigns.local_pool import Inline
 from deskhand.campaigns.reporting import Tell
 from deskhand.campaigns.results import ResultsFile, header_of
 from deskhand.errors import DeskhandError
@@ -81,3 +82,18 @@ def execute(
     order = [case.id for case in cases if case.id in progress.results]
     progress.results = {name: progress.results[name] for name in order}
     return progress
+
+
+def run_here(campaign: Campaign) -> dict[str, Any]:
+    """All cases in this process, without a file: what they mean together.
+
+    Raises:
+        DeskhandError: of the first case that has no result.
+    """
+    results = []
+    for ended in Inline().run(campaign, campaign.cases, lambda _: None):
+        if ended.result is None:
+            code, message = ended.error or ("internal_error", "")
+            raise DeskhandError(code, f"{ended.case.id}: {message}")
+        results.append(ended.result)
+    return campaign.summarise(campaign.settings, results)

@@ -125,15 +125,16 @@ class LocalPool:
                     tell(said[0])
                     continue
                 case, worker.case = worker.case, None
-                return Ended(case, *said, attempts=worker.attempts)
+                result, error, seconds, name = said
+                return Ended(case, result, error, seconds, name, worker.attempts)
         except (EOFError, OSError):
             worker.process.join(END_TIME)
         if worker.process.is_alive():
             return None
         worker.process.join()
         why = f"the process that ran it ended with {_exit_word(worker.process.exitcode)}, {worker.attempts} times"
-        case, worker.case = worker.case, None
-        return Ended(case, None, (LOST, why), time.monotonic() - worker.began, attempts=worker.attempts)
+        lost, worker.case = worker.case, None
+        return Ended(lost, None, (LOST, why), time.monotonic() - worker.began, attempts=worker.attempts)
 
 
 def _exit_word(code: int | None) -> str:

@@ -127,10 +127,10 @@ def _check_reachable(address: str) -> None:
 def _ended(ray: Any, reference: Any, case: Case, number: int) -> Ended:
     try:
         result, error, seconds, worker = ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
+    except ray.exceptions.RayTaskError as wrong:
         # Our own code catches what a case raises: this one could not be unpacked, or its module is not there.
-        return Ended(case, None, ("config_error", f"a worker could not begin: {str(error).strip().splitlines()[-1]}"), attempts=number)
-    except ray.exceptions.RayError as error:
-        text = f"{type(error).__name__}: {(str(error).strip() or 'no reason given').splitlines()[0]}"
+        return Ended(case, None, ("config_error", f"a worker could not begin: {str(wrong).strip().splitlines()[-1]}"), attempts=number)
+    except ray.exceptions.RayError as lost:
+        text = f"{type(lost).__name__}: {(str(lost).strip() or 'no reason given').splitlines()[0]}"
         return Ended(case, None, (LOST, f"{text}, {number} times"), attempts=number)
     return Ended(case, result, error, seconds, worker, number)

@@ -23,8 +23,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     count, fewer = only_first + only_second, min(only_first, only_second)
     if count == 0:
         return 1.0
-    tail = sum(math.comb(count, k) for k in range(fewer + 1)) / 2**count
-    return min(1.0, 2 * tail)
+    ways = sum(math.comb(count, k) for k in range(fewer + 1))
+    return float(min(1.0, 2 * ways / 2**count))
 
 
 def paired_interval(both: int, only_first: int, only_second: int, neither: int, z: float = Z) -> tuple[float, float]:
@@ -56,8 +56,8 @@ def _correlation(both: int, only_first: int, only_second: int, neither: int, cou
     margins = (both + only_first) * (only_second + neither) * (both + only_second) * (only_first + neither)
     if margins == 0:
         return 0.0
-    top = both * neither - only_first * only_second
-    top = max(top - count / 2, 0.0) if top > 0 else top
+    product = both * neither - only_first * only_second
+    top = max(product - count / 2, 0.0) if product > 0 else float(product)
     return top / math.sqrt(margins)
 
 

@@ -19,7 +19,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.recording.frames import stamp_of
 from deskhand.recording.mcap_file import McapFile
-from deskhand.recording.pictures import COLOR_FORMAT, DEPTH_FORMAT, depth_to_png, millimetres, to_jpeg
+from deskhand.recording.pictures import COLOR_FORMAT, DEPTH_FORMAT, depth_to_png, millimetres, png_of, to_jpeg
 from deskhand.recording.reader import Recording
 from deskhand.types import Frame
 
@@ -124,4 +124,4 @@ class Samples:
             elif record.topic.endswith("/compressed"):
                 pictures[record.topic.split("/")[1]] = bytes(message.data)
             elif record.topic.endswith("/compressedDepth"):
-                depths[record.topic.split("/")[1]] = bytes(message.data)
+                depths[record.topic.split("/")[1]] = png_of(bytes(message.data))
