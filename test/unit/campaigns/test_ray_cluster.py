@@ -13,7 +13,7 @@ from deskhand.campaigns.ray_cluster import RayCluster
 from deskhand.campaigns.results import read_results
 from deskhand.errors import DeskhandError
 
-ray = pytest.importorskip("ray", reason="Ray is not installed (pip install ray); `make test-ray` installs it and runs these tests")
+ray = pytest.importorskip("ray", reason="Ray is not installed (pip install ray); `make test-campaigns` installs it and runs these tests")
 
 SOURCES = str(Path(__file__).parents[3] / "src")
 
