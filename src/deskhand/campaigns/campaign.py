@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from deskhand.errors import DeskhandError
@@ -132,11 +131,3 @@ def function_named(name: str) -> Callable[..., Any]:
     except (ImportError, AttributeError) as error:
         raise DeskhandError("invalid_input", f"this deskhand has no {name}: the results are of another version.") from error
     return found
-
-
-def code_version() -> str:
-    """Version of deskhand that is installed; empty where it runs from its sources alone."""
-    try:
-        return version("deskhand")
-    except PackageNotFoundError:
-        return ""

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from deskhand.campaigns.campaign import Campaign, Case, Ended, code_version
+from deskhand import __version__
+from deskhand.campaigns.campaign import Campaign, Case, Ended
 from deskhand.campaigns.local_pool import LOST, RETRIES, attempt, worker_name
 from deskhand.campaigns.reporting import Tell
 from deskhand.errors import DeskhandError
@@ -39,8 +40,8 @@ def require_ray() -> Any:
 
 def run_case(run_one: Any, case: Case, version: str) -> tuple[dict[str, Any] | None, tuple[str, str] | None, float, str]:
     """A case on a worker: result or error, wall clock [s], who ran it."""
-    if code_version() != version:
-        text = f"{worker_name()} has deskhand {code_version()}, the campaign was started with {version}."
+    if __version__ != version:
+        text = f"{worker_name()} has deskhand {__version__}, the campaign was started with {version}."
         return None, ("config_error", text), 0.0, worker_name()
     return (*attempt(run_one, case), worker_name())
 
@@ -93,7 +94,7 @@ class RayCluster:
                     room, asked = max(1, int(AHEAD * ray.cluster_resources().get("CPU", 0) / self._cpus)), time.monotonic()
                 while waiting and len(running) < room:
                     case, number = waiting.popleft()
-                    running[remote.remote(campaign.run_one, case, code_version())] = (case, number)
+                    running[remote.remote(campaign.run_one, case, __version__)] = (case, number)
                 ready, _ = ray.wait(list(running), num_returns=1, timeout=LOOK_AGAIN)
                 for reference in ready:
                     case, number = running.pop(reference)

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from deskhand.campaigns.campaign import Campaign, Ended, Shard, code_version, name_of, names
+from deskhand import __version__
+from deskhand.campaigns.campaign import Campaign, Ended, Shard, name_of, names
 from deskhand.errors import DeskhandError
 
 FORMAT = 1
@@ -56,7 +57,7 @@ def header_of(campaign: Campaign, shard: Shard) -> dict[str, Any]:
     header = {
         "campaign": campaign.name,
         "format": FORMAT,
-        "deskhand": code_version(),
+        "deskhand": __version__,
         "settings": dict(campaign.settings),
         "summarise": name_of(campaign.summarise),
         "shard": str(shard),

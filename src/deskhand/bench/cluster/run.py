@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.campaigns.campaign import Campaign, Case, code_version
+from deskhand import __version__
+from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 
 BEGUN = "begun"
@@ -34,7 +35,7 @@ def run_one(case: Case) -> dict[str, Any]:
     if arguments["render"]:
         _draw()
     time.sleep(max(0.0, arguments["seconds"] - (time.monotonic() - began)))
-    where = {"host": socket.gethostname(), "process": os.getpid(), "deskhand": code_version(), "python": platform.python_version()}
+    where = {"host": socket.gethostname(), "process": os.getpid(), "deskhand": __version__, "python": platform.python_version()}
     return {**where, "numpy": np.__version__, "cpu_count": os.cpu_count(), "success": True, "work_s": round(time.monotonic() - began, 4)}
 
 
