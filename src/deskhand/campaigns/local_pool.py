@@ -117,14 +117,15 @@ class LocalPool:
 
     def _hear(self, worker: _Worker, tell: Tell) -> Ended | None:
         """What a worker says; None while its case runs."""
-        assert worker.case is not None
+        case = worker.case
+        assert case is not None
         try:
             while worker.pipe.poll():
                 kind, *said = worker.pipe.recv()
                 if kind == "step":
                     tell(said[0])
                     continue
-                case, worker.case = worker.case, None
+                worker.case = None
                 result, error, seconds, name = said
                 return Ended(case, result, error, seconds, name, worker.attempts)
         except (EOFError, OSError):
@@ -133,8 +134,8 @@ class LocalPool:
             return None
         worker.process.join()
         why = f"the process that ran it ended with {_exit_word(worker.process.exitcode)}, {worker.attempts} times"
-        lost, worker.case = worker.case, None
-        return Ended(lost, None, (LOST, why), time.monotonic() - worker.began, attempts=worker.attempts)
+        worker.case = None
+        return Ended(case, None, (LOST, why), time.monotonic() - worker.began, attempts=worker.attempts)
 
 
 def _exit_word(code: int | None) -> str:

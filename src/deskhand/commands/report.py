@@ -62,7 +62,7 @@ def show_comparison(paths: list[Path], json_file: Path | None) -> None:
     shared = [name for name in first if name in second]
     if not shared:
         raise DeskhandError("invalid_input", f"{paths[0]} and {paths[1]} share no case: compare campaigns over the same seeds.")
-    found = compare(*(str(path) for path in paths), [(first[name], second[name]) for name in shared])
+    found = compare(str(paths[0]), str(paths[1]), [(first[name], second[name]) for name in shared])
     console, table = Console(highlight=False), Table("campaign", "succeeded", "rate", "95 % interval", "succeeded alone")
     for path, good, alone in zip(paths, found.goods, (found.only_first, found.only_second), strict=True):
         low, high = wilson(good, found.pairs)

@@ -169,7 +169,8 @@ class LeRobotWriter:
         arrow = self._arrow
         picture = arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
         types = {"float32": arrow.float32(), "int64": arrow.int64(), "bool": arrow.bool_()}
-        fields, told = [], {}
+        fields: list[Any] = []
+        told: dict[str, dict[str, Any]] = {}
         for name, feature in self.features.items():
             if feature["dtype"] == "image":
                 fields.append((name, picture))
@@ -243,11 +244,11 @@ class LeRobotWriter:
         """As pandas writes a frame whose index is the text: so LeRobot reads it."""
         arrow = self._arrow
         index = "__index_level_0__"
-        columns = [
+        columns: list[dict[str, Any]] = [
             {"name": "task_index", "field_name": "task_index", "pandas_type": "int64", "numpy_type": "int64", "metadata": None},
             {"name": None, "field_name": index, "pandas_type": "unicode", "numpy_type": "object", "metadata": None},
         ]
-        told = {"index_columns": [index], "column_indexes": [], "columns": columns, "pandas_version": "2.0.0"}
+        told: dict[str, Any] = {"index_columns": [index], "column_indexes": [], "columns": columns, "pandas_version": "2.0.0"}
         schema = arrow.schema([("task_index", arrow.int64()), (index, arrow.string())], metadata={"pandas": json.dumps(told)})
         arrow.parquet.write_table(arrow.table({"task_index": list(self.tasks.values()), index: list(self.tasks)}, schema=schema), path)
 
