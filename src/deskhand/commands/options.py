@@ -34,4 +34,13 @@ Reality = Annotated[
         "--reality", help="How the simulated world differs from an ideal one: none, mild, hard or a YAML file (docs/reality.md). Default: the scene's own."
     ),
 ]
+RecordRate = Annotated[
+    float,
+    typer.Option(
+        "--record-rate",
+        min=0.0,
+        max=100.0,
+        help="Also record samples for learning, so many a second of the robot's time [Hz]: pictures, measured state, commanded action; with --local.",
+    ),
+]
 TIMEOUT = 900.0
