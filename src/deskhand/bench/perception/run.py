@@ -130,7 +130,7 @@ def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Pa
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
         matched = set(match(scene, truth).values())
-        false -= sum(number not in matched and others.reshape(-1)[pixels].mean() > 0.5 for number, pixels in enumerate(perception.pixels))
+        false -= sum(number not in matched and bool(others.reshape(-1)[pixels].mean() > 0.5) for number, pixels in enumerate(perception.pixels))
         kept, asked = _kept(known, scene, truth)
         look = {"way": way, "seed": seed, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows}
         look |= {"ids_kept": kept, "ids_asked": asked}
