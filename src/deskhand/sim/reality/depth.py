@@ -124,7 +124,8 @@ def bend_field(shape: tuple[int, int], rng: np.random.Generator) -> Field:
 
 
 def _quantile(share: float) -> np.float32:
-    return np.float32(_quantile_of(np.array([share], np.float32))[0])
+    quantile: np.float32 = _quantile_of(np.array([share], np.float32))[0]
+    return quantile
 
 
 def _quantile_of(share: Field) -> Field:

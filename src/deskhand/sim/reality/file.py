@@ -68,7 +68,7 @@ def draw(field: Field, seed: int) -> RealitySpec:
         section, kind = field.get(item.name), item.default_factory
         section.mapping([one.name for one in fields(kind)])  # type: ignore[arg-type]
         drawn = {one.name: _value(section.get(one.name), one, f"{item.name}.{one.name}", seed) for one in fields(kind)}  # type: ignore[arg-type]
-        sections[item.name] = kind(**{name: value for name, value in drawn.items() if value is not None})  # type: ignore[misc, operator]
+        sections[item.name] = kind(**{name: value for name, value in drawn.items() if value is not None})  # type: ignore[operator]
     return RealitySpec(seed, **sections)
 
 
