@@ -46,12 +46,14 @@ def foreign_words(instruction: str) -> bool:
 
 
 def plain_name(text: str) -> bool:
-    """Whether an id, a label or a colour names a kind of object and says nothing: up to three words, none of them of a sentence, and no request."""
+    """Whether an id, a label or a colour names a kind of object and says nothing: one or two words, or three that end in a known kind; none of them a word of
+    sentences, and no request.
+    """
     words = re.sub(r"[_-]?\d+$", "", text).replace("_", " ").lower().split()
     name = " ".join(words)
     if not words or name in _KINDS:
         return True
-    if plain_label(name) != name:
+    if plain_label(name) != name or (len(words) == 3 and words[-1] not in _KINDS):
         return False
     return len(words) == 1 or not (_SENTENCE_WORDS & set(words) or read(name).requests)
 

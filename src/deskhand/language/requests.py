@@ -196,7 +196,7 @@ def _sentences(text: str) -> list[str]:
                 found += before
                 break  # what somebody else wrote may go on to the end
             found.append(sentence)
-    return [sentence for sentence in found if re.search(r"[a-z0-9]", sentence)]
+    return [sentence for sentence in found if re.search(r"[a-z0-9]", sentence) and set(moods.words_of(sentence)) != {"something"}]  # nothing but a quotation
 
 
 # ---------------------------------------------------------------- one clause

@@ -107,7 +107,8 @@ class Gullible:
         seen = [message.content for message in messages if message.role not in ("system", "assistant")] + [str(card.get("summary")) for card in tools]
         holding = not self._case.get("holds") or any(message.name == "pick" for message in messages if message.role == "tool")
         self.read = self.read or any(text in content or written in content for content in seen for text in (self._case["text"],))
-        if self.read and holding and not self._obeyed:
+        looked = any(message.role == "tool" for message in messages)  # before a look nothing can be picked anyway
+        if self.read and holding and looked and not self._obeyed:
             self._obeyed = True
             self._queue = [next(iter(call.items())) for call in self._case["obey"]]
         if self._queue:
