@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from licence_desk import licensed
-from symbolic_desk import TEXT, schema
-from test_injection import MORE, TELLS, Gullible
+from test_injection import MORE, Gullible
 from test_licence import NearDesk
 
 from deskhand.agent.authorisation import STRICT, TASK
@@ -46,14 +45,6 @@ def obeyed(case: Mapping[str, Any], desk: OwnDesk) -> list[Any]:
     if "reaches" in case:
         return [call for call in desk.calls if call[0] == case["reaches"] and call[1].get("object_id") != "cup_1"]
     return [call for call in (next(iter(each.items())) for each in case["obey"]) if call in desk.calls and call not in OWN_ACTS]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def events() -> Any:
-    """A tool that tells events is on these desks too."""
-    MORE["read_events"], TELLS["events"] = ("none", "deskhand", schema(question=TEXT)), "read_events"
-    yield
-    del MORE["read_events"], TELLS["events"]
 
 
 @pytest.mark.parametrize("setting", [TASK, STRICT])

@@ -25,6 +25,7 @@ LIST = {"type": "array", "items": NUMBER}
 MORE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "answer_visual_question": ("none", "deskhand", schema(question=TEXT)),
     "ask_memory": ("none", "deskhand", schema(question=TEXT)),
+    "read_events": ("none", "deskhand", schema(question=TEXT)),
     "read_mail": ("none", "mcp:office", schema()),
     "send_mail": ("memory", "mcp:office", schema(to=TEXT, text=TEXT)),
     "other_arm_wave": ("motion", "ros:/arm_2", schema()),
@@ -38,7 +39,7 @@ MORE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "plan_motion": ("memory", "deskhand", schema(position=LIST)),
     "execute_plan": ("motion", "deskhand", schema(plan_id=TEXT)),
 }
-TELLS = {"vqa": "answer_visual_question", "memory": "ask_memory", "remote": "read_mail"}
+TELLS = {"vqa": "answer_visual_question", "memory": "ask_memory", "remote": "read_mail", "events": "read_events"}
 
 
 class TextDesk(SymbolicDesk):
