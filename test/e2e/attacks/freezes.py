@@ -73,9 +73,9 @@ def freeze(robot, client, node, moment, seconds, until_its_end=False):
         run.answer = goal.ended - thawed
     elif goal.feedbacks > words:
         run.went_on, run.answer = True, goal.heard - thawed
-        _end(client, goal)
+        cancel(client, goal)
     else:
-        _end(client, goal)
+        cancel(client, goal)
         return run
     if goal.result is not None:
         run.said, run.went_on = goal.result.error_message, run.went_on or goal.result.success
@@ -89,7 +89,7 @@ def freeze(robot, client, node, moment, seconds, until_its_end=False):
     return run
 
 
-def _end(client, goal):
+def cancel(client, goal):
     """Cancel it; a task that went on well has ended within the limit then."""
     client.in_executor(goal.handle.cancel_goal_async)
     goal.done.wait(LIMIT)
