@@ -1,4 +1,4 @@
-"""kill -9, SIGSTOP and a second clock against ``deskhand up sim``, seen by a client as anybody writes one: a result that says why, the arm at rest, a record."""
+"""kill -9, SIGSTOP and a second clock against ``deskhand up sim``, seen by any client: a result that says why, the arm at rest, a record."""
 
 import pytest
 from run import attacks, table
