@@ -10,7 +10,11 @@ SEED = 10
 STOP_LIMIT = 0.5  # [s] of simulated time
 
 
-@pytest.mark.parametrize("node", ["perception", "grasping", "motion", "safety", "tool_server", "orchestrator", "recorder", "sim"])
+KINDS = ["motion", "safety", "orchestrator", "recorder", "sim"]
+"""Whose call runs, who watches, who answers, a bystander, the arm itself. The others of a call's way die every night, and all of them in test/e2e/attacks."""
+
+
+@pytest.mark.parametrize("node", [*KINDS, *(pytest.param(node, marks=pytest.mark.attacks) for node in ("perception", "grasping", "tool_server"))])
 def test_a_killed_node_stops_the_arm_and_ends_the_trial_clearly(node, tmp_path):
     run = kill_during_motion(node, tmp_path, SEED)
     assert run.attempt.code == "node_unavailable" and not run.attempt.success
