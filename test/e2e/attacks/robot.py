@@ -29,7 +29,7 @@ STILL = 0.03  # [rad/s]
 ARM_JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
 NODES = ("sim", "perception", "grasping", "motion", "safety", "tool_server", "orchestrator", "recorder")
 """All processes of the robot; the simulation serves the arm, the gripper and the camera, motion has the planner."""
-INSTRUCTION = "Put everything into the tray."
+INSTRUCTION = "Clean the desk."  # whatever stands on it
 
 
 class Goal:
