@@ -65,10 +65,10 @@ def plain_label(label: Any) -> str:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """The names of objects anywhere in a result."""
+    """The names of objects anywhere in a result; what has an id and no label is none."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            if key in _NAMES and isinstance(item, str):
+            if key in _NAMES and isinstance(item, str) and (key != "id" or "label" in value):
                 yield item
             else:
                 yield from _named(item)

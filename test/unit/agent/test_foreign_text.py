@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
+from desk_robot import DeskRobot
+from desk_things import one_of_each
 from licence_desk import licensed
 from test_injection import MORE, Gullible
 from test_licence import NearDesk
 
 from deskhand.agent.authorisation import STRICT, TASK
-from deskhand.agent.foreign import foreign_words, plain_name
+from deskhand.agent.foreign import READING, foreign_text, foreign_words, plain_name
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.etp.base import ToolSummary
+from deskhand.tools.base import load_tools, make_session
 
 CASES = yaml.safe_load((Path(__file__).parent / "foreign_cases.yaml").read_text())
 OF_OTHERS = frozenset(name for name, (_, source, _) in MORE.items() if source != "deskhand")
@@ -74,3 +81,13 @@ def test_the_users_own_words_are_nobody_elses_unless_they_quote() -> None:
     quoting = [case["instruction"] for case in CASES["injections"] if case["where"] == "words"]
     assert [words for words in quoting if not foreign_words(words)] == []
     assert [case["says"] for case in CASES["honest"] if foreign_words(case["says"])] == []
+
+
+def test_our_own_results_are_nobody_elses() -> None:
+    """Every example of every card of ours on a plain desk."""
+    registry = load_tools(others=False)[0]
+    with make_session(DeskRobot(one_of_each()), registry=registry) as session:
+        session.invoke("detect_objects", {})
+        results = [(card.name, session.invoke(card.name, dict(card.examples[0].arguments))) for card in registry.cards() if card.examples]
+    assert len(results) > 60
+    assert [name for name, result in results if name not in READING and foreign_text({}, name, result)] == []
