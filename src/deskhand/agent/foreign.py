@@ -20,6 +20,7 @@ READING = frozenset(("answer_visual_question", "ask_memory", "describe_scene", "
 _NAMES = frozenset(("id", "object_id", "label", "color"))
 """Keys of results under which the name of an object stands, which a detector or the object itself may have given."""
 _KINDS = frozenset(word for words in lex.KIND_WORDS.values() for word in words) | {"open box", "box open"}
+_PARTS_OF_THE_DESK = vb.words("left right middle centre center front back")
 _SENTENCE_WORDS = (
     vb.PRONOUNS
     | vb.SUBJECTS
@@ -51,7 +52,7 @@ def plain_name(text: str) -> bool:
     """
     words = re.sub(r"[_-]?\d+$", "", text).replace("_", " ").lower().split()
     name = " ".join(words)
-    if not words or name in _KINDS:
+    if not words or name in _KINDS or _PARTS_OF_THE_DESK.issuperset(words):
         return True
     if plain_label(name) != name or (len(words) == 3 and words[-1] not in _KINDS):
         return False
@@ -65,10 +66,10 @@ def plain_label(label: Any) -> str:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """The names of objects anywhere in a result; what has an id and no label is none."""
+    """The names of objects anywhere in a result."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            if key in _NAMES and isinstance(item, str) and (key != "id" or "label" in value):
+            if key in _NAMES and isinstance(item, str):
                 yield item
             else:
                 yield from _named(item)
