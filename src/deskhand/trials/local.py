@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.config import load_arm
-from deskhand.arms.emulate.reality import IDEAL, ServoReality, load_reality
+from deskhand.arms.emulate.reality import IDEAL, ServoReality
 from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
 from deskhand.cameras.base import Camera
@@ -31,6 +31,7 @@ from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.driven_local import DrivenRobot
+from deskhand.sim.joint_servos import servos_of
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
@@ -39,6 +40,7 @@ from deskhand.trials.base import Attempt, Progress, ProgressCallback, Stopwatch,
 from deskhand.trials.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper
 from deskhand.trials.honesty import Honesty
 from deskhand.trials.person import Person
+from deskhand.trials.sampling import Sampler
 from deskhand.types import Frame, JointState, Scene, Trajectory
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
 
@@ -145,11 +147,6 @@ def local_robot(
             driven.close()
 
 
-def servos_of(options: TrialOptions) -> ServoReality:
-    """What is wrong with the servos of this trial: each seed draws its own."""
-    return replace(load_reality(options.servos), seed=options.seed)
-
-
 def budgets_of(options: TrialOptions, profile: ModelProfile) -> Budgets:
     """What one task of this trial may cost."""
     budgets = Budgets(seconds=options.timeout, tokens=profile.max_total_tokens, cost=profile.max_cost)
@@ -165,10 +162,11 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
     with (
         EpisodeWriter(folder) as writer,
         AuditLog(folder / "audit.jsonl") as audit,
-        local_robot(world, writer, memory_file, options.fault, options.driver, servos_of(options)) as parts,
+        local_robot(world, writer, memory_file, options.fault, options.driver, servos_of(world, options.servos, options.seed)) as parts,
         Memory(memory_file, parts.robot.now) as memory,
     ):
         robot, simulation = parts.robot, parts.simulation
+        attempt.sampler = Sampler(simulation, options.record_rate) if options.record_rate else None
         attempt.hand = parts.hand
         attempt.start = simulation.truth()
         person.truth = simulation.truth
@@ -202,7 +200,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             )
             for number, said in enumerate(instructions(options, instruction)):
                 person.next_task()
-                with Stopwatch(attempt):
+                with Stopwatch(attempt), attempt.sampler.running(said) if attempt.sampler else nullcontext():
                     outcome = _run(loop, said, stop)
                 _take(outcome, attempt)
                 steps = {"instruction": said, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from deskhand.commands.campaign import CampaignOptions, campaign_options, write_json
+from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,12 +16,16 @@ if TYPE_CHECKING:
     from deskhand.bench.frames.run import Options as FrameOptions
 
 
+@campaign_options
 def perception(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for.")] = "wx250s",
     scenes: Annotated[int, typer.Option(min=4, help="Cluttered desks: spread, touching, stacked, in containers, a quarter each.")] = 200,
     noise_scenes: Annotated[int, typer.Option(min=0, help="Desks at each level of noise and of holes in the depth.")] = 24,
     looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one thing is moved.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the first desk; with --stress of the changes.")] = 0,
+    reality: Annotated[
+        str, typer.Option(help="How the desks differ from ideal ones: none, mild, hard, a YAML file, or a part such as mild:registration; see docs/reality.md.")
+    ] = "none",
     failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/perception.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
@@ -31,6 +37,8 @@ def perception(
         int, typer.Option(min=0, help="With --frames: so many frames with each change that other cameras, lights and desks make, drawn by --seed.")
     ] = 0,
     pictures: Annotated[Path | None, typer.Option(help="With --frames: folder for pictures of what was found, beside the labels.")] = None,
+    *,
+    how: CampaignOptions,
 ) -> None:
     """What perception finds on simulated cluttered desks, against the truth: found, where, how large, called what, on what, ids, processor time.
 
@@ -39,20 +47,25 @@ def perception(
     from rich.console import Console
 
     from deskhand.bench.perception.report import plot, show
-    from deskhand.bench.perception.run import Options, run
+    from deskhand.bench.perception.run import Options, perception_campaign
 
     console = Console(highlight=False)
     if frames is not None:
+        if how != CampaignOptions():
+            raise DeskhandError(
+                "invalid_input", "--frames are looked at one after the other: leave out --workers, --shards, --resume, --results, --ray, --track."
+            )
         from deskhand.bench.frames.run import Options as FrameOptions
 
         _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed), json_file, console)
         return
-    with console.status("perception") as status:
-        result = run(Options(arm, scenes, noise_scenes, looks, seed, failures), lambda text: status.update(f"perception: {text}"))
-    show(result, console)
-    _write(result, json_file)
+    ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures, reality)), json_file)
+    if ran.results:
+        show(ran.summary, console)
     if plot_file:
-        plot(result, plot_file)
+        plot(ran.summary, plot_file)
+    if ran.failed:
+        raise typer.Exit(1)
 
 
 def _frames(options: FrameOptions, json_file: Path | None, console: Console) -> None:
@@ -62,10 +75,4 @@ def _frames(options: FrameOptions, json_file: Path | None, console: Console) -> 
     with console.status("frames") as status:
         result = run(options, lambda text: status.update(f"{options.folder.name}: {text}"))
     show(result, console)
-    _write(result, json_file)
-
-
-def _write(result: dict[str, Any], json_file: Path | None) -> None:
-    if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(result, indent=1))
+    write_json(json_file, result)
