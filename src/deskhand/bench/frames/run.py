@@ -58,7 +58,8 @@ def run(options: Options, told: Told) -> dict[str, Any]:
         raise DeskhandError("invalid_input", f"there are no labelled frames in {options.folder}.", hint="Changed frames are judged by their labels.")
     changes = {}
     for change in CHANGES:
-        changes[change] = _measured(stressed(frames, change, options.stress, options.seed), method, options, lambda text, name=change: told(f"{name}: {text}"))
+        told(change)
+        changes[change] = _measured(stressed(frames, change, options.stress, options.seed), method, options, told)
     return head | {"seed": options.seed, "changes": changes}
 
 

@@ -130,7 +130,7 @@ def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings:
         return False
     if high < low:  # at no height both are seen: the wall goes on from the one to the other
         step = float(profile(high) - lining(low)) if outside[1] < inside[0] else float(profile(low) - lining(high))
-        return abs(step) < slack + settings.slope * (low - high)
+        return bool(abs(step) < slack + settings.slope * (low - high))
     heights = np.linspace(low, high, 5)
     wall = profile(heights) - lining(heights)
     return bool(wall.min() > -slack and wall.max() < max(slack, settings.wall * float(np.median(far))))

@@ -25,8 +25,8 @@ Labels = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Parts:
-    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut because it is printed or one round wall, and ``hollow``;
-    ``sliver``: fewer pixels than a patch has [px].
+    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut as it is printed or
+    one round wall, and ``hollow``; ``sliver``: fewer pixels than a patch has [px].
     """
 
     labels: Labels

@@ -35,6 +35,7 @@ class PasteSettings:
         touch: gap between objects that touch [m].
         apart: gap otherwise, at least [m].
         touching: share of the objects that touch another.
+        off: no part of an object is farther from table that was seen [m].
         baseline: between projector and camera, which gives the shadow [m]: Kinect 0.075.
     """
 
@@ -49,6 +50,7 @@ class PasteSettings:
     touch: tuple[float, float] = (0.001, 0.006)
     apart: float = 0.015
     touching: float = 0.5
+    off: float = 0.12
     baseline: float = 0.075
 
 
@@ -134,7 +136,7 @@ def _placed(frame: LabelledFrame, region: Region, source: _Source, random: Rando
     tree = cKDTree(things[:, :2]) if len(things) else None
     for _ in range(80):
         points = _moved(source, place, eye)
-        nearest = np.inf if tree is None else float(tree.query(points[::17, :2])[0].min())
+        nearest = np.inf if tree is None else float(np.min(tree.query(points[::17, :2])[0]))
         if nearest >= gap:
             break
         if not touches:
@@ -145,7 +147,7 @@ def _placed(frame: LabelledFrame, region: Region, source: _Source, random: Rando
     was, now = source.eye - [*source.middle, 0.0], eye - [*place, 0.0]
     steeper = abs(_elevation(was) - _elevation(now))
     ratio = float(np.linalg.norm(now) / np.linalg.norm(was))
-    on_table = cKDTree(table[:, :2]).query(points[::17, :2])[0].max() < 0.12
+    on_table = np.max(cKDTree(table[:, :2]).query(points[::17, :2])[0]) < settings.off
     return points if steeper < settings.elevation and settings.nearer < ratio < settings.farther and on_table else None
 
 
