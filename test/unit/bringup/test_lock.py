@@ -49,7 +49,7 @@ def test_there_is_one_file_for_each_combination_and_no_other() -> None:
     assert eight == {(machine, python, numpy) for machine in ("aarch64", "x86_64") for python in ("3.10", "3.12") for numpy in (1, 2)}
 
 
-@pytest.mark.parametrize("target", (*lock.TARGETS, *lock.WHEELS), ids=lambda target: target.file.stem)
+@pytest.mark.parametrize("target", [*lock.TARGETS, *lock.WHEELS], ids=lambda target: target.file.stem)
 def test_every_requirement_is_met_by_a_pin_and_numpy_has_the_right_major_version(target: Any) -> None:
     pinned = pins(target.file)
     assert pinned["numpy"].major == target.numpy
