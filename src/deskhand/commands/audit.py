@@ -37,8 +37,8 @@ def verify(
 ) -> None:
     """Check every line's place in the chain, and by the signed head that none is missing at the end.
 
-    Exit code 0 only when nothing was changed or taken away; 3 when nobody vouches for the end: the file has no head (deleted, or the process was killed before it
-    signed one), or this robot's key is not here. Half a last line is what a crash leaves; it is told, and no fault.
+    Exit code 0 only when nothing was changed or taken away; 3 when nobody vouches for the end: the file has no head (deleted, or the process was killed
+    before it signed one), or this robot's key is not here. Half a last line is what a crash leaves; it is told, and no fault.
     """
     from deskhand.safety.audit import SIGNED, UNKNOWN, check
 
