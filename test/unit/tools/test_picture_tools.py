@@ -91,7 +91,7 @@ def test_blur_and_noise_rise_with_what_is_done_to_a_picture():
     board = np.kron(np.indices((8, 8)).sum(axis=0) % 2, np.ones((30, 30))) * 150 + 50
     board = board.astype(np.uint8)
     blurs = [blur_of(board), *(blur_of(cv2.GaussianBlur(board, (0, 0), sigma)) for sigma in (1, 2, 4))]
-    assert blurs == sorted(blurs) and blurs[0] < 0.4 < 0.6 < blurs[-1]  # noqa: PLR0133 (bounds on both sides)
+    assert blurs == sorted(blurs) and blurs[0] < 0.4 < 0.6 < blurs[-1]
     noisy = board + np.random.default_rng(4).normal(0, 10, board.shape)
     assert noise_of(np.clip(noisy, 0, 255).astype(np.uint8)) == pytest.approx(10, abs=1) and noise_of(board) == 0
 
