@@ -50,7 +50,7 @@ def trial_campaign(options: TrialOptions, seeds: Sequence[int], folder: Path, on
 
 def _from_anywhere(options: TrialOptions) -> TrialOptions:
     """With the full names of the files that they name: a worker may be somewhere else."""
-    named = {name: str(Path(getattr(options, name)).resolve()) for name in NAME_OR_FILE if Path(getattr(options, name)).is_file()}
+    named: dict[str, Any] = {name: str(Path(getattr(options, name)).resolve()) for name in NAME_OR_FILE if Path(getattr(options, name)).is_file()}
     return replace(options, scene=options.scene.resolve() if options.scene else None, **named)
 
 
