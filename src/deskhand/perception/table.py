@@ -13,6 +13,8 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Table
 
 _STRIDE = 7
+_FINE = 2
+_FEW = 1500  # points near the table, with fewer of which every _FINE-th pixel is looked at
 _ROUNDS = 60
 _MIN_POINTS = 200
 _AS_IT_WAS = 0.0005  # [m] a table that is found less far off tells nothing of the scale
@@ -60,8 +62,11 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
     Raises:
         DeskhandError: ``no_table`` when no plane lies within the limits of the settings.
     """
-    points = _sample(frame)
-    near = points[np.abs(points[:, 2]) < settings.max_table_offset + 0.03]
+    for stride in (_STRIDE, _FINE):  # of a small camera, or where little of the table is seen, every few pixels count
+        points = _sample(frame, stride)
+        near = points[np.abs(points[:, 2]) < settings.max_table_offset + 0.03]
+        if len(near) >= _FEW:
+            break
     if len(near) < _MIN_POINTS:
         raise DeskhandError(
             "no_table",
@@ -97,11 +102,11 @@ def _scale(told: float, seen: float, settings: PerceptionSettings) -> float:
     return 1.0 - (seen - told) / seen * of_scale / (of_scale + of_height)
 
 
-def _sample(frame: Frame) -> Array:
+def _sample(frame: Frame, stride: int) -> Array:
     """World points of pixels on a grid, (N, 3)."""
     k = frame.intrinsics
-    depth = frame.depth[::_STRIDE, ::_STRIDE].astype(float)
-    v, u = np.mgrid[0 : k.height : _STRIDE, 0 : k.width : _STRIDE]
+    depth = frame.depth[::stride, ::stride].astype(float)
+    v, u = np.mgrid[0 : k.height : stride, 0 : k.width : stride]
     keep = np.isfinite(depth) & (depth > 0)
     z = depth[keep]
     camera = np.column_stack([(u[keep] - k.cx) / k.fx * z, (v[keep] - k.cy) / k.fy * z, z])
