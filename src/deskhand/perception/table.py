@@ -14,6 +14,8 @@ from deskhand.types import Frame, Table
 
 _STRIDE = 7
 _FINE = 2
+_BAND = 0.005  # [m] from a plane within which points support it
+_AS_GOOD = 0.8  # of the points of the best plane
 _FEW = 1500  # points near the table, with fewer of which every _FINE-th pixel is looked at
 _ROUNDS = 60
 _MIN_POINTS = 200
@@ -74,6 +76,8 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
             hint="Does the camera see the table, is its depth picture filled, and is its pose calibrated?",
         )
     normal, offset = _ransac(near, settings)
+    if (np.abs(near[:, 2]) < _BAND).sum() > _AS_GOOD * (np.abs(near @ normal - offset) < _BAND).sum():
+        normal, offset = np.array([0.0, 0.0, 1.0]), 0.0  # in clutter other planes have as many points: the camera's pose tells which is the table
     for band in (0.006, 0.004, 0.004):
         distance = near @ normal - offset
         inliers = near[np.abs(distance) < band]
@@ -127,7 +131,7 @@ def _ransac(points: Array, settings: PerceptionSettings) -> tuple[Array, float]:
     if not len(normals):
         raise DeskhandError("no_table", "no level plane was found near world z = 0.", hint="Is the camera's pose calibrated?")
     offsets = np.einsum("ij,ij->i", normals, triples[:, 0])
-    inliers = (np.abs(subset @ normals.T - offsets) < 0.005).sum(axis=0)
+    inliers = (np.abs(subset @ normals.T - offsets) < _BAND).sum(axis=0)
     best = int(np.argmax(inliers))
     return normals[best], float(offsets[best])
 
