@@ -76,7 +76,8 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
             hint="Does the camera see the table, is its depth picture filled, and is its pose calibrated?",
         )
     normal, offset = _ransac(near, settings)
-    if (np.abs(near[:, 2]) < _BAND).sum() > _AS_GOOD * (np.abs(near @ normal - offset) < _BAND).sum():
+    tilted = np.arccos(np.clip(normal[2], -1, 1)) > settings.max_table_tilt
+    if tilted and (np.abs(near[:, 2]) < _BAND).sum() > _AS_GOOD * (np.abs(near @ normal - offset) < _BAND).sum():
         normal, offset = np.array([0.0, 0.0, 1.0]), 0.0  # in clutter other planes have as many points: the camera's pose tells which is the table
     for band in (0.006, 0.004, 0.004):
         distance = near @ normal - offset
