@@ -195,6 +195,7 @@ def _show_summaries(registry: Registry, hits: list[ToolSummary], json_file: Path
 
 
 def call_over_ros(name: str, arguments: dict[str, Any]) -> Any:
+    """The result of a tool of the running robot; raises ``missing_dependency`` without ROS."""
     try:
         from deskhand.nodes.ros_tools import connect
     except ImportError as error:

@@ -51,7 +51,7 @@ class TaughtNamesKnown(TypedDict):
     group="perception",
     unit="detection",
     effects="motion",
-    needs=("camera",),
+    needs=("arm", "camera"),
     preconditions=("not_stopped",),
     postconditions=("scene_known",),
     timeout=180.0,
