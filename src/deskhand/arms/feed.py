@@ -27,6 +27,8 @@ MOVING = 0.2  # [rad/s] from which on a joint tells about the lag
 BEFORE = 0.3  # [s] of the trajectory behind, whose speed counts as that thereabouts
 SLOWEST = 0.1  # [rad/s] that a joint may always go
 EVEN = 0.75  # of a joint's speed limit, that a trajectory is followed at: a servo begins each piece standing, and goes faster in between
+BEHIND = (0.1, 0.3)  # [rad] off its trajectory, between which an arm is waited for more and more: it missed a piece, or cannot keep up
+WAITING = 0.3  # of the speed, at least: what is held by something shall be noticed
 AHEAD = 2.5  # of the latency, that pieces are planned further ahead: between two questions nothing is told
 OVERLAP = 0.6  # of a piece that has passed when the next is told: told sooner a servo begins again from where gravity has it, and never gets there
 STANDS = 0.08  # [s] after a servo should be there, for it to rest
@@ -117,6 +119,11 @@ class TrajectoryFeed:
         speeds = np.abs(np.diff(trajectory.positions, axis=0)) / np.diff(trajectory.times)[:, None] / self._joints.fastest
         return EVEN / max(float(speeds.max(initial=0.0)), 1e-6)
 
+    def _pace(self, scale: float) -> float:
+        """Share of the trajectory's own speed at which it goes on now, where it may at ``scale``."""
+        off = 0.0 if self.follower is None else float(np.abs(self.follower.error).max())
+        return min(scale, self._even) * float(np.interp(off, BEHIND, (1.0, WAITING)))
+
     def fail(self, reason: str, measured: Array | None) -> None:
         """End what is under way; ``measured`` (n,), None when it is not known."""
         if self.follower is not None:
@@ -124,7 +131,7 @@ class TrajectoryFeed:
 
     def piece(self, now: float, scale: float) -> tuple[dict[int, int], float]:
         """Where to send the servos now and in what time; nothing when it is not due."""
-        follower, config, scale = self.follower, self._config, min(scale, self._even)
+        follower, config, scale = self.follower, self._config, self._pace(scale)
         lookahead = config.lookahead + AHEAD * self._latency
         if follower is None or not follower.active or now - self._sent < max(config.period, OVERLAP * lookahead) - 1e-3:
             return {}, 0.0
@@ -181,7 +188,7 @@ class TrajectoryFeed:
         follower = self.follower
         if follower is None or not follower.active:
             return False
-        scale = min(scale, self._even)
+        scale = self._pace(scale)
         progress = self._advance(now, scale)
         fresh = stamps > self._read_at
         expected, speed = self._expected(follower, progress, (now - stamps) * scale)
