@@ -103,7 +103,7 @@ def test_one_distribution_alone_asks_for_another_numpy_than_it_gets() -> None:
     assert other <= {"cmeel-boost"} <= set(lock.LOOSENED)
 
 
-@pytest.mark.parametrize("target", (*lock.TARGETS, *lock.WHEELS), ids=lambda target: target.file.stem)
+@pytest.mark.parametrize("target", [*lock.TARGETS, *lock.WHEELS], ids=lambda target: target.file.stem)
 def test_neither_a_lock_nor_what_it_is_resolved_from_was_edited_since(target: Any) -> None:
     assert not lock.edited(target), "run `make lock`"
 
