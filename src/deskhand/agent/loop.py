@@ -13,6 +13,7 @@ from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
 from deskhand.agent.desk import OWN, foreign_text
+from deskhand.agent.eyes import Eyes
 from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History
@@ -28,6 +29,8 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import SAID, ChatModel, Message, Reply, ToolCall, Usage
 from deskhand.llm.context import trim
+from deskhand.llm.pictures import limited, record
+from deskhand.world.acts import LOOKS
 from deskhand.world.model import WorldModel
 
 Cards = Callable[[], Sequence[Mapping[str, Any]]]
@@ -90,6 +93,9 @@ class AgentLoop:
         self._user = User(self._inbox, self._budgets.answer_seconds)
         self._spent = Spent(self._budgets, lambda: self._cancelled() or self._user.stopped(), self._now)
         self._guard = Guard(self._budgets)
+        self._eyes = Eyes(self._model, self._tools, self._caller)
+        self._witness = Eyes(self._judge, self._tools, self._caller)
+        self._before: tuple[bytes, ...] = ()
         if not instruction.strip():
             told = "The instruction is empty. Say what shall be done, for example: clean the desk."
             return TaskOutcome(False, "empty_instruction", told, seconds=self._spent.seconds)
@@ -147,7 +153,7 @@ class AgentLoop:
             for call in messages[-1].tool_calls:
                 done = self._act(call, reply, latency, shown, messages, halted)
                 halted = halted or _halts(self._steps[-1])
-                reply, latency = replace(reply, usage=Usage()), 0.0  # what the reply took counts once
+                reply, latency = replace(reply, usage=Usage(), notes=()), 0.0  # what the reply took counts once
                 if done is not None:
                     return done
         raise End("budget_exceeded", f"{self._budgets.replies} replies were not enough.")
@@ -156,7 +162,7 @@ class AgentLoop:
         """A reply, its latency [s], and the digest of what was shown."""
         if any(str(card.get("source", OWN)) != OWN for card in self._calls.offer.cards()):  # somebody else wrote what it says of his tools
             self._policy.read_foreign()
-        shown, began, cpu = trim(messages, self._context, cards), self._now(), time.thread_time()
+        shown, began, cpu = trim(limited(messages, self._eyes.kept), self._context, cards), self._now(), time.thread_time()
         reply = ask(self._model, shown, cards, self._spent.check, schema)
         latency = self._now() - began
         self._spent.elsewhere(time.thread_time() - cpu)
@@ -213,8 +219,14 @@ class AgentLoop:
         if isinstance(result, TaskOutcome):
             return result
         step.foreign = foreign_text(self._calls.offer.card(call.name) or {}, call.name, result)
+        seen = self._eyes.after(call.name, result)
+        if seen.foreign:
+            self._policy.read_foreign()
+        if self._witness.open and result.ok and call.name in LOOKS and not self._before:
+            self._before = self._witness.desk().images
+        step.foreign, step.pictures = step.foreign or seen.foreign, [record(image) for image in seen.images]
         self._close(step, result)
-        messages.append(Message("tool", result_text(result, step.foreign), tool_call_id=call.id, name=call.name))
+        messages.append(Message("tool", result_text(result, step.foreign), tool_call_id=call.id, name=call.name, images=seen.images))
         if warning := self._guard.after(self._steps):
             messages.append(Message("user", warning))
         return None
@@ -239,7 +251,8 @@ class AgentLoop:
         usage = reply.usage
         step = Step(len(self._steps) + 1, call.name, dict(call.arguments), text=reply.text[:2000], latency=latency)
         step.prompt_tokens, step.completion_tokens, step.prompt_chars, step.cost = usage.prompt_tokens, usage.completion_tokens, usage.prompt_chars, usage.cost
-        step.model, step.repairs, step.prompt_digest = reply.model, list(call.repairs), shown
+        step.model, step.repairs, step.prompt_digest = reply.model, [*call.repairs, *reply.notes], shown
+        step.cached_tokens = usage.cached_tokens
         step.prompt, step.said = reply.prompt, reply.said
         self._steps.append(step)
         self._on_step(step)
@@ -314,6 +327,8 @@ class AgentLoop:
     def _ask_judge(self, evidence: Evidence) -> Opinion:
         """The judge's opinion; a cancel or the end of the time budget does not wait for it."""
         assert self._judge is not None
+        if self._before:
+            evidence = replace(evidence, images=(*self._before, *self._witness.desk().images))
         opinion = waited(lambda: self._judge.judge(evidence), self._spent.check, getattr(self._judge, "cancel", None))  # type: ignore[union-attr]
         if isinstance(opinion, BaseException):
             return Opinion(None, f"the judge failed: {opinion}")

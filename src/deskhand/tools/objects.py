@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
+from deskhand.skills.corrections import MODEL
 from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
@@ -34,6 +35,7 @@ class ObjectData(TypedDict):
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
+    label_source: NotRequired[Annotated[str, Field(description="model, where rename_object gave the label")]]
     free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
     free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
 
@@ -41,7 +43,7 @@ class ObjectData(TypedDict):
 def object_data(item: SceneObject) -> ObjectData:
     """``item`` for a result."""
     lies = level(item.pose, item.size)
-    return ObjectData(
+    data = ObjectData(
         id=item.id,
         label=item.label,
         color=item.color,
@@ -54,6 +56,7 @@ def object_data(item: SceneObject) -> ObjectData:
         relation=item.relation,
         confidence=round(float(item.confidence), 3),
     )
+    return {**data, "label_source": MODEL} if item.label_source == MODEL else data
 
 
 def objects_data(scene: Scene, hidden: Sequence[SceneObject] = ()) -> list[ObjectData]:
