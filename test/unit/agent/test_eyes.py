@@ -130,10 +130,10 @@ def server() -> Iterator[PixelServer]:
     http.close()
 
 
-def run(server: PixelServer, desk: PictureDesk, **settings: Any) -> TaskOutcome:
+def run(server: PixelServer, desk: PictureDesk, instruction: str = INSTRUCTION, **settings: Any) -> TaskOutcome:
     server.answers = [server.think]
     brain = OpenAIModel(model(server, retries=0, **settings)._profile)
-    return AgentLoop(brain, desk, Budgets(seconds=20.0, answer_seconds=0.0)).run(INSTRUCTION)
+    return AgentLoop(brain, desk, Budgets(seconds=20.0, answer_seconds=0.0)).run(instruction)
 
 
 @pytest.mark.parametrize("marked", ["object_1", "object_3"])
@@ -174,7 +174,7 @@ def test_a_picture_with_writing_is_text_that_others_wrote(server: PixelServer) -
             return ToolResult("", "", {**super()._mark_picture().data, "writing": True})
 
     desk = Written()
-    outcome = run(server, desk, images="last", image_side=900)
+    outcome = run(server, desk, "put the cup with the red sticker into the bin", images="last", image_side=900)
     assert desk.where()["object_2"] == "table" and outcome.steps[0].foreign
     assert "permission_denied" in [step.code for step in outcome.steps]
 
