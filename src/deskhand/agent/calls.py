@@ -21,6 +21,7 @@ from deskhand.agent.spent import End, Spent
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import ToolCall
 from deskhand.world.model import WorldModel
+from deskhand.world.relations import TABLE
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ class Calls:
 
     def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False, why: str = "") -> ToolResult:
         """Sub-goals that are sound are held against the user's words and rules before they are taken over."""
+        subgoals = [{"relation": "on", "target_id": TABLE, **goal} for goal in subgoals]
         refusal = self.completion.problems(subgoals)
         if refusal is None and (refusal := self.policy.refuses_plan(subgoals, why)):
             self._spent.refuse(refusal.code, refusal.message)

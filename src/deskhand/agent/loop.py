@@ -17,9 +17,9 @@ from deskhand.agent.eyes import Eyes
 from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History
-from deskhand.agent.offer import Offer
+from deskhand.agent.offer import MOST, MOST_SHOWN, Offer
 from deskhand.agent.policy import Policy, means_yes
-from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, find_cards, result_text
+from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, core_cards, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.replying import ask, digest, waited
 from deskhand.agent.sandbox import Sandbox
@@ -28,6 +28,7 @@ from deskhand.agent.user import Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import SAID, ChatModel, Message, Reply, ToolCall, Usage
+from deskhand.llm.brevity import brief_card
 from deskhand.llm.context import trim
 from deskhand.llm.pictures import limited, record
 from deskhand.world.acts import LOOKS
@@ -99,6 +100,7 @@ class AgentLoop:
         if not instruction.strip():
             told = "The instruction is empty. Say what shall be done, for example: clean the desk."
             return TaskOutcome(False, "empty_instruction", told, seconds=self._spent.seconds)
+        self._strong = not (getattr(self._model, "obeys_only_the_user", False) or getattr(self._model, "brief", False))
         trusted = self._mode == "direct" or getattr(self._model, "obeys_only_the_user", False)
         try:
             self._world = WorldModel()
@@ -123,16 +125,18 @@ class AgentLoop:
     # ------------------------------------------------------------ conversation
 
     def _converse(self, instruction: str) -> TaskOutcome:
-        offer = Offer(self._tools, find_cards(self._tools, instruction), total=len(self._tools.search()))
+        brief = bool(getattr(self._model, "brief", False))
+        cards = find_cards(self._tools, instruction) if not self._strong else core_cards(self._tools, instruction, blind=not self._eyes.open)
+        offer = Offer(self._tools, cards, most=MOST_SHOWN if self._strong else MOST, total=len(self._tools.search()))
         self._calls.show(offer)
         if self._mode != "code":
-            return self._talk(instruction, offer.cards, SYSTEM + self._history.text())
-        brief = bool(getattr(self._model, "brief", False))
+            shown = (lambda: [brief_card(card) for card in offer.cards()]) if self._strong else offer.cards
+            return self._talk(instruction, shown, SYSTEM + self._history.text())
         functions = [card for name, card in offer.by_name.items() if name not in offer.controls and (name in CODE_TOOLS or not brief)]
         offer.by_name[RUN_CODE] = RUN_CODE_CARD
-        shown = [RUN_CODE_CARD, *CONTROL_CARDS]
+        beside = [RUN_CODE_CARD, *CONTROL_CARDS]
         with Sandbox(functions, self._calls.from_code) as self._calls.sandbox:
-            return self._talk(instruction, lambda: shown, code_system(functions, brief) + self._history.text())
+            return self._talk(instruction, lambda: beside, code_system(functions, brief) + self._history.text())
 
     def _talk(self, instruction: str, cards: Cards, system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
@@ -226,7 +230,8 @@ class AgentLoop:
             self._before = self._witness.desk().images
         step.foreign, step.pictures = step.foreign or seen.foreign, [record(image) for image in seen.images]
         self._close(step, result)
-        messages.append(Message("tool", result_text(result, step.foreign), tool_call_id=call.id, name=call.name, images=seen.images))
+        text = result_text(result, step.foreign, brief=self._strong)
+        messages.append(Message("tool", text, tool_call_id=call.id, name=call.name, images=seen.images))
         if warning := self._guard.after(self._steps):
             messages.append(Message("user", warning))
         return None
