@@ -126,7 +126,11 @@ class AgentLoop:
 
     def _converse(self, instruction: str) -> TaskOutcome:
         brief = bool(getattr(self._model, "brief", False))
-        cards = find_cards(self._tools, instruction) if not self._strong else core_cards(self._tools, instruction, blind=not self._eyes.open)
+        cards = found = find_cards(self._tools, instruction)
+        if self._strong:
+            cards = core_cards(self._tools, instruction, blind=not self._eyes.open)
+            if any(str(card.get("source", OWN)) != OWN for card in found):  # tools of others fit this task: what they wrote is around, shown or not
+                self._policy.read_foreign()
         offer = Offer(self._tools, cards, most=MOST_SHOWN if self._strong else MOST, total=len(self._tools.search()))
         self._calls.show(offer)
         if self._mode != "code":
