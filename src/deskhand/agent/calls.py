@@ -12,11 +12,12 @@ from typing import Any
 import jsonschema
 
 from deskhand.agent.completion import Completion
+from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.desk import foreign_text
 from deskhand.agent.offer import Offer
 from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs
-from deskhand.agent.sandbox import Sandbox
+from deskhand.agent.sandbox import Sandbox, signatures
 from deskhand.agent.spent import End, Spent
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import ToolCall
@@ -155,7 +156,20 @@ class Calls:
     def from_code(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """A tool called by the model's code."""
         self._spent.check()
-        return self.problem(ToolCall(name, dict(arguments))) or self.gated(name, arguments)
+        if problem := self.problem(ToolCall(name, dict(arguments))):
+            return problem
+        if name == SUBMIT_PLAN:
+            return self.submit(arguments["subgoals"], bool(arguments.get("keep", False)))
+        return self.gated(name, arguments)
+
+    def find(self, query: str) -> ToolResult:
+        """Search all tools; in code mode what is found is a function from now on, and its signature is told."""
+        found = self.offer.find(query)
+        if self.sandbox is None or not found.ok:
+            return found
+        cards = [self.offer.by_name[item["name"]] for item in found.data["tools"]]
+        self.sandbox.add(cards)
+        return replace(found, data={"functions": signatures(cards)})
 
 
 class Fatal(End):

@@ -81,6 +81,8 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
     },
 )
 
+SUBMIT_PLAN_CARD = CONTROL_CARDS[0]
+
 FIND_TOOLS_CARD: dict[str, Any] = {
     "name": FIND_TOOLS,
     "summary": "Search for tools that are not shown, by what they should do; what is found can be called from then on.",

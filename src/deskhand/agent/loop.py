@@ -11,7 +11,7 @@ from deskhand.agent import direct
 from deskhand.agent.authorisation import TASK, Authorisation
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
-from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
+from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SUBMIT_PLAN_CARD
 from deskhand.agent.desk import OWN, foreign_text
 from deskhand.agent.eyes import Eyes
 from deskhand.agent.guard import Guard
@@ -138,8 +138,9 @@ class AgentLoop:
             return self._talk(instruction, shown, SYSTEM + self._history.text())
         functions = [card for name, card in offer.by_name.items() if name not in offer.controls and (name in CODE_TOOLS or not brief)]
         offer.by_name[RUN_CODE] = RUN_CODE_CARD
-        beside = [RUN_CODE_CARD, *CONTROL_CARDS]
-        with Sandbox(functions, self._calls.from_code) as self._calls.sandbox:
+        beside = [RUN_CODE_CARD, *CONTROL_CARDS, *([FIND_TOOLS_CARD] if self._strong and FIND_TOOLS in offer.controls else [])]
+        plans = [SUBMIT_PLAN_CARD] if self._strong else []
+        with Sandbox([*functions, *plans], self._calls.from_code) as self._calls.sandbox:
             return self._talk(instruction, lambda: beside, code_system(functions, brief) + self._history.text())
 
     def _talk(self, instruction: str, cards: Cards, system: str) -> TaskOutcome:
@@ -253,7 +254,7 @@ class AgentLoop:
         if name == ASK_USER:
             return self._ask_user(step)
         if name == FIND_TOOLS:
-            return self._calls.offer.find(str(arguments["query"]))
+            return self._calls.find(str(arguments["query"]))
         return self._calls.code(str(arguments["code"])) if name == RUN_CODE else self._calls.gated(name, arguments, step.text)
 
     def _begin(self, call: ToolCall, reply: Reply, latency: float, shown: str) -> Step:

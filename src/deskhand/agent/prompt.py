@@ -51,8 +51,12 @@ def code_system(functions: Sequence[Mapping[str, Any]], brief: bool = False) -> 
     """The system prompt of code mode, with the tools as signatures; ``brief``: for small models, with an example."""
     how = (
         "You act by run_code: short Python in which the tools below are functions. They give dictionaries; a failed call raises RuntimeError with its code "
-        "and a hint, which you may catch. print what you want to see. submit_plan and finish are tools, not functions.\n"
+        "and a hint, which you may catch. print what you want to see. "
     )
+    if not brief:
+        how += "submit_plan is a function too: make plans from variables. What find_tools finds is a function from then on. finish ends the task.\n"
+    else:
+        how += "submit_plan and finish are tools, not functions.\n"
     return f"{_BRIEF}\n{how}{signatures(functions, brief=True)}\n{_EXAMPLE}" if brief else f"{SYSTEM}\n\n{how}{signatures(functions)}"
 
 
