@@ -13,7 +13,7 @@ import jsonschema
 
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.desk import foreign_text
+from deskhand.agent.foreign import foreign_text
 from deskhand.agent.offer import Offer
 from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs

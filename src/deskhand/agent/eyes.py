@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deskhand.agent.desk import OWN
+from deskhand.agent.foreign import OWN
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolClient, ToolResult
 from deskhand.llm.pictures import NONE, fitted

@@ -12,8 +12,8 @@ from deskhand.agent.authorisation import TASK, Authorisation
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SUBMIT_PLAN_CARD
-from deskhand.agent.desk import OWN, foreign_text
 from deskhand.agent.eyes import Eyes
+from deskhand.agent.foreign import OWN, foreign_text
 from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History
