@@ -153,5 +153,5 @@ class PredicateJudge:
 
     def judge(self, evidence: Evidence) -> Opinion:
         """See Judge."""
-        wrong = problems(self._desk(evidence.answer), self._case.want)
-        return Opinion(not wrong, "; ".join(wrong))
+        right = not problems(self._desk(evidence.answer), self._case.want)
+        return Opinion(right, "" if right else "that is not what was asked.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,12 @@ class Case:
 
     def world(self) -> WorldSpec:
         """Its desk."""
-        return load_world(self.file)
+        return _world(self.file)
+
+
+@cache
+def _world(file: Path) -> WorldSpec:
+    return load_world(file)
 
 
 def load_cases(split: str = "") -> list[Case]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.perception.footprint import hull
 from deskhand.sim.spec import CONTAINER_KINDS
 from deskhand.tasks.checks import CHECKS, Desk
 from deskhand.tasks.placement import outline
@@ -65,14 +66,15 @@ def _region(desk: Desk, wanted: Mapping[str, Sequence[float]]) -> list[str]:
 
 
 def _gap(desk: Desk, a: str, b: str) -> float:
-    first, second = (_filled(outline(desk.end.get(name))[:, :2]) for name in (a, b))
+    first, second = (_edge(outline(desk.end.get(name))[:, :2]) for name in (a, b))
     return float(np.linalg.norm(first[:, None] - second[None], axis=-1).min())
 
 
-def _filled(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Points along all lines between the points of an outline: corners alone are farther from each other than sides."""
-    shares = np.linspace(0.0, 1.0, 9)[:, None, None, None]
-    return np.asarray((points[None, :, None] * shares + points[None, None] * (1 - shares)).reshape(-1, 2))
+def _edge(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Points (N, 2) along the edge of an outline seen from above."""
+    corners = hull(points)
+    shares = np.linspace(0.0, 1.0, 9)[:, None, None]
+    return np.asarray((corners * shares + np.roll(corners, 1, axis=0) * (1 - shares)).reshape(-1, 2))
 
 
 def _close(desk: Desk, wanted: Sequence[Sequence[str]]) -> list[str]:
