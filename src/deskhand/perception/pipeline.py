@@ -13,7 +13,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
-from deskhand.perception.classify import Appearance, load_classifier
+from deskhand.perception.classify import NO_KIND, UNKNOWN, Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers.containers import Hollow, find_hollows
 from deskhand.perception.containers.known import recall
@@ -30,6 +30,7 @@ from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
 from deskhand.perception.table import fit_table
+from deskhand.perception.taught.naming import TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
@@ -56,14 +57,18 @@ class Perception:
         objects_file: str | Path | None = None,
         memory: str | Path | None = None,
         detectors: Sequence[Detector] | None = None,
+        taught: str | Path | None = None,
     ) -> None:
-        """``memory``: file of a memory whose ids go on; ``detectors``: what else names things, default: those of config/detectors.yaml."""
+        """``memory``: file of a memory whose ids go on; ``detectors``: what else names things, default: those of config/detectors.yaml; ``taught``: file of
+        the objects that people have taught, which may come and change at any time.
+        """
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
         self.tracker = Tracker(self.settings)
         if memory is not None:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
+        self.taught = TaughtNames(taught) if taught is not None else None
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
@@ -105,6 +110,9 @@ class Perception:
         if self.detectors:
             names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
+        if self.taught is not None:
+            names = self.taught.name([item.item for item in detections], list(self.pixels), frame)
+            detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections, still)
         objects = []
         for item, detection, object_id in zip(placed, detections, ids, strict=True):
@@ -144,7 +152,8 @@ class Perception:
         cut = cut_share > _CUT or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
-        label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        names = self.classifier.candidates(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        label, confidence = (names[0].name, names[0].probability) if names else (UNKNOWN, NO_KIND)
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         thing = SceneObject(
@@ -161,6 +170,7 @@ class Perception:
             relation=item.relation,
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
             guessed=item.solid.guessed,
+            names=names,
         )
         return Detection(thing, rgb, cut)
 

@@ -36,7 +36,7 @@ def _marks(ink: npt.NDArray[np.uint8], scale: float) -> Boxes:
     width, height, area = boxes[:, cv2.CC_STAT_WIDTH], boxes[:, cv2.CC_STAT_HEIGHT], boxes[:, cv2.CC_STAT_AREA]
     letters = (height >= HEIGHT[0] * scale) & (height <= HEIGHT[1] * scale) & (width <= 2.2 * height)
     good = letters & (area >= 0.12 * width * height) & (area <= 0.9 * width * height)
-    return boxes[good][:, :4]
+    return np.asarray(boxes[good][:, :4])
 
 
 def _in_rows(boxes: Boxes) -> bool:

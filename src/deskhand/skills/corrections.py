@@ -10,7 +10,7 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.perception.footprint import tight_rectangle
-from deskhand.types import Scene, SceneObject
+from deskhand.types import NameCandidate, Scene, SceneObject
 
 MODEL = "model"
 """The source of a label that a model with eyes has given."""
@@ -111,8 +111,9 @@ class Corrections:
         name = self.names.get(item.id)
         if name is None:
             return item
-        source = MODEL if name.label else item.label_source
-        return replace(item, label=name.label or item.label, label_source=source, color=name.color or item.color, material=name.material or item.material)
+        if name.label:
+            item = replace(item, label=name.label, label_source=MODEL, names=(NameCandidate(name.label, 1.0, MODEL),))
+        return replace(item, color=name.color or item.color, material=name.material or item.material)
 
     def _split(self, item: SceneObject) -> list[SceneObject]:
         parts = self.parts.get(item.id, ())

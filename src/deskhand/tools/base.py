@@ -40,6 +40,7 @@ MODULES = (
     "perception.relations",
     "perception.marking",
     "cognition.correcting",
+    "perception.teaching",
     "reasoning.looking",
     "cognition.memory",
     "cognition.recall",

@@ -16,9 +16,20 @@ from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
 
+TOLD = 0.1
+"""Names that are less likely are not told."""
+MOST_NAMES = 4
 ObjectId = Annotated[str, Field(min_length=1, max_length=64, description="id of an object as detect_objects gave it, for example block_1")]
 Meters = Annotated[float, Field(description="[m]")]
 Position = Annotated[list[float], Field(min_length=3, max_length=3, description="[x, y, z] in world [m]: x away from the robot, y to its left, z up")]
+
+
+class NameData(TypedDict):
+    """A name that an object may have."""
+
+    name: str
+    probability: Annotated[float, Field(description="0 to 1")]
+    source: Annotated[str, Field(description="who says so: taught by a person, a detector, geometry (shape and size alone)")]
 
 
 class ObjectData(TypedDict):
@@ -36,6 +47,7 @@ class ObjectData(TypedDict):
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
     label_source: NotRequired[Annotated[str, Field(description="model, where rename_object gave the label")]]
+    names: NotRequired[Annotated[list[NameData], Field(description="where the label is not the only name that fits, or not geometry's: all, likeliest first")]]
     free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
     free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
 
@@ -56,7 +68,12 @@ def object_data(item: SceneObject) -> ObjectData:
         relation=item.relation,
         confidence=round(float(item.confidence), 3),
     )
-    return {**data, "label_source": MODEL} if item.label_source == MODEL else data
+    told = [name for name in item.names if name.probability >= TOLD][:MOST_NAMES]
+    if len(told) > 1 or any(name.source != "geometry" for name in told):
+        data["names"] = [NameData(name=name.name, probability=round(float(name.probability), 2), source=name.source) for name in told]
+    if item.label_source == MODEL:
+        data["label_source"] = MODEL
+    return data
 
 
 def objects_data(scene: Scene, hidden: Sequence[SceneObject] = ()) -> list[ObjectData]:
