@@ -98,7 +98,7 @@ def split_object(
         seed = np.median(near, axis=0) if len(near) else np.full(3, np.inf)
         if not len(item.points) or np.linalg.norm(item.points - seed, axis=1).min() > NEAR:
             raise DeskhandError("invalid_input", f"the pixel {pixel} does not show {object_id}.", hint="Call mark_picture, and give pixels inside its box.")
-        seeds.append(seed)
+        seeds.append(np.asarray(seed, dtype=float))
     return _corrected(ctx, list(ctx.belief.corrections.split(item, seeds)))
 
 
