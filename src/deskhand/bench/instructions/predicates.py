@@ -45,7 +45,9 @@ def _unmet(desk: Desk, want: Mapping[str, Any]) -> list[str]:
     for key, value in want.items():
         if key == "any":
             ends = [_unmet(desk, each) for each in value]
-            found += [] if not all(ends) else [f"none of the {len(ends)} right ends holds: {'; '.join(min(ends, key=lambda end: len(end)))}"]
+            if all(ends):
+                nearest = sorted(ends, key=len)[0]
+                found.append(f"none of the {len(ends)} right ends holds: {'; '.join(nearest)}")
         elif key != "free":
             found += (MORE.get(key) or CHECKS[key])(desk, value)
     return found

@@ -42,5 +42,5 @@ def at_heading(scene: Scene, object_id: str, yaw: float) -> tuple[bool, str]:
     lies = level(item.pose, item.size)
     if item.shape == "sphere" or (item.shape == "cylinder" and abs(item.pose[2, 2]) > UPRIGHT):
         return True, f"{object_id} is round and has no heading."
-    off = heading_error(lies.size, lies.yaw, yaw)
+    off = heading_error(lies.size.tolist(), lies.yaw, yaw)
     return off <= TURNED, f"{object_id} is turned by {np.degrees(off):.0f} degrees from the heading."
