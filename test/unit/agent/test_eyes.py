@@ -132,8 +132,8 @@ def server() -> Iterator[PixelServer]:
 
 def run(server: PixelServer, desk: PictureDesk, instruction: str = INSTRUCTION, **settings: Any) -> TaskOutcome:
     server.answers = [server.think]
-    brain = OpenAIModel(model(server, retries=0, **settings)._profile)
-    return AgentLoop(brain, desk, Budgets(seconds=20.0, answer_seconds=0.0)).run(instruction)
+    brain = OpenAIModel(model(server, retries=0, timeout=60.0, **settings)._profile)
+    return AgentLoop(brain, desk, Budgets(seconds=300.0, answer_seconds=0.0)).run(instruction)
 
 
 @pytest.mark.parametrize("marked", ["object_1", "object_3"])
@@ -163,7 +163,7 @@ def test_a_server_that_refuses_pictures_is_asked_once_more_without(server: Pixel
 
     server.answers = [think]
     desk = PictureDesk()
-    outcome = AgentLoop(OpenAIModel(model(server, retries=0, images="2")._profile), desk, Budgets(seconds=20.0)).run(INSTRUCTION)
+    outcome = AgentLoop(OpenAIModel(model(server, retries=0, timeout=60.0, images="2")._profile), desk, Budgets(seconds=300.0)).run(INSTRUCTION)
     assert asked == [False, True, False] and outcome.code == "unknown_object" and desk.looks == 1
     assert any("no_images" in repair for repair in outcome.steps[1].repairs)
 
@@ -192,8 +192,8 @@ def test_a_judge_with_eyes_sees_the_desk_before_and_after(server: PixelServer) -
             return Reply('{"reason": "the sticker is on it", "agrees": "yes"}')
 
     server.answers = [server.think]
-    brain = OpenAIModel(model(server, retries=0, images="last", image_side=900)._profile)
-    outcome = AgentLoop(brain, PictureDesk(), Budgets(seconds=20.0), judge=ModelJudge(Sharp())).run(INSTRUCTION)  # type: ignore[arg-type]
+    brain = OpenAIModel(model(server, retries=0, timeout=60.0, images="last", image_side=900)._profile)
+    outcome = AgentLoop(brain, PictureDesk(), Budgets(seconds=300.0), judge=ModelJudge(Sharp())).run(INSTRUCTION)  # type: ignore[arg-type]
     assert outcome.outcome == "done" and outcome.agreed_by == "judge" and shown == [2]
 
 
