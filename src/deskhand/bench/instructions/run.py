@@ -17,7 +17,7 @@ from deskhand.bench.instructions.brains import LIES, PredicateJudge, liar, perfe
 from deskhand.bench.instructions.cases import Case
 from deskhand.bench.instructions.desk import SceneDesk
 from deskhand.bench.instructions.predicates import problems
-from deskhand.episode.campaign import wilson
+from deskhand.campaigns.statistics import wilson
 from deskhand.etp.registry import Registry
 from deskhand.llm.base import ChatModel
 from deskhand.llm.config import load_profile
@@ -98,7 +98,8 @@ def item_of(case: Case, outcome: TaskOutcome, wrong: Sequence[str], questions: i
 
 def run_brain(cases: Sequence[Case], brain: str, judge: str, told: Callable[[Item], None] = lambda _: None) -> list[Item]:
     """Every case with a brain: ``perfect``, or the name of a profile."""
-    tools, items = real_tools(), []
+    tools = real_tools()
+    items: list[Item] = []
     for case in cases:
         desk = SceneDesk(case.world())
         model = perfect(case, desk.world) if brain == PERFECT else make_model(brain)
@@ -117,7 +118,8 @@ def _judge(brain: str, judge: str) -> str | Judge:
 
 def run_liars(cases: Sequence[Case], judge: str, most: int, seed: int, told: Callable[[Item], None] = lambda _: None) -> list[Item]:
     """So many lies, spread over their kinds; one that came out true by chance is no lie, and is left out."""
-    tools, items = real_tools(), []
+    tools = real_tools()
+    items: list[Item] = []
     for case, lie in lies(cases, seed):
         if len(items) == most:
             break
