@@ -17,7 +17,7 @@ from deskhand.perception.classify import NO_KIND, UNKNOWN, Appearance, load_clas
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers.containers import Hollow, find_hollows
 from deskhand.perception.containers.known import recall
-from deskhand.perception.depth_bend import unbent
+from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
@@ -29,7 +29,6 @@ from deskhand.perception.segment.segmentation import Segment, occluded_share, se
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.table import fit_table
 from deskhand.perception.taught.naming import TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -80,10 +79,9 @@ class Perception:
         Raises:
             DeskhandError: ``no_table`` when no table is where it should be.
         """
-        fit = fit_table(frame, self.settings)
+        frame, fit = corrected(frame, self.settings)
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
-        frame = unbent(fit.levelled(frame))
         self.frame = frame
         tcp, is_robot = None, None
         if model is not None and joints is not None:
