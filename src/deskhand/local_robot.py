@@ -24,7 +24,7 @@ from deskhand.motion.executor import Executor
 from deskhand.motion.service import MotionService
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
-from deskhand.perception.steady import steady
+from deskhand.perception.temporal_filter import steady
 from deskhand.robot import Cancelled, Progress
 from deskhand.safety.settings import SafetySettings
 from deskhand.safety.stop import SafetyStop

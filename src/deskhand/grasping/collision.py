@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 
 from deskhand.arms.gripper import Boxes, Floats, GripperConfig, PivotGripper
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.cloud import thin
-from deskhand.perception.surface import Surfaces, box_points
+from deskhand.perception.fit.surface import Surfaces, box_points
+from deskhand.perception.voxel_downsample import thin
 from deskhand.types import Scene, SceneObject
 
 OPEN_MORE = (0.018, 0.010, 0.006)  # [m] that the hand opens wider than what it grasps: much where there is room, less between neighbours

@@ -10,7 +10,7 @@ from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array
 from deskhand.grasping.collision import Closing
 from deskhand.grasping.sampling import FRICTION, Candidates
-from deskhand.perception.surface import Surface
+from deskhand.perception.fit.surface import Surface
 from deskhand.types import SceneObject
 
 DENSITY = 600.0  # [kg/m^3] of things whose mass nobody knows

@@ -18,7 +18,7 @@ from deskhand.grasping.success import load_success_model
 from deskhand.grasping.why import all_touch, beyond_reach, no_two_sides
 from deskhand.grasping.wrist import WristReach
 from deskhand.motion.roll import arm_axis
-from deskhand.perception.surface import Surface, Surfaces, column_surface
+from deskhand.perception.fit.surface import Surface, Surfaces, column_surface
 from deskhand.types import Grasp, Scene, SceneObject
 
 Reach = Callable[[Array], list["Array | None"]]

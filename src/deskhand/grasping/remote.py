@@ -22,7 +22,7 @@ from deskhand.geometry import Array, check_pose, make_transform
 from deskhand.grasping.collision import closing, opening
 from deskhand.grasping.generator import GraspGenerator, Reach, support_height
 from deskhand.grasping.sampling import FRICTION, Candidates
-from deskhand.perception.surface import Surface
+from deskhand.perception.fit.surface import Surface
 from deskhand.types import Scene, SceneObject
 
 MOST_PROPOSED = 400

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array
-from deskhand.perception.surface import Surface
+from deskhand.perception.fit.surface import Surface
 
 FRICTION = 0.62  # coefficient that grasps must hold with; rubber pads have more
 TILTS = np.deg2rad([0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0])  # about the closing axis

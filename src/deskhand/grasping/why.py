@@ -11,7 +11,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.collision import OPEN_MORE, container_points, hand_clearance, opening
 from deskhand.grasping.sampling import Candidates, antipodal_pairs
-from deskhand.perception.surface import Surface, Surfaces
+from deskhand.perception.fit.surface import Surface, Surfaces
 from deskhand.types import Scene, SceneObject
 
 ASKED = 40  # of the promising hands that are tested against each neighbour

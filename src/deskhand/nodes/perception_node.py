@@ -34,7 +34,7 @@ from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.steady import steady
+from deskhand.perception.temporal_filter import steady
 from deskhand.types import Frame, Scene
 from deskhand.types import JointState as Joints
 from deskhand_interfaces.msg import SceneObjects

@@ -16,10 +16,10 @@ from scipy.optimize import linear_sum_assignment
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, transform_points
-from deskhand.perception.cloud import thin
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull
 from deskhand.perception.pipeline import Perception
-from deskhand.perception.visibility import seen_at_place
+from deskhand.perception.track.presence import seen_at_place
+from deskhand.perception.voxel_downsample import thin
 from deskhand.types import Frame, JointState, Scene, SceneObject, Table
 
 APART = 0.025  # [m] that the centres of one thing may be apart in two views, at least; half its shorter side for larger things

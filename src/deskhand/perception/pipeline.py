@@ -14,24 +14,24 @@ from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
-from deskhand.perception.cloud import thin
 from deskhand.perception.color import lit_color, name_color
-from deskhand.perception.containers import Hollow, find_hollows
+from deskhand.perception.containers.containers import Hollow, find_hollows
+from deskhand.perception.containers.known import recall
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
-from deskhand.perception.known_containers import recall
-from deskhand.perception.parts import merge_parts
+from deskhand.perception.fit.parts import merge_parts
+from deskhand.perception.fit.solids import Solid, SolidFits
+from deskhand.perception.fit.split import split_touching
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.segmentation import Segment, occluded_share, segment
+from deskhand.perception.segment.segmentation import Segment, occluded_share, segment
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.solids import Solid, SolidFits
-from deskhand.perception.split import split_touching
-from deskhand.perception.support import Placed, complete, find_supports, is_in
+from deskhand.perception.support.support import Placed, complete, find_supports, is_in
 from deskhand.perception.table import fit_table
-from deskhand.perception.tracking import Detection, Tracker
+from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
+from deskhand.perception.voxel_downsample import thin
 from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 

@@ -1,66 +1,67 @@
-"""Whether a depth picture shows an object where it was, or where it would be: there, gone, or hidden."""
+"""What the camera says about points that are not seen: behind something, or in free space."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
-from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.evidence import compare
-from deskhand.types import Frame, SceneObject
+from deskhand.geometry import Array
+from deskhand.perception.view import Mask, View
 
-ENOUGH = 12  # points that must be seen to say anything
-BEHIND = 0.012  # [m] that the camera sees further, at most, where a thing has gone: another may stand right behind it
-HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
+HIDDEN, SEEN, FREE, UNKNOWN = 1, 0, -1, 2
+GRAZING = 0.2  # sine of the angle to a face under which nothing follows from what is seen beside it
+_MARGIN = 0.006  # [m]
 
-Seen = Literal["there", "gone", "hidden"]
-
-
-def seen_at_place(frame: Frame, item: SceneObject, support: float, most: float = 0.5) -> Seen:
-    """Whether more than the share ``most`` of ``item`` is still seen where it was: its points against the depth picture.
-
-    A point is gone when the camera now sees further, towards the support at height ``support`` [m] or to what stands right
-    behind the point; it is hidden when something stands in front of it.
-    """
-    points, gap = _upper(frame, item, support)
-    return _seen(compare(frame, points)[0], gap, most)
+States = npt.NDArray[np.int8]
+Taken = Callable[[Array], Mask]
+"""Which of points (N, 3) lie within other things."""
 
 
-def way_apart(frame: Frame, item: SceneObject, support: float) -> Array:
-    """Horizontal direction (3,) from what is left of ``item`` at its place to what has gone from there; zero where that cannot be told."""
-    points, gap = _upper(frame, item, support)
-    share = compare(frame, points)[0] / gap
-    seen = np.isfinite(share) & (share > HIDDEN)
-    gone, left = points[seen & (share > 0.5)], points[seen & (share <= 0.5)]
-    if min(len(gone), len(left)) < ENOUGH:
-        return np.zeros(3)
-    away = (gone.mean(axis=0) - left.mean(axis=0)) * [1.0, 1.0, 0.0]
-    return np.asarray(away / max(float(np.linalg.norm(away)), 1e-9))
+def nowhere(points: Array) -> Mask:
+    """There is nothing else."""
+    return np.zeros(len(points), bool)
 
 
-def _upper(frame: Frame, item: SceneObject, support: float) -> tuple[Array, Array]:
-    """The upper points (N, 3) of ``item``, and how much further (N,) [m] the camera sees where each has gone."""
-    points = np.asarray(item.points, dtype=float)
-    points = points[points[:, 2] > support + 0.4 * (item.top - support)] if len(points) else points
-    depth = transform_points(inverse(frame.world_T_camera), points)[:, 2]
-    gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, BEHIND)
-    return points, gap
+def states(view: View, points: Array, margin: float = _MARGIN) -> States:
+    """For each world point (N, 3): HIDDEN by something nearer, SEEN at this depth, FREE (the camera looks through it) or UNKNOWN."""
+    pose, k = view.frame.world_T_camera, view.frame.intrinsics
+    camera = (points - pose[:3, 3]) @ pose[:3, :3]
+    z = np.maximum(camera[:, 2], 1e-6)
+    u = np.rint(k.fx * camera[:, 0] / z + k.cx).astype(np.int64)
+    v = np.rint(k.fy * camera[:, 1] / z + k.cy).astype(np.int64)
+    height, width = view.valid.shape
+    inside = (u >= 0) & (u < width) & (v >= 0) & (v < height)
+    depth = view.frame.depth[np.where(inside, v, 0), np.where(inside, u, 0)]
+    with np.errstate(invalid="ignore"):
+        nearer, farther = depth < z - margin, depth > z + margin
+    result = np.where(nearer, HIDDEN, np.where(farther, FREE, SEEN)).astype(np.int8)
+    result[~inside | ~np.isfinite(depth)] = UNKNOWN
+    return result
 
 
-def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
-    """Whether ``item`` is seen higher by ``lifted`` [m]: the hand took it along."""
-    points = np.add(item.points, [0.0, 0.0, lifted])
-    return _seen(compare(frame, points)[0], np.full(len(points), BEHIND))
+def is_hidden(view: View, points: Array) -> bool:
+    """True when most of what can be said of these points is that something stands before them."""
+    found = states(view, points)
+    said = found != UNKNOWN
+    return bool(said.any() and (found[said] == HIDDEN).mean() > 0.5)
 
 
-def _seen(behind: Array, gap: Array, most: float = 0.5) -> Seen:
-    """What the points say: there when more than the share ``most`` of those seen are.
+_FACE = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 4), np.linspace(-0.8, 0.8, 4)), axis=-1).reshape(-1, 2)
 
-    ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone.
-    """
-    share = behind / gap
-    seen = np.isfinite(share) & (share > HIDDEN)
-    if seen.sum() < max(ENOUGH, 0.15 * np.isfinite(share).sum()):
-        return "hidden"
-    return "gone" if np.quantile(share[seen], most) > 0.5 else "there"
+
+def free_share(view: View, pose: Array, size: Array) -> float:
+    """Share of the faces of an upright box that turn to the camera (``pose`` (4, 4), ``size`` (3,) [m]) where the camera looks through."""
+    half = size / 2
+    toward = (view.eye - pose[:3, 3]) @ pose[:3, :3]
+    faces = []
+    for axis, (u, v) in ((0, (1, 2)), (1, (0, 2)), (2, (0, 1))):
+        if abs(toward[axis]) < half[axis] + GRAZING * np.linalg.norm(toward):
+            continue
+        face = np.empty((len(_FACE), 3))
+        face[:, axis], face[:, u], face[:, v] = np.sign(toward[axis]) * half[axis], _FACE[:, 0] * half[u], _FACE[:, 1] * half[v]
+        faces.append(face)
+    found = states(view, np.concatenate(faces) @ pose[:3, :3].T + pose[:3, 3])
+    said = found[found != UNKNOWN]
+    return float((said == FREE).mean()) if len(said) else 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
-from deskhand.perception.coverage import Coverage
+from deskhand.perception.track.coverage import Coverage
 from deskhand.robot import Cancelled, Progress, Robot
 from deskhand.skills.belief import Belief
 from deskhand.skills.views import look_around

@@ -9,7 +9,7 @@ from scipy.ndimage import grey_dilation
 
 from deskhand.geometry import Array
 from deskhand.grasping.collision import container_points
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.types import Scene
 
 CELL = 0.005  # [m]

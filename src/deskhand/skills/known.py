@@ -9,8 +9,8 @@ from itertools import count
 import numpy as np
 
 from deskhand.geometry import inverse, transform_points
-from deskhand.perception.evidence import evidence_for
-from deskhand.perception.visibility import seen_at_place
+from deskhand.perception.fit.pose_verification import evidence_for
+from deskhand.perception.track.presence import seen_at_place
 from deskhand.skills.second_look import MOVED, alike
 from deskhand.types import Frame, Scene, SceneObject
 

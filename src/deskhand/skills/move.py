@@ -6,7 +6,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
-from deskhand.perception.coverage import Coverage
+from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.base import HOME, SkillContext, skill
 from deskhand.skills.carry import check_held
 from deskhand.skills.reach import UNREACHED

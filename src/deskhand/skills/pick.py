@@ -13,7 +13,7 @@ from deskhand.geometry import Array, make_transform, rotation_angle
 from deskhand.grasping.collision import siblings_of
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
-from deskhand.perception.visibility import seen_at_place, seen_lifted, way_apart
+from deskhand.perception.track.presence import seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
 from deskhand.skills.fixed_jaw import move_onto
 from deskhand.skills.second_look import same_object, united

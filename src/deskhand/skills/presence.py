@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import transform_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import fit_table
-from deskhand.perception.visibility import seen_at_place
+from deskhand.perception.track.presence import seen_at_place
 from deskhand.types import Frame, SceneObject
 from deskhand.world.history.recorder import Evidence
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.evidence import ENOUGH, evidence_for, locate, shifted
+from deskhand.perception.fit.pose_verification import ENOUGH, evidence_for, locate, shifted
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release

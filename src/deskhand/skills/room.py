@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import grey_closing
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.types import Scene, SceneObject
 
 CELL = 0.004  # [m]

@@ -9,7 +9,7 @@ import numpy as np
 from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
 from deskhand.grasping.collision import palm_box, released_opening
-from deskhand.perception.surface import box_points, complete_surface
+from deskhand.perception.fit.surface import box_points, complete_surface
 from deskhand.skills.belief import Held
 from deskhand.skills.heights import CELL, HeightMap
 from deskhand.types import Scene, SceneObject

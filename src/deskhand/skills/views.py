@@ -16,8 +16,8 @@ from deskhand.arms.model import RobotModel
 from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.coverage import Coverage
 from deskhand.perception.self_filter import robot_points
+from deskhand.perception.track.coverage import Coverage
 from deskhand.types import CameraIntrinsics, Frame, JointState, MotionGoal, Scene
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import make_transform, rotation_rpy
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.types import Scene, SceneObject, Table
 
 EYE = np.array([0.58, 0.0, 0.62])

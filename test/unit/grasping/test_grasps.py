@@ -10,7 +10,7 @@ from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.sampling import FRICTION
 from deskhand.motion.roll import out_of_plane
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.types import IkSolution
 
 ARM = load_arm("wx250s")

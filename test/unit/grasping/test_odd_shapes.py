@@ -10,8 +10,8 @@ from deskhand.geometry import inverse, make_transform, rotation_rpy, transform_p
 from deskhand.grasping.collision import closing
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.wrist import WristReach
-from deskhand.perception.surface import complete_surface
-from deskhand.perception.turned import turned
+from deskhand.perception.fit.revolution_completion import turned
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.sim.convex import surface_of
 from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.types import SceneObject

@@ -12,7 +12,7 @@ from deskhand.geometry import inverse, make_transform, transform_points
 from deskhand.grasping.collision import closing
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.remote import RemoteGraspGenerator
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 
 ARM = load_arm("so101")
 GRIPPER = ARM.gripper

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "perception"))
 from test_ids_over_looks import seen
 
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.tracking import Tracker
+from deskhand.perception.track.tracking import Tracker
 from deskhand.world.history.recorder import Memory, known_objects
 
 

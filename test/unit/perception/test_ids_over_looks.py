@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.geometry import make_transform
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.tracking import Detection, Tracker
+from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.types import SceneObject
 
 RGB = {"red": (200, 30, 30), "blue": (30, 60, 190), "green": (30, 150, 50)}

@@ -6,7 +6,7 @@ from looked_at import COLORS, found_at, look, thing
 
 from deskhand.geometry import make_transform, rotation_about
 from deskhand.perception.classify import Appearance, load_classifier
-from deskhand.perception.slices import round_from
+from deskhand.perception.segment.slices import round_from
 from deskhand.sim.spec import ObjectSpec
 
 

@@ -5,8 +5,8 @@ import pytest
 from looked_at import COLORS, found_at, look
 
 from deskhand.geometry import make_transform, rotation_about
-from deskhand.perception.solid import Solid, surface_distance
-from deskhand.perception.tilted import tilted
+from deskhand.perception.fit.solid import Solid, surface_distance
+from deskhand.perception.fit.tilted_box_fit import tilted
 from deskhand.sim.spec import ObjectSpec
 
 SIZES = {"sponge": (0.040, 0.074, 0.025), "box": (0.037, 0.062, 0.042), "block": (0.034, 0.034, 0.034), "eraser": (0.022, 0.047, 0.0135)}

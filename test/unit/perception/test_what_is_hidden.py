@@ -6,7 +6,7 @@ from looked_at import COLORS, found_at, look, thing
 
 from deskhand.geometry import look_at, make_transform, rotation_about
 from deskhand.perception.classify import load_classifier
-from deskhand.perception.coverage import Space
+from deskhand.perception.track.coverage import Space
 from deskhand.sim.spec import ObjectSpec
 from deskhand.types import CameraIntrinsics, Frame
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from deskhand.geometry import make_transform, rotation_about
-from deskhand.perception.containers import _circle
-from deskhand.perception.ends import _above_table
+from deskhand.perception.containers.containers import _circle
+from deskhand.perception.fit.parts import _Levels, _may_be_lid
+from deskhand.perception.fit.rod_endpoints import _above_table
+from deskhand.perception.fit.solid import Solid
 from deskhand.perception.footprint import tight_rectangle
-from deskhand.perception.parts import _Levels, _may_be_lid
-from deskhand.perception.segmentation import _other_color
-from deskhand.perception.solid import Solid
+from deskhand.perception.segment.segmentation import _other_color
 
 YELLOW, ORANGE, RED, DARK_RED = (0.50, 0.43, 0.07), (0.65, 0.30, 0.05), (0.77, 0.11, 0.12), (0.69, 0.155, 0.155)
 

@@ -16,7 +16,7 @@ from deskhand.geometry import inverse, look_at, make_transform, transform_points
 from deskhand.grasping.collision import lowest_point
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.skills.heights import HeightMap
 from deskhand.types import (
     CameraIntrinsics,

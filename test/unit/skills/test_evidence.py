@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deskhand.perception.evidence import evidence_for, locate
+from deskhand.perception.fit.pose_verification import evidence_for, locate
 from deskhand.perception.picture import load_picture, save_picture
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deskhand.geometry import transform_points
-from deskhand.perception.visibility import seen_at_place, seen_lifted
+from deskhand.perception.track.presence import seen_at_place, seen_lifted
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict

@@ -16,7 +16,7 @@ from deskhand.bench.perception.scenes import CLUTTER, make_scene
 from deskhand.bench.perception.truth import SeenTruth, seen_truth
 from deskhand.errors import DeskhandError
 from deskhand.perception.pipeline import Perception
-from deskhand.perception.steady import steady
+from deskhand.perception.temporal_filter import steady
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.probes import FREE, HIDDEN, states
 from deskhand.perception.segment.settings import BehindSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, unit
 from deskhand.perception.view import View
+from deskhand.perception.visibility import FREE, HIDDEN, states
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array
-from deskhand.perception.cloud import thin
 from deskhand.perception.footprint import tight_rectangle
+from deskhand.perception.voxel_downsample import thin
 from deskhand.tools.objects import rounded
 
 VOXEL = 0.004  # [m]

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from deskhand.etp.resources import DEPTH, IMAGE, POINTS, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.perception.cloud import thin
+from deskhand.perception.voxel_downsample import thin
 from deskhand.tools.objects import rounded
 from deskhand.tools.viewing import desk_view
 

@@ -15,7 +15,7 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.resources import ARRAY, IMAGE, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception.annotate import annotate
-from deskhand.perception.segmentation import components
+from deskhand.perception.segment.segmentation import components
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.perception.words import Phrase, named_by

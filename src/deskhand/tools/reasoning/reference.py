@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
-from deskhand.perception.evidence import evidence_for
+from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.perception.picture import picture_from
 from deskhand.perception.pipeline import Perception
 from deskhand.planning.structures import LEAST, MOST, NAMES, Blocks, Slot, structure

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, look_at, transform_points
-from deskhand.perception.coverage import Space, shown
+from deskhand.perception.track.coverage import Space, shown
 from deskhand.types import Frame, SceneObject
 
 Bools = npt.NDArray[np.bool_]

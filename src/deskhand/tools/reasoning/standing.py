@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deskhand.etp.tool import ToolContext
-from deskhand.perception.evidence import ENOUGH, locate, shifted
+from deskhand.perception.fit.pose_verification import ENOUGH, locate, shifted
 from deskhand.types import Scene
 
 EXACT = 0.010  # [m]

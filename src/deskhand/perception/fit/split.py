@@ -8,15 +8,15 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.containers import Hollow
+from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.fit.levels import stacked_parts
+from deskhand.perception.fit.outline import cuts_at, inward_corners
+from deskhand.perception.fit.picture_refinement import may_refine
+from deskhand.perception.fit.seams import parts_at_seams
+from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import tight_rectangle
-from deskhand.perception.levels import stacked_parts
-from deskhand.perception.outline import cuts_at, inward_corners
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.refine import may_refine
-from deskhand.perception.seams import parts_at_seams
-from deskhand.perception.segmentation import Segment, part_of
-from deskhand.perception.solids import Solid, SolidFits, surface_distance
+from deskhand.perception.segment.segmentation import Segment, part_of
 from deskhand.perception.view import Mask, View
 
 _POOR = 0.0017  # [m] rms; single solids are below 0.0012

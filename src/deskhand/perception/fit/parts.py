@@ -9,13 +9,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import fit_circle, hull
-from deskhand.perception.probes import FREE, HIDDEN, free_share, states
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.segmentation import Segment, part_of
+from deskhand.perception.segment.segmentation import Segment, part_of
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.view import Mask, View
+from deskhand.perception.visibility import FREE, HIDDEN, free_share, states
 
 _TOUCH = 0.008  # [m]
 _LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another

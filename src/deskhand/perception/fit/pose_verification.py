@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.color import name_color
-from deskhand.perception.surface import complete_surface
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.types import Frame, SceneObject, moved
 
 SPACING = 0.003  # [m] between samples of a face

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.probes import FREE, HIDDEN, SEEN, UNKNOWN, Taken, states
-from deskhand.perception.sides import Prior
-from deskhand.perception.solid import Solid
+from deskhand.perception.fit.side_view_fit import Prior
+from deskhand.perception.fit.solid import Solid
 from deskhand.perception.view import Mask, View
+from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, Taken, states
 
 _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.segmentation import Segment, part_of
-from deskhand.perception.slices import round_from
-from deskhand.perception.solids import Solid, SolidFits
+from deskhand.perception.segment.segmentation import Segment, part_of
+from deskhand.perception.segment.slices import round_from
 from deskhand.perception.view import View
 
 _SLICE = 0.004  # [m]

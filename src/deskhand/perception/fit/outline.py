@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.segmentation import Segment
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Indices, Mask, View
 
 _DEPTH = 3.0  # [px] that a corner lies within the convex outline at least

@@ -13,12 +13,12 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.solid import Solid
+from deskhand.perception.fit.upright_fit import upright
 from deskhand.perception.footprint import fit_circle
-from deskhand.perception.probes import FREE, GRAZING, HIDDEN, SEEN, UNKNOWN, Taken, states
 from deskhand.perception.quantiles import median, quantile
-from deskhand.perception.solid import Solid
-from deskhand.perception.standing import upright
 from deskhand.perception.view import View
+from deskhand.perception.visibility import FREE, GRAZING, HIDDEN, SEEN, UNKNOWN, Taken, states
 
 
 class Prior(Protocol):

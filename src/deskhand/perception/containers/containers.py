@@ -12,9 +12,9 @@ from scipy.spatial import cKDTree
 from deskhand.geometry import Array
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
 from deskhand.perception.quantiles import median, quantile
-from deskhand.perception.segmentation import Segment, components, make_segment, segments_of
+from deskhand.perception.segment.segmentation import Segment, components, make_segment, segments_of
+from deskhand.perception.segment.slices import round_from
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.slices import round_from
 from deskhand.perception.view import Indices, Mask, View
 
 _MIN_SIDE = 0.024

@@ -6,11 +6,11 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.probes import HIDDEN, states
+from deskhand.perception.fit.side_view_fit import Prior
+from deskhand.perception.fit.solid import Solid
 from deskhand.perception.quantiles import median
-from deskhand.perception.sides import Prior
-from deskhand.perception.solid import Solid
 from deskhand.perception.view import Mask, View
+from deskhand.perception.visibility import HIDDEN, states
 
 _STEP = 0.0008  # [m] along a face
 _COLUMNS = 24

@@ -8,17 +8,17 @@ from functools import partial
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.ends import with_ends
+from deskhand.perception.fit.cylinder_fit import leaning, lying, sphere
+from deskhand.perception.fit.picture_refinement import Pixels, explains_badly, may_refine, pixels_around, refined, unusual
+from deskhand.perception.fit.rod_endpoints import with_ends
+from deskhand.perception.fit.side_view_fit import Prior, completions, from_sides
+from deskhand.perception.fit.solid import Solid, surface_distance
+from deskhand.perception.fit.tilted_box_fit import tilted
+from deskhand.perception.fit.upright_fit import boxes_along_edges, from_top, top_height
 from deskhand.perception.footprint import tight_rectangle
-from deskhand.perception.probes import Taken, free_share, nowhere
-from deskhand.perception.refine import Pixels, explains_badly, may_refine, pixels_around, refined, unusual
-from deskhand.perception.rounds import leaning, lying, sphere
-from deskhand.perception.segmentation import Segment
-from deskhand.perception.sides import Prior, completions, from_sides
-from deskhand.perception.solid import Solid, surface_distance
-from deskhand.perception.standing import boxes_along_edges, from_top, top_height
-from deskhand.perception.tilted import tilted
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import View
+from deskhand.perception.visibility import Taken, free_share, nowhere
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
 _MAX_POINTS = 300

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array, cylinder_axis, inverse, transform_points
-from deskhand.perception.columns import column_body, column_sides, columns_of, rounded
-from deskhand.perception.turned import Turned, turned
+from deskhand.perception.fit.heightmap_completion import column_body, column_sides, columns_of, rounded
+from deskhand.perception.fit.revolution_completion import Turned, turned
 from deskhand.types import SceneObject
 
 MAX_POINTS = 320

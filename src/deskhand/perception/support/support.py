@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.containers import Hollow
+from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.fit.solids import Solid, SolidFits, at_height, surface_distance
+from deskhand.perception.fit.upright_fit import top_height
 from deskhand.perception.footprint import Rectangle
-from deskhand.perception.probes import FREE, HIDDEN, SEEN, UNKNOWN, States, Taken, is_hidden, states
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.segmentation import Segment
-from deskhand.perception.solids import Solid, SolidFits, at_height, surface_distance
-from deskhand.perception.standing import top_height
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Mask, View
+from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, States, Taken, is_hidden, states
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it

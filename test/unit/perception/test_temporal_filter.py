@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deskhand.geometry import make_transform
-from deskhand.perception.steady import steady
+from deskhand.perception.temporal_filter import steady
 from deskhand.types import CameraIntrinsics, Frame
 
 LENS = CameraIntrinsics(80, 60, 100.0, 100.0, 40.0, 30.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import Array, make_transform
+from deskhand.perception.fit.solid import Solid, rms, standing_pose
 from deskhand.perception.footprint import fit_round
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.solid import Solid, rms, standing_pose
 
 _LEANS = np.deg2rad(4.0)  # less is lying
 _FIT_POINTS = 150

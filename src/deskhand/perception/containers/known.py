@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.containers import Hollow
-from deskhand.perception.segmentation import Segment, make_segment, part_of
+from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.segment.segmentation import Segment, make_segment, part_of
 from deskhand.perception.view import Indices, Mask, View
 
 SAME = 0.05  # [m] between the middles of one container in two looks

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, make_transform
-from deskhand.perception.segmentation import Segment
-from deskhand.perception.sides import Prior
-from deskhand.perception.solid import Solid, standing_pose
+from deskhand.perception.fit.side_view_fit import Prior
+from deskhand.perception.fit.solid import Solid, standing_pose
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Floats, Mask, View
 
 _AROUND = 8  # [px] beside a thing that are compared

@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.solid import Solid, rms, standing_pose, surface_distance
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
 from deskhand.perception.quantiles import median, quantile, spread
-from deskhand.perception.solid import Solid, rms, standing_pose, surface_distance
 
 _STRIP = 0.008  # [m] a narrower top is only the edge of a side
 _LEVELS = 14  # of 1 mm

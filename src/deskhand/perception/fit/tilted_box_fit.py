@@ -9,10 +9,10 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from deskhand.geometry import Array, make_transform
+from deskhand.perception.fit.side_view_fit import Prior, corner_yaw
+from deskhand.perception.fit.solid import Solid, rms, surface_distance
 from deskhand.perception.footprint import filled_rectangle, fit_round
 from deskhand.perception.quantiles import spread
-from deskhand.perception.sides import Prior, corner_yaw
-from deskhand.perception.solid import Solid, rms, surface_distance
 
 _TILT = np.cos(np.deg2rad(6.0))  # of the axis that is nearest to upright; less is standing
 _BELOW = 0.004  # [m] that it may seem to reach into the table

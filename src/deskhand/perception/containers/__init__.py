@@ -1,0 +1,1 @@
+"""Open hollow objects: found by their rim, and known again."""

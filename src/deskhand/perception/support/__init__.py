@@ -1,0 +1,1 @@
+"""What each object lies on, in or against."""
