@@ -13,7 +13,10 @@ import numpy as np
 
 from deskhand.arms.follower import Follower
 from deskhand.arms.gripper import GripperConfig
+from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
+from deskhand.safety.kinematics import link_poses
+from deskhand.types import Trajectory
 
 DIFFERENCE = 0.01  # [s] over which velocity and acceleration of a trajectory are taken
 
@@ -24,6 +27,22 @@ def feed_forward(follower: Follower, now: float, period: float, kp: float) -> Ar
     before, here, after = (follower.sample(at + shift) for shift in (-DIFFERENCE, 0.0, DIFFERENCE))
     velocity, acceleration = (after - before) / (2 * DIFFERENCE), (after - 2 * here + before) / DIFFERENCE**2
     return np.asarray(here + 2 / math.sqrt(kp) * velocity + acceleration / kp)
+
+
+MOST_TURN = 1.15  # [rad/s] of the hand about its approach axis: from 1.3 on the simulator's air, with which its gripper has a wing's drag, takes all of a
+# wrist joint's 12 N m (6.8 N m at 1 rad/s, with the square of the speed; measured)
+
+
+def slowed(trajectory: Trajectory, model: RobotModel) -> tuple[Trajectory, float]:
+    """The trajectory, stretched in time so that the hand does not turn faster than :data:`MOST_TURN`, and by which factor."""
+    if len(trajectory.times) < 2:
+        return trajectory, 1.0
+    poses = link_poses(model, trajectory.joint_names, trajectory.positions, {}, model.arm.tcp)[model.arm.tcp][:, :3, :3]
+    along = np.einsum("tji,tj->ti", poses[:-1], poses[1:, :, 0])  # the next x axis in the frame of the one before
+    turn = np.abs(np.arctan2(along[:, 1], along[:, 0])) / np.diff(trajectory.times)
+    factor = max(1.0, float(turn.max()) / MOST_TURN)
+    velocities, accelerations = trajectory.velocities / factor, trajectory.accelerations / factor**2
+    return Trajectory(trajectory.joint_names, trajectory.times * factor, trajectory.positions, velocities, accelerations), factor
 
 
 STEP = 0.010  # [m] of width by which a period of the gripper's command moves its target

@@ -10,7 +10,7 @@ from deskhand.arms.config import ArmConfig
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.foreign.control import GripperSteps, feed_forward
+from deskhand.foreign.control import GripperSteps, feed_forward, slowed
 from deskhand.foreign.link import Link
 from deskhand.geometry import Array
 from deskhand.types import CameraIntrinsics, Frame, GripperReport, JointState, Trajectory
@@ -22,7 +22,7 @@ class ForeignBody:
     """The simulated arm as its process serves it: steps whole periods, and knows what was measured after the last. Threads may share it."""
 
     def __init__(self, link: Link, arm: ArmConfig) -> None:
-        self.arm, self._link = arm, link
+        self.arm, self.model, self._link = arm, RobotModel.load(arm), link
         told = link.ask("hello")[0]
         self.instruction, self.cameras = str(told["instruction"]), tuple(told["cameras"])
         self.period, self._kp = float(told["period"]), float(told["kp"])
@@ -93,14 +93,16 @@ class ForeignBody:
             velocities = np.concatenate([self.velocities, np.full(count, speed)])
             return JointState(names, positions, velocities, np.zeros(0), self._virtual)
 
-    def follow(self, trajectory: Trajectory) -> Follower:
-        """Begin to follow, in place of what was running. Raises ``invalid_input``."""
-        checked = check_trajectory(trajectory, self.arm.joints)
+    def follow(self, trajectory: Trajectory) -> tuple[Follower, float]:
+        """Begin to follow, in place of what was running, at the speed that the simulator can keep; also how much longer it takes, as a factor.
+        Raises ``invalid_input``.
+        """
+        checked, factor = slowed(check_trajectory(trajectory, self.arm.joints), self.model)
         with self.lock:
             if self.follower is not None and self.follower.code is None:
                 self.follower.replace(self.positions)
             self.follower = Follower(checked, self._hold.copy(), self.time, Tolerances.default(len(self.arm.joints)))
-            return self.follower
+            return self.follower, factor
 
     def picture(self, camera: str, width: int, height: int) -> tuple[dict[str, object], dict[str, Array]]:
         """As served."""
@@ -110,8 +112,8 @@ class ForeignBody:
 class ForeignMotion:
     """A trajectory on its way."""
 
-    def __init__(self, body: ForeignBody, follower: Follower) -> None:
-        self._body, self._follower = body, follower
+    def __init__(self, body: ForeignBody, follower: Follower, factor: float) -> None:
+        self._body, self._follower, self._factor = body, follower, factor
 
     def done(self) -> bool:
         """See Motion."""
@@ -122,8 +124,8 @@ class ForeignMotion:
         return self._follower.message
 
     def behind(self) -> float:
-        """It keeps time."""
-        return self._follower.behind
+        """See Motion: what is slowed down takes longer from its beginning on."""
+        return self._follower.elapsed * (1 - 1 / self._factor)
 
     def cancel(self) -> None:
         """See Motion."""
@@ -143,7 +145,7 @@ class ForeignArm:
 
     def follow(self, trajectory: Trajectory) -> ForeignMotion:
         """See Arm."""
-        return ForeignMotion(self._body, self._body.follow(trajectory))
+        return ForeignMotion(self._body, *self._body.follow(trajectory))
 
 
 class ForeignGripperMotion:

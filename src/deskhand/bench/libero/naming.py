@@ -1,0 +1,74 @@
+"""Perception of an episode: its looks are recorded, and taught names are put onto what a look shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from deskhand.arms.model import RobotModel
+from deskhand.episode.writer import EpisodeWriter
+from deskhand.language.compound_names import noun_of
+from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.perception.taught.variants import Image, Mask
+from deskhand.trials.local import RecordedPerception
+from deskhand.types import Frame, JointState, Scene, SceneObject
+from deskhand.world.taught import TaughtView
+
+LIKELY = 0.35  # probability from which a taught name is taken
+MARGIN = 4  # [px] about an object's crop
+
+
+class NamingPerception(RecordedPerception):
+    """Perception that knows taught objects. With an empty recogniser it is as it was."""
+
+    def __init__(self, writer: EpisodeWriter, memory: Path, recogniser: Recogniser) -> None:
+        super().__init__(writer, memory)
+        self._recogniser = recogniser
+
+    def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
+        """See Perception."""
+        scene = super().detect(frame, model, joints, still)
+        named = replace(scene, objects=tuple(self._named(frame, list(scene.objects))))
+        self.last = named
+        return named
+
+    last: Scene | None = None
+
+    def _named(self, frame: Frame, objects: list[SceneObject]) -> list[SceneObject]:
+        solid = [index for index, item in enumerate(objects) if not item.is_container]
+        queries = [(*crop(frame, self.pixels[index]), tuple(map(float, objects[index].size))) for index in solid]
+        for index, said in zip(solid, self._recogniser.recognise_all(queries, once=True), strict=True):
+            if said and said[0][1] >= LIKELY:
+                name, probability = said[0]
+                objects[index] = replace(objects[index], label=noun_of(name), confidence=probability, label_source="taught")
+        return objects
+
+
+def crop(frame: Frame, pixels: np.ndarray) -> tuple[Image, Mask]:
+    """The part of a picture around flat ``pixels``, and which of its own belong to them."""
+    height, width = frame.depth.shape
+    v, u = np.divmod(pixels, width)
+    rows = slice(max(0, int(v.min()) - MARGIN), min(height, int(v.max()) + 1 + MARGIN))
+    columns = slice(max(0, int(u.min()) - MARGIN), min(width, int(u.max()) + 1 + MARGIN))
+    mask = np.zeros((height, width), bool)
+    mask.reshape(-1)[pixels] = True
+    return frame.color[rows, columns], mask[rows, columns]
+
+
+def read_references(file: Path) -> dict[str, list[TaughtView]]:
+    """Views by name, from a file that served/references.py wrote."""
+    taught: dict[str, list[TaughtView]] = {}
+    with np.load(file) as data:
+        for key in sorted(data.files):
+            name, *rest = key.split("/")
+            if rest[-1] != "mask":
+                continue
+            color = data[f"{name}/{rest[0]}/color"]
+            mask = data[key]
+            rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+            part = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+            taught.setdefault(name.replace("_", " "), []).append(TaughtView(color[part], mask[part], tuple(map(float, data[f"{name}/size"])), "mesh"))
+    return taught
