@@ -2,7 +2,7 @@
 # PYTHON, when given, is the interpreter to use; else it is the newest suitable one.
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-page lint lock check-lock clean
+.PHONY: help setup demo test test-page test-campaigns lint lock check-lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
@@ -26,10 +26,18 @@ test-page: setup ## the operator page in a headless Chromium (apt-get install ch
 	@$(BIN)/python -m pip install --quiet -r requirements/browser.txt
 	@$(BIN)/python -m pytest test/e2e/test_view_page.py $(ARGS)
 
+test-campaigns: setup ## campaigns on a simulated Ray cluster, trackers, the LeRobot export: installs what they need (minutes)
+	@$(BIN)/python -m pip install --quiet -r requirements/ray.txt -r requirements/mlflow.txt -r requirements/lerobot.txt
+	@$(BIN)/python -m pytest test/unit/campaigns test/unit/episode/test_lerobot_export.py $(ARGS)
+
 lock: setup ## pin the versions of requirements/ again (ARGS=--upgrade: newer ones)
 	@$(BIN)/python scripts/lock.py $(ARGS)
 
-check-lock: setup ## fresh environments with numpy 1.26 beside .venv; planning and perception tests in them (ARGS="--python python3.10")
+check-test-campaigns: setup ## campaigns on a simulated Ray cluster, trackers, the LeRobot export: installs what they need (minutes)
+	@$(BIN)/python -m pip install --quiet -r requirements/ray.txt -r requirements/mlflow.txt -r requirements/lerobot.txt
+	@$(BIN)/python -m pytest test/unit/campaigns test/unit/episode/test_lerobot_export.py $(ARGS)
+
+lock: setup ## fresh environments with numpy 1.26 beside .venv; planning and perception tests in them (ARGS="--python python3.10")
 	@$(BIN)/python scripts/check_lock.py $(ARGS)
 
 clean: ## remove .venv and everything built

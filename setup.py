@@ -44,7 +44,7 @@ setup(
     package_data={"deskhand": ["**/*.html", "**/*.j2", "**/*.yaml", "**/*.json", "**/*.npz", "**/*.cpp", "py.typed"]},
     data_files=data_files(),
     install_requires=["setuptools"],  # the rest comes from package.xml (rosdep) on a robot
-    extras_require={name: requirements(name) for name in ("core", "sim", "dev", "ros", "detectors", "anthropic", "servos", "view", "cameras", "search")},
+    extras_require={name: requirements(name) for name in ("core", "sim", "dev", "ros", "detectors", "anthropic", "servos", "view", "cameras", "search", "ray", "mlflow", "wandb", "lerobot")},
     entry_points={"console_scripts": executables()},
     zip_safe=False,
 )

@@ -72,3 +72,12 @@ def test_no_circle_among_files():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_the_drawing_shows_the_packages_as_they_are(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import package_graph
+
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    assert package_graph.MARKS.search(page), "docs/architecture.md has no drawing of the packages"
+    assert page == package_graph.drawn(page), "run: python scripts/package_graph.py"

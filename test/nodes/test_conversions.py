@@ -8,6 +8,8 @@ import pytest
 rclpy = pytest.importorskip("rclpy")
 
 from geometry_msgs.msg import Pose, PoseStamped  # noqa: E402
+from sensor_msgs.msg import CameraInfo, Image, JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from deskhand import types  # noqa: E402
 from deskhand.errors import DeskhandError  # noqa: E402
@@ -144,12 +146,12 @@ def bad_pose(**values):
         lambda: c.pose_stamped_from_msg(bad_pose(orientation_w=float("inf"))),
         lambda: c.pose_stamped_from_msg(bad_pose(orientation_w=0.5)),
         lambda: c.pose_stamped_from_msg(c.pose_stamped_to_msg(POSE, frame_id="moon")),
-        lambda: c.joints_from_msg(c.JointState(name=["a"], position=[])),
-        lambda: c.joints_from_msg(c.JointState(name=["a", "a"], position=[1.0, 2.0])),
-        lambda: c.image_from_msg(c.Image(encoding="yuv422", width=2, height=2)),
-        lambda: c.image_from_msg(c.Image(encoding="rgb8", width=2, height=2, step=6, data=b"123")),
-        lambda: c.camera_info_from_msg(c.CameraInfo()),
-        lambda: c.trajectory_from_msg(c.JointTrajectory(joint_names=["a", "b"], points=[c.JointTrajectoryPoint(positions=[1.0])])),
+        lambda: c.joints_from_msg(JointState(name=["a"], position=[])),
+        lambda: c.joints_from_msg(JointState(name=["a", "a"], position=[1.0, 2.0])),
+        lambda: c.image_from_msg(Image(encoding="yuv422", width=2, height=2)),
+        lambda: c.image_from_msg(Image(encoding="rgb8", width=2, height=2, step=6, data=b"123")),
+        lambda: c.camera_info_from_msg(CameraInfo()),
+        lambda: c.trajectory_from_msg(JointTrajectory(joint_names=["a", "b"], points=[JointTrajectoryPoint(positions=[1.0])])),
     ],
 )
 def test_bad_messages_are_refused(read):

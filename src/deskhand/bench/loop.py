@@ -5,7 +5,8 @@ The offline brain decides, but is held to the user's words like any language mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import TaskOutcome
 from deskhand.bench.brains.desk import light_session, real_tools
 from deskhand.bench.brains.scenes import make_scene
+from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply
 from deskhand.offline.model import OfflineModel
@@ -39,32 +41,46 @@ class Stranger:
         return self._brain.reply(messages, tools, schema)
 
 
-def measure(episodes: int, seed: int, told: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """``{"episodes", "decisions", "overhead_ms": {"mean", "p95", "max"}, "prompt_chars": {"mean", "max"}, "tools_shown", "right", "refused", "good"}``.
+def loop_campaign(episodes: int, seed: int) -> Campaign:
+    """A task for each seed."""
+    cases = [Case(f"seed_{number}", {"seed": number}) for number in range(seed, seed + episodes)]
+    return Campaign("bench loop", {"episodes": episodes, "seed": seed}, cases, run_one, summarise)
+
+
+_tools = cache(real_tools)
+"""They serve all tasks of a process."""
+
+
+def run_one(case: Case) -> dict[str, Any]:
+    """One task: ``{"right", "refused", "overheads_ms": [a decision], "prompts": [characters]}``.
+
+    Raises:
+        DeskhandError: ``config_error`` of the agent.
+    """
+    desk, wanted = make_scene(case.arguments["seed"])
+    model = Stranger()
+    with light_session(desk, _tools()) as session:
+        outcome = AgentLoop(model, session, rules=RULES).run(wanted.instruction)
+    if outcome.code == "config_error":
+        raise DeskhandError(outcome.code, outcome.summary)
+    overheads = [1000 * step.overhead for step in outcome.steps if step.overhead]
+    return {"right": outcome.success == wanted.holds(desk), "refused": _refused(outcome), "overheads_ms": overheads, "prompts": model.prompts}
+
+
+def summarise(_settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """``{"episodes", "decisions", "overhead_ms": {"mean", "p95", "max"}, "prompt_chars": {"mean", "max"}, "right", "refused", "good"}``.
 
     ``right``: the goal holds at the end, or the task could not be done and was not called done. ``refused``: decisions that the gate held back.
     """
-    tools, overheads, prompts, outcomes, right = real_tools(), [], [], [], 0
-    for number in range(seed, seed + episodes):
-        desk, wanted = make_scene(number)
-        model = Stranger()
-        with light_session(desk, tools) as session:
-            outcome = AgentLoop(model, session, rules=RULES).run(wanted.instruction)
-        right += outcome.success == wanted.holds(desk)
-        overheads += [1000 * step.overhead for step in outcome.steps if step.overhead]
-        prompts += model.prompts
-        if outcome.code == "config_error":
-            raise DeskhandError(outcome.code, outcome.summary)
-        outcomes.append(outcome)
-        told()
+    overheads, prompts = ([value for result in results for value in result[name]] for name in ("overheads_ms", "prompts"))
     spread = {"mean": round(float(np.mean(overheads)), 2), "p95": round(float(np.percentile(overheads, 95)), 2), "max": round(max(overheads), 2)}
     return {
-        "episodes": episodes,
+        "episodes": len(results),
         "decisions": len(overheads),
         "overhead_ms": spread,
         "prompt_chars": {"mean": round(float(np.mean(prompts))), "max": max(prompts)},
-        "right": right,
-        "refused": sum(_refused(outcome) for outcome in outcomes),
+        "right": sum(bool(result["right"]) for result in results),
+        "refused": sum(result["refused"] for result in results),
         "good": spread["mean"] <= BAR,
     }
 

@@ -28,4 +28,13 @@ Images = Annotated[
 ]
 Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]
 Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")]
+RecordRate = Annotated[
+    float,
+    typer.Option(
+        "--record-rate",
+        min=0.0,
+        max=100.0,
+        help="Also record samples for learning, so many a second of the robot's time [Hz]: pictures, measured state, commanded action; with --local.",
+    ),
+]
 TIMEOUT = 900.0

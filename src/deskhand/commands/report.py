@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from deskhand.agent.records import FAILURES
+from deskhand.commands.campaign import write_json
+from deskhand.errors import DeskhandError
 
 
 def register(app: typer.Typer) -> None:
@@ -19,20 +20,60 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    episodes: Annotated[list[Path], typer.Argument(help="Folders of episodes, or folders with such folders, for example ./episodes.")],
-    json_file: Annotated[Path | None, typer.Option("--json", help='Write {"groups": [...], "episodes": [...]}; see docs/agent.md.')] = None,
+    episodes: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of episodes, or folders with such folders, for example ./episodes. With --compare: two campaigns, the older first."),
+    ],
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Say whether two campaigns differ: files of --results, JSON of trial, or folders of episodes; paired by seed.")
+    ] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help='Write {"groups": [...], "episodes": [...]} (docs/agent.md), or the comparison.')] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF): success and failures of each group.")] = None,
 ) -> None:
-    """A table over many episodes: by model, task and mode how often it worked, with and without tools, what it took, and what went wrong."""
+    """A table over many episodes: by model, task and mode how often it worked, with and without tools, what it took, and what went wrong.
+
+    With --compare: both rates with 95 % intervals, their difference over the same seeds, McNemar's exact test, and whether it is a change.
+    """
+    if compare:
+        if plot_file is not None:
+            raise DeskhandError("invalid_input", "--compare draws no picture: leave --plot out.")
+        show_comparison(episodes, json_file)
+        return
     from deskhand.episode.campaign import find_episodes, read_row, summarise
 
     summary = summarise([read_row(folder) for folder in find_episodes(episodes)])
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(summary, indent=1))
+    write_json(json_file, summary)
     show(summary)
     if plot_file is not None:
         plot(summary, plot_file)
+
+
+def show_comparison(paths: list[Path], json_file: Path | None) -> None:
+    """Two campaigns beside each other."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from deskhand.campaigns.statistics import compare, wilson
+    from deskhand.episode.campaign import outcomes
+
+    if len(paths) != 2:
+        raise DeskhandError("invalid_input", f"--compare takes two campaigns; {len(paths)} were given.")
+    first, second = (outcomes(path) for path in paths)
+    shared = [name for name in first if name in second]
+    if not shared:
+        raise DeskhandError("invalid_input", f"{paths[0]} and {paths[1]} share no case: compare campaigns over the same seeds.")
+    found = compare(str(paths[0]), str(paths[1]), [(first[name], second[name]) for name in shared])
+    console, table = Console(highlight=False), Table("campaign", "succeeded", "rate", "95 % interval", "succeeded alone")
+    for path, good, alone in zip(paths, found.goods, (found.only_first, found.only_second), strict=True):
+        low, high = wilson(good, found.pairs)
+        rate = f"{100 * good / found.pairs:.1f} %"
+        table.add_row(str(path), f"{good} of {found.pairs}", rate, f"{100 * low:.1f} to {100 * high:.1f} %", str(alone))
+    console.print(table)
+    left_out = [len(each) - found.pairs for each in (first, second)]
+    if any(left_out):
+        console.print(f"[yellow]not compared[/yellow]: {left_out[0]} cases of the first and {left_out[1]} of the second, which the other does not have")
+    console.print(found.sentence(), soft_wrap=True, markup=False)
+    write_json(json_file, {**found.to_json(), "not_compared": left_out})
 
 
 ACROSS = 4

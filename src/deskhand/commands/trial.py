@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Scene, Timeout
+from deskhand.commands.campaign import CampaignOptions, campaign_options
+from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, RecordRate, Scene, Timeout
 from deskhand.errors import DeskhandError
+
+EXPERT_RATE = 10.0
+"""[Hz] of demonstrations where no other rate is given."""
 
 
 def register(app: typer.Typer) -> None:
@@ -18,6 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command("trial")(trial)
 
 
+@campaign_options
 def trial(
     task: Annotated[str, typer.Argument(help="Name of a task, for example desk_cleaning; may be left out with --scene.")] = "",
     trials: Annotated[int, typer.Option(min=1, help="How many; each has the next seed.")] = 1,
@@ -40,8 +44,14 @@ def trial(
     sim: Annotated[str, typer.Option(help="The simulation: mujoco (built in) or gazebo (Harmonic, where it is installed).")] = "mujoco",
     timeout: Timeout = TIMEOUT,
     answer_timeout: AnswerTimeout = 0.0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the results; also after every trial.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the results; also while it runs.")] = None,
     episodes: Annotated[Path | None, typer.Option(help="Folder for the records. Default: a new one in ./episodes.")] = None,
+    record_rate: RecordRate = 0.0,
+    expert: Annotated[
+        bool, typer.Option("--expert", help=f"Make demonstrations: offline brain, samples at {EXPERT_RATE:.0f} Hz, records of successes alone are kept.")
+    ] = False,
+    *,
+    how: CampaignOptions,
 ) -> None:
     """Run a task over many seeds and say how often it succeeds, how long it takes and where the time goes.
 
@@ -50,41 +60,27 @@ def trial(
     The exit code is 0 when every trial ran to an outcome, good or bad; 1 when one was cut short (a node died, a time limit, a fault of deskhand).
     """
     from deskhand.trials.base import TrialOptions, prepare
-    from deskhand.trials.console import Display, TrialProgress, interruptible
-    from deskhand.trials.trial import episode_folder, run_trial
-    from deskhand.trials.trials import ran_to_an_outcome, summarise
+    from deskhand.trials.campaign import trial_campaign
+    from deskhand.trials.console import Display, describe
+    from deskhand.trials.trial import episode_folder
+    from deskhand.trials.trials import ran_to_an_outcome
 
     if bool(task) == bool(scene):
         raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
     one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
     one = replace(one, answer_timeout=answer_timeout, images=images)
-    options = [replace(one, seed=number) for number in range(seed, seed + trials)]
-    name = task or str(scene)
-    prepare(options[0])
-    root = episodes or episode_folder(options[0], f"{trials}_trials")
-    results: list[dict[str, Any]] = []
-    display = Display()
-
-    def write() -> None:
-        if json_file is not None:
-            json_file.parent.mkdir(parents=True, exist_ok=True)
-            json_file.write_text(json.dumps(summarise(name, brain, mode, results), indent=1))
-
-    write()
-    with interruptible(), TrialProgress(trials) as bar:
-        for each in options:
-            folder = root / f"seed_{each.seed}"
-            try:
-                results.append(run_trial(each, folder, bar.step))
-            except DeskhandError as error:
-                raise DeskhandError(error.code, f"seed {each.seed}: {error.message}", hint=error.hint) from error
-            except KeyboardInterrupt:
-                if (folder / "result.json").is_file():
-                    results.append(json.loads((folder / "result.json").read_text()))
-                    write()
-                raise
-            bar.done(results[-1])
-            write()
-    display.table(summarise(name, brain, mode, results))
-    if not all(ran_to_an_outcome(result) for result in results):
+    if expert:
+        one = replace(one, record_rate=record_rate or EXPERT_RATE)
+        if brain != "offline":
+            raise DeskhandError("invalid_input", "--expert makes demonstrations with the offline brain; leave --brain out.")
+    else:
+        one = replace(one, record_rate=record_rate)
+    prepare(one)
+    root = episodes or episode_folder(one, f"{trials}_trials")
+    campaign = trial_campaign(one, range(seed, seed + trials), root, only_successes=expert)
+    known = episodes is not None or not how.resume
+    ran = how.run(campaign, json_file, describe, root / f"results{how.part}.jsonl" if known else None)
+    if ran.results:
+        Display().table(ran.summary)
+    if ran.failed or not all(ran_to_an_outcome(result) for result in ran.results):
         raise typer.Exit(1)

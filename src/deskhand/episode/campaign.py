@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deskhand.agent.records import FAILURES
+from deskhand.campaigns.campaign import names
+from deskhand.campaigns.results import read_results
+from deskhand.campaigns.statistics import wilson
 from deskhand.errors import DeskhandError
 
 AGENT, RESULT = "agent.json", "result.json"
@@ -156,9 +158,30 @@ def _share(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
     return round(yes / asked, 4) if asked else None
 
 
-def wilson(good: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """95 % interval of a proportion (Wilson 1927)."""
-    share, spread = good / count, z * z / count
-    centre = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * math.sqrt(share * (1 - share) / count + spread / (4 * count))
-    return max(0.0, round(centre - half, 4)), min(1.0, round(centre + half, 4))
+def outcomes(path: Path) -> dict[str, bool]:
+    """Success by case of a campaign: a file of results (JSON lines) or a folder of such files, the JSON of ``deskhand trial``, or a folder of episodes.
+
+    Cases are the same in two campaigns when they have the same id: ``seed_N`` for a trial.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when there is no campaign in ``path``, or its results do not say whether they succeeded.
+    """
+    path = Path(path)
+    if path.suffix == ".jsonl":
+        found = read_results(path).results
+    elif path.is_dir() and (files := sorted(path.glob("*.jsonl"))):
+        found = {name: result for file in files for name, result in read_results(file).results.items()}
+    elif path.is_dir():
+        found = {_case_id(row): row for row in map(read_row, find_episodes([path]))}
+    else:
+        found = {_case_id(row): row for row in _read(path).get("trials", ())}
+    if not found:
+        hint = "Give a file of --results or of --json of deskhand trial, or a folder of episodes."
+        raise DeskhandError("invalid_input", f"there are no results of a campaign in {path}.", hint=hint)
+    if without := [name for name, result in found.items() if "success" not in result]:
+        raise DeskhandError("invalid_input", f"results in {path} do not say whether they succeeded: {names(without)}.")
+    return {name: bool(result["success"]) for name, result in found.items()}
+
+
+def _case_id(row: Mapping[str, Any]) -> str:
+    return f"seed_{row['seed']}"

@@ -20,7 +20,7 @@ MANY: dict[str, QoSProfile] = {
 """Qualities of an ActionServer that many call at once; a client takes the same."""
 
 
-class ActionClient(rclpy.action.ActionClient):  # type: ignore[misc]
+class ActionClient(rclpy.action.ActionClient):
     """As rclpy.action.ActionClient; safe to use from several threads."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

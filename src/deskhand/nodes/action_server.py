@@ -24,7 +24,7 @@ GOALS = 48
 LEAVES = 0.1  # [s] after the end of a goal, for its result to be asked for, where its client was slow, and to leave
 
 
-class ActionServer(rclpy.action.ActionServer):  # type: ignore[misc]
+class ActionServer(rclpy.action.ActionServer):
     """As rclpy.action.ActionServer, for a :class:`deskhand.nodes.node.DeskhandNode` and many goals at once.
 
     Callbacks are plain functions; those for a goal and for a cancel must not block, up to ``goals`` of those that execute run side by side.

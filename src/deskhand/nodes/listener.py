@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.client import Client
@@ -23,7 +23,7 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.waitable import NumberOfEntities, Waitable
 
-Entity = Subscription | Service | Client | Waitable
+Entity: TypeAlias = "Subscription | Service | Client | Waitable"
 WORKERS = 8
 HAND_OVER = 1e-4  # [s] that the thread stands back after it woke another, which else waits for Python's lock until the next wait set is built
 WAKE_PERIOD = 0.5  # [s] after which the thread looks whether its context still lives

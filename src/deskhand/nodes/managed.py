@@ -33,7 +33,7 @@ class LifecycleParameters:
     autostart: bool = True
 
 
-class ManagedNode(LifecycleNodeMixin, DeskhandNode):  # type: ignore[misc]
+class ManagedNode(LifecycleNodeMixin, DeskhandNode):
     """A DeskhandNode with ``~/change_state``, ``~/get_state``, ``~/get_available_states``, ``~/get_available_transitions``, ``~/get_transition_graph`` and
     ``~/transition_event``.
 

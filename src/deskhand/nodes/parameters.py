@@ -41,7 +41,7 @@ def declare_parameters(node: Node, kind: type[T]) -> T:
     texts = descriptions(kind)
     values: dict[str, Any] = {}
     for item in fields(kind):  # type: ignore[arg-type]
-        default = item.default if item.default is not MISSING else item.default_factory()  # type: ignore[misc]
+        default = item.default_factory() if item.default_factory is not MISSING else item.default
         name, valid = item.name, item.metadata.get("valid", ())
         try:
             value = node.declare_parameter(name, default, _descriptor(item, default, texts.get(name, ""))).value

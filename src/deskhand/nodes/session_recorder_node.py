@@ -176,7 +176,7 @@ def compressed(message: Image) -> tuple[str, CompressedImage] | None:
         small = CompressedImage(header=message.header, format=COLOR_FORMAT)
     else:
         depth = np.ascontiguousarray(rows).view(np.uint16 if pixels == 2 else np.float32)
-        data = depth_to_png(depth if pixels == 2 else millimetres(depth))
+        data = depth_to_png(np.asarray(depth, np.uint16) if pixels == 2 else millimetres(depth))
         small = CompressedImage(header=message.header, format=DEPTH_FORMAT)
     small.data.frombytes(data)
     return ("compressed" if pixels == 3 else "compressedDepth"), small

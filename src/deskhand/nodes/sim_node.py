@@ -17,6 +17,7 @@ import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -87,7 +88,7 @@ class SimNode(ManagedNode):
         self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever, refusal=INACTIVE)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
-        stepping = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
+        stepping: dict[str, Any] = {"chunk": driven.CHUNK, "gate": self._bus.gate} if self._bus else {}
         self._pacer = Pacer(self.simulation, self.parameters.realtime_factor, self._after_step, self._broke, **stepping)
 
     def start(self) -> None:

@@ -30,7 +30,7 @@ ON_ITS_WAY = 1.0  # [s] that the result of a goal may take that has ended: a ser
 CODE = "node_unavailable"
 
 
-class HeardService(Waitable):  # type: ignore[misc]
+class HeardService(Waitable):
     """A service whose requests are heard; they are answered later, or never. ``heard`` is called with (request, header), in the listener's thread."""
 
     def __init__(self, service: Service, heard: Callable[[Any, Any], None]) -> None:

@@ -111,18 +111,20 @@ class ToolServerNode(DeskhandNode):
         for problem in problems:
             self.get_logger().error(problem)
         registry.prepare()
-        self._ros_robot = RosRobot(self, load_arm(self.parameters.arm)) if robot is None else None
-        if self._ros_robot is not None and self.parameters.camera:
-            self._ros_robot.place_camera(load_camera(self.parameters.camera))
+        self._ros_robot: RosRobot | None = None
+        if robot is None:
+            robot = self._ros_robot = RosRobot(self, load_arm(self.parameters.arm))
+            if self.parameters.camera:
+                self._ros_robot.place_camera(load_camera(self.parameters.camera))
         audit_file = _audit_file(self.parameters.episode)
         self._audit = TaskAudit(audit_file).open()
-        self._memory = Memory(_memory_file(self.parameters), (robot or self._ros_robot).now).open()
+        self._memory = Memory(_memory_file(self.parameters), robot.now).open()
         self._events = self.create_publisher(String, "tools/events", EVENTS)
         self._approvals = ApprovalDesk(self, self._audit.write, self._publish, self.parameters.approval_timeout)
         safety = load_safety(self.parameters.settings or None)
         approval = self._approvals.open(self.parameters.approval or safety.approval, self.parameters.approval_others or safety.approval_others)
         self.session = make_session(
-            robot or self._ros_robot,
+            robot,
             memory=self._memory,
             registry=registry,
             approval=approval,

@@ -20,12 +20,12 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import error_from_number
 from deskhand.nodes import conversions
-from deskhand.nodes.camera_client import COLOR
 from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.measured_joints import MeasuredJoints
 from deskhand.nodes.node import DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.view_operator import RosOperator
+from deskhand.recording.frames import COLOR
 from deskhand.types import Trajectory
 from deskhand.view.live import LiveSource
 from deskhand.view.moment import Hand

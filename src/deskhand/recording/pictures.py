@@ -58,6 +58,11 @@ def depth_from_png(data: bytes) -> npt.NDArray[np.uint16]:
     return np.asarray(depth, np.uint16)
 
 
+def png_of(data: bytes) -> bytes:
+    """The PNG file in a compressedDepth message."""
+    return data[len(_DEPTH_HEADER) :]
+
+
 def millimetres(depth: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
     """Depth [mm], 0 for nothing, of (H, W) float32 [m] with NaN or 0 for nothing."""
     return np.asarray(np.nan_to_num(np.clip(np.round(depth * 1000), 0, 65535)), np.uint16)

@@ -65,7 +65,7 @@ class Simulation:
     """A world at work. Every method may be called from any thread.
 
     ``drive``, when set, is what tells the servos where to be, instead of trajectories and gripper commands: joint positions (n,) [rad] and that of the
-    driven finger [m], asked for at every time step (sim/driven.py).
+    driven finger [m], asked for at every time step (sim/driven.py). ``watch``, when set, is called after every time step.
 
     Raises:
         DeskhandError: ``invalid_input`` or ``config_error`` when the world cannot be built.
@@ -93,6 +93,7 @@ class Simulation:
         ]
         self._follower: Follower | None = None
         self.drive: Callable[[], tuple[Array, float]] | None = None
+        self.watch: Callable[[], None] | None = None
         self.fault: Fault | None = None
         self._tcp_body = self.model.body(self.arm.tcp).id
         self._place_arm()
@@ -159,6 +160,8 @@ class Simulation:
         mujoco.mj_step(self.model, data)
         if self.fault is not None:
             self.fault.step(self)
+        if self.watch is not None:
+            self.watch()
 
     # ------------------------------------------------------------ what the robot offers
 
@@ -173,6 +176,12 @@ class Simulation:
             efforts = np.concatenate([data.actuator_force[self._actuator], data.actuator_force[self._finger_actuator]])
             names = (*self.arm.joints, *self.built.robot.fingers)
             return JointState(names, positions, velocities, efforts, self.time)
+
+    def commanded(self) -> tuple[Array, float]:
+        """Where the arm's joints are told to be (n,) [rad], and where the driven finger joint is told to go [m or rad], by what was commanded last."""
+        with self.lock:
+            hand = self._hand.command
+            return self._wished.copy(), self._hand.goal if hand is None or self.drive is not None else hand.position
 
     def joint_positions(self) -> Array:
         """Positions (n,) [rad] of the arm's joints, not rounded to their encoders' steps."""

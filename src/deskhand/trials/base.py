@@ -21,6 +21,7 @@ from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.tasks import load_task
 from deskhand.trials.hand_errors import HandErrors
+from deskhand.trials.sampling import Sampler
 
 MODES = ("tools", "code", "direct")
 SIMULATIONS = ("mujoco", "gazebo")
@@ -46,6 +47,7 @@ class TrialOptions:
         files: folders from which tools may read plans and reference pictures, besides that of the task's own.
         answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
         images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
+        record_rate: samples for learning so many times a second of simulated time [Hz] (episode/samples.py); 0 for none. Only with ``local``.
         inbox: what the user says while the task runs; None where nobody is there.
     """
 
@@ -68,6 +70,7 @@ class TrialOptions:
     view: int | None = None
     answer_timeout: float = 0.0
     images: int | None = None
+    record_rate: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ class Attempt:
     questions: tuple[str, ...] = ()
     held_then: tuple[str, ...] = ()
     hand: HandErrors | None = None
+    sampler: Sampler | None = None
 
     def failed(self, code: str, message: str) -> None:
         """The trial ended because of this; an earlier cause stays."""
@@ -132,6 +136,9 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
         raise DeskhandError("invalid_input", "the offline brain calls tools; it writes no code.", hint="Give --brain, a language model of config/llm.yaml.")
     if options.mode == "direct" and profile.provider == "offline":
         raise DeskhandError("invalid_input", "the offline brain calls tools; it has no direct mode.", hint="Give --brain, a language model of config/llm.yaml.")
+    if options.record_rate and not options.local:
+        text = "samples at a fixed rate are recorded where one process has simulation and robot: give --local."
+        raise DeskhandError("invalid_input", text, hint="On nodes and real robots, deskhand record keeps pictures and joint states.")
     if options.mode not in MODES:
         raise DeskhandError("invalid_input", f"there is no mode {options.mode!r}; valid: {', '.join(MODES)}.")
     if options.instruction is not None and not options.instruction.strip():

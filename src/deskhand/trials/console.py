@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 from rich.table import Table
 
 from deskhand.errors import DONE, FAILED, UNVERIFIED
@@ -129,32 +127,8 @@ class Display:
             self.console.print("errors: " + ", ".join(f"{code} {count}" for code, count in summary["error_counts"].items()))
 
 
-class TrialProgress:
-    """A bar over trials with the present step beside it."""
-
-    def __init__(self, count: int) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[step]}"))
-        self._bar = Bar(*columns, console=Console(highlight=False))
-        self._task = self._bar.add_task("trials", total=count, step="")
-        self._good = self._ran = 0
-
-    def __enter__(self) -> TrialProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.stop()
-
-    def step(self, progress: Progress) -> None:
-        """What goes on."""
-        self._bar.update(self._task, step=escape(f"{progress.tool} {progress.text}".strip()[:70]))
-
-    def done(self, result: Mapping[str, Any]) -> None:
-        """One more has ended."""
-        self._ran += 1
-        self._good += bool(result["success"])
-        self._bar.update(self._task, advance=1, description=f"trials, {self._good} of {self._ran} done")
-        if not result["success"]:
-            self._bar.console.print(f"seed {result['seed']}: [red]{result['error_code'] or 'not done'}[/red] {escape(result['error_message'])}", soft_wrap=True)
-        elif not self._bar.console.is_terminal:  # where no bar is drawn, a log should tell how far it is
-            self._bar.console.print(f"seed {result['seed']}: done in {result['wall_s']:.1f} s")
+def describe(result: Mapping[str, Any]) -> str:
+    """A line about a trial that has ended."""
+    if result["success"]:
+        return f"[green]done[/green]{said_less(result)} in {result['wall_s']:.1f} s"
+    return f"[red]{result['error_code'] or 'not done'}[/red] {escape(result['error_message'])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from deskhand.trials.base import Attempt, Progress, ProgressCallback, Stopwatch,
 from deskhand.trials.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper
 from deskhand.trials.honesty import Honesty
 from deskhand.trials.person import Person
+from deskhand.trials.sampling import Sampler
 from deskhand.types import Frame, JointState, Scene, Trajectory
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
 
@@ -169,6 +170,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
         Memory(memory_file, parts.robot.now) as memory,
     ):
         robot, simulation = parts.robot, parts.simulation
+        attempt.sampler = Sampler(simulation, options.record_rate) if options.record_rate else None
         attempt.hand = parts.hand
         attempt.start = simulation.truth()
         person.truth = simulation.truth
@@ -202,7 +204,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
             )
             for number, said in enumerate(instructions(options, instruction)):
                 person.next_task()
-                with Stopwatch(attempt):
+                with Stopwatch(attempt), attempt.sampler.running(said) if attempt.sampler else nullcontext():
                     outcome = _run(loop, said, stop)
                 _take(outcome, attempt)
                 steps = {"instruction": said, "brain": options.brain, "model": model.name, "mode": options.mode, **outcome.to_json()}

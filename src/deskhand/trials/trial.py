@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,10 +19,11 @@ from deskhand.trials.person import Person
 from deskhand.world.history.recorder import MEMORY_FILE
 
 
-def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -> dict[str, Any]:
+def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback, only_successes: bool = False) -> dict[str, Any]:
     """Run one trial and leave its record in ``folder``; returns what is in its ``result.json``.
 
-    Whatever happens to the robot is in the result (``error_code``); everything that was started is stopped when this returns.
+    Whatever happens to the robot is in the result (``error_code``); everything that was started is stopped when this returns. ``only_successes``: of a
+    trial that did not succeed the folder is removed, and no samples for learning are drawn.
 
     Raises:
         DeskhandError: for bad options, before anything is started.
@@ -59,7 +61,13 @@ def run_trial(options: TrialOptions, folder: Path, progress: ProgressCallback) -
         _record(options, world, instruction, folder, attempt)
         raise
     attempt.questions, attempt.held_then = person.questions, person.held_then
-    return _record(options, world, instruction, folder, attempt)
+    result = _record(options, world, instruction, folder, attempt)
+    if only_successes and not result["success"]:
+        shutil.rmtree(folder)
+        return result | {"episode": "", "report": ""}
+    if attempt.sampler is not None:
+        attempt.sampler.write(folder)
+    return result
 
 
 def _record(options: TrialOptions, world: WorldSpec, instruction: str, folder: Path, attempt: Attempt) -> dict[str, Any]:
@@ -94,6 +102,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "servos": options.servos,
         "hand": attempt.hand.to_json() if attempt.hand is not None else None,
         "sim": options.sim,
+        "samples": attempt.sampler.count if attempt.sampler is not None else 0,
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,
         "false_claims": list(attempt.false_claims),

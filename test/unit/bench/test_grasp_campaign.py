@@ -1,33 +1,24 @@
-"""A grasp campaign that was cut goes on where it stopped, and loses no result."""
+"""Scenes of the grasp campaign: each is told from the others, and the same for a seed."""
 
-import json
-from dataclasses import asdict
+from dataclasses import replace
 
-import pytest
-
-from deskhand.bench.grasp.run import Job, campaign, finished
+from deskhand.bench.grasp.run import Job, grasp_campaign
 from deskhand.bench.grasp.subjects import hard_world, single_world
-from deskhand.errors import DeskhandError
-
-JOBS = [Job("single", "wx250s", seed, "mug") for seed in (1, 2)]
-DONE = [{"job": asdict(job), "picks": []} for job in JOBS]
 
 
-def test_a_line_that_was_cut_is_done_again_and_harms_no_other(tmp_path):
-    file = tmp_path / "grasps.jsonl"
-    file.write_text(json.dumps(DONE[0]) + "\n" + json.dumps(DONE[1])[:20])
-    assert campaign(JOBS[:1], 1, file, lambda _: None) == DONE[:1], "nothing is left to do"
-    with file.open("a") as lines:
-        lines.write(json.dumps(DONE[1]) + "\n")
-    assert campaign(JOBS, 1, file, lambda _: None) == DONE
-
-
-def test_a_file_of_something_else_is_refused(tmp_path):
-    file = tmp_path / "notes.txt"
-    file.write_text("milk\nbread\n")
-    with pytest.raises(DeskhandError, match="line 1") as caught:
-        finished(file)
-    assert caught.value.code == "invalid_input" and file.read_text() == "milk\nbread\n"
+def test_each_scene_is_a_case_of_its_own():
+    one = Job("single", "wx250s", 1, "mug")
+    jobs = [
+        one,
+        replace(one, seed=2),
+        replace(one, arm="jetarm"),
+        replace(one, kind="clutter"),
+        replace(one, kind="explore"),
+        replace(one, kind="explore", hard=True),
+    ]
+    campaign = grasp_campaign(jobs, {"seed": 1})
+    assert len({case.id for case in campaign.cases}) == 6 and Job(**campaign.cases[5].arguments) == jobs[5]
+    assert campaign.settings == {"seed": 1, "arms": ["wx250s", "jetarm"]}
 
 
 def test_hard_scenes_are_the_same_for_a_seed_and_heavier_than_others():

@@ -8,9 +8,10 @@ import pytest
 pytest.importorskip("mujoco")
 
 from deskhand.bench.perception.measure import angle_error, compare
-from deskhand.bench.perception.run import Level, Options, run, summary
+from deskhand.bench.perception.run import Level, Options, perception_campaign, summary
 from deskhand.bench.perception.scenes import EDGE, built
 from deskhand.bench.perception.truth import TABLE, SeenTruth, seen_truth
+from deskhand.campaigns.execute import run_here
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_rpy
 from deskhand.sim.camera import RgbdRenderer
@@ -95,7 +96,7 @@ def test_built_things_stand():
 
 def test_a_run_has_every_number():
     try:
-        result = run(Options(scenes=4, noise_scenes=0, looks=2, seed=3), lambda _: None)
+        result = run_here(perception_campaign(Options(scenes=4, noise_scenes=0, looks=2, seed=3)))
     except DeskhandError as error:
         pytest.skip(str(error))
     assert set(result["ways"]) == {"spread", "touching", "stacked", "in containers", "built"}

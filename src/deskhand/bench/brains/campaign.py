@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,7 @@ from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
 from deskhand.bench.brains.mischief import MISCHIEF
 from deskhand.bench.brains.scenes import Wanted, make_scene
 from deskhand.bench.brains.server import Character, StandIn
+from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
@@ -79,15 +84,29 @@ KINDS: dict[str, dict[str, Any]] = {
 """Kind of episode -> how the server behaves and how it is spoken to. One in ten is ``good``, so that the desk is known to be doable."""
 
 
-def run_campaign(episodes: int, seed: int, told: Callable[[Episode], None] = lambda _: None) -> list[Episode]:
-    """Run seeds ``seed`` to ``seed + episodes - 1``, each with a kind, a desk and faults of its own."""
-    tools = real_tools()
-    results = []
-    with StandIn().serving() as server:
-        for number in range(seed, seed + episodes):
-            results.append(run_episode(server, tools, number))
-            told(results[-1])
-    return results
+def brains_campaign(episodes: int, seed: int) -> Campaign:
+    """Seeds ``seed`` to ``seed + episodes - 1``, each with a kind, a desk and faults of its own."""
+    cases = [Case(f"seed_{number}", {"seed": number}) for number in range(seed, seed + episodes)]
+    return Campaign("bench brains", {"episodes": episodes, "seed": seed}, cases, run_one, summarise_results)
+
+
+@cache
+def _parts() -> tuple[StandIn, Registry]:
+    """The server and the tools of this process; both serve all its episodes, the server until it ends."""
+    logging.disable(logging.WARNING)  # hundreds of faults that are made on purpose
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(StandIn().serving()), real_tools()
+
+
+def run_one(case: Case) -> dict[str, Any]:
+    """An episode as plain data; see :class:`Episode`."""
+    return asdict(run_episode(*_parts(), case.arguments["seed"]))
+
+
+def summarise_results(_settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """See :func:`summarise`."""
+    return summarise([Episode(**result) for result in results])
 
 
 def run_episode(server: StandIn, tools: Registry, seed: int) -> Episode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
 from deskhand.calibration.poses import Guess, Joints, default_board, held_board, lying_board, pose_set, scatter
 from deskhand.cameras.config import CameraMount
+from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
 from deskhand.local_robot import Devices, LocalRobot, make_local_robot
@@ -150,3 +151,31 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         result |= {f"{name}_worst_{unit}": float(errors.max()), f"{name}_rms_{unit}": round(float(np.sqrt(np.mean(errors**2))), 4)}
         result[f"{name}_within_2_sigma"] = float(np.mean(errors <= 2 * sigmas))
     return result
+
+
+MOUNTINGS = ("fixed", "wrist")
+
+
+def handeye_campaign(trials: int, seed: int, pictures: int, arm: str, joint_noise: float) -> Campaign:
+    """A calibration of each mounting for each seed; ``joint_noise`` [degrees]."""
+    settings = {"trials": trials, "seed": seed, "pictures": pictures, "arm": arm, "joint_noise": joint_noise}
+    given = {"pictures": pictures, "arm": arm, "joint_noise": joint_noise}
+    cases = [
+        Case(f"{mounting}/seed_{number}", {**given, "mounting": mounting, "seed": number}) for mounting in MOUNTINGS for number in range(seed, seed + trials)
+    ]
+    return Campaign("bench handeye", settings, cases, run_one, summarise)
+
+
+def run_one(case: Case) -> dict[str, Any]:
+    """One calibration; see :func:`told`."""
+    given = case.arguments
+    return {"mounting": given["mounting"], **told(given["mounting"], given["seed"], given["pictures"], given["joint_noise"], given["arm"])}
+
+
+def summarise(_settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """``{"mountings": {"fixed", "wrist": [{"seed", "shift_mm", …}]}, "summary": {"fixed", "wrist"}}``."""
+    rows = {
+        mounting: [{name: value for name, value in result.items() if name != "mounting"} for result in results if result["mounting"] == mounting]
+        for mounting in MOUNTINGS
+    }
+    return {"mountings": rows, "summary": {mounting: summary(some) for mounting, some in rows.items()}}

@@ -1,28 +1,24 @@
-"""Campaigns of the grasp benchmark: a scene is a job, done in one of several processes and written down at once, so that a campaign can be taken up."""
+"""The grasp benchmark as a campaign: a scene is a case."""
 
 from __future__ import annotations
 
-import json
-import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from deskhand.bench.grasp.picks import Bench, PickRecord, bench
+from deskhand.bench.grasp.report import summarise as summarise_arm
 from deskhand.bench.grasp.subjects import hard_world, single_world
+from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.types import Scene, SceneObject
 
 MOST_ATTEMPTS = 2.5  # picks a thing of a clutter, at most
 GIVE_UP = 3  # looks in a row at which nothing can be grasped
 TOO_OFTEN = 3  # failures of one thing
-
-Told = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -42,9 +38,9 @@ class Job:
     hard: bool = False
 
     @property
-    def key(self) -> str:
-        """What tells it from others in a file of results."""
-        return json.dumps(asdict(self), sort_keys=True)
+    def id(self) -> str:
+        """What tells it from others of a campaign."""
+        return "/".join(filter(None, (self.arm, self.kind, "hard" if self.hard else "", f"seed_{self.seed}")))
 
 
 def run_job(job: Job) -> dict[str, Any]:
@@ -146,45 +142,19 @@ def explore(desk: Bench, count: int) -> list[PickRecord]:
     return picks
 
 
-def finished(file: Path | None) -> dict[str, dict[str, Any]]:
-    """Results of an earlier, cut campaign by job key. A last line that was cut is left out.
-
-    Raises:
-        DeskhandError: ``invalid_input`` when another line is no result.
-    """
-    results: dict[str, dict[str, Any]] = {}
-    lines = file.read_text().splitlines() if file and file.exists() else []
-    for number, line in enumerate(lines, 1):
-        try:
-            result = json.loads(line)
-            results[Job(**result["job"]).key] = result
-        except (ValueError, KeyError, TypeError) as error:
-            if number < len(lines):
-                raise DeskhandError("invalid_input", f"line {number} of {file} is no result of this benchmark: {error}.", hint="Give another file.") from error
-    return results
+def grasp_campaign(jobs: Sequence[Job], settings: Mapping[str, Any]) -> Campaign:
+    """A case for each scene; ``settings`` besides what the jobs say."""
+    return Campaign(
+        "bench grasp", {**settings, "arms": list(dict.fromkeys(job.arm for job in jobs))}, [Case(job.id, asdict(job)) for job in jobs], run_one, summarise
+    )
 
 
-def campaign(jobs: Sequence[Job], workers: int, file: Path | None, told: Told) -> list[dict[str, Any]]:
-    """Results of all jobs in their order; each is appended to ``file`` (JSON lines) as it ends, and what the file has already is not done again."""
-    known = finished(file)
-    if file:  # written anew: a line that was cut has no end, and the next result would be lost with it
-        file.parent.mkdir(parents=True, exist_ok=True)
-        fresh = file.with_name(file.name + ".new")
-        fresh.write_text("".join(json.dumps(result) + "\n" for result in known.values()))
-        fresh.replace(file)
-    for result in _run([job for job in jobs if job.key not in known], workers):
-        known[Job(**result["job"]).key] = result
-        if file:
-            with file.open("a") as lines:
-                lines.write(json.dumps(result) + "\n")
-        told(result)
-    return [known[job.key] for job in jobs]
+def run_one(case: Case) -> dict[str, Any]:
+    """Do one scene."""
+    return run_job(Job(**case.arguments))
 
 
-def _run(jobs: Sequence[Job], workers: int) -> Iterator[dict[str, Any]]:
-    if workers <= 1:
-        yield from map(run_job, jobs)
-        return
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(run_job, job) for job in jobs]):
-            yield future.result()
+def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """``{"arms": [numbers of each]}``; see docs/grasping.md."""
+    by_arm = {arm: [dict(result) for result in results if result["job"]["arm"] == arm] for arm in settings["arms"]}
+    return {"arms": [summarise_arm(arm, some) for arm, some in by_arm.items() if some]}

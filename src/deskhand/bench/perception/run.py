@@ -1,10 +1,10 @@
-"""Runs the perception benchmark: desks, looks, noise; numbers as plain data."""
+"""The perception benchmark as a campaign: desks, looks, noise; numbers as plain data."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from deskhand.bench.perception.measure import compare, match
 from deskhand.bench.perception.scenes import CLUTTER, make_scene
 from deskhand.bench.perception.truth import SeenTruth, seen_truth
+from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
@@ -24,7 +25,6 @@ from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, WorldSpec
 from deskhand.types import Scene
 
 WAYS = (*CLUTTER, "built")
-Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -63,36 +63,56 @@ class Level:
 LEVELS = tuple(Level(noise=noise) for noise in (1.5, 2.0, 3.0)) + tuple(Level(holes=holes) for holes in (0.05, 0.10, 0.20))
 
 
-def run(options: Options, told: Told) -> dict[str, Any]:
-    """All numbers; see docs/perception.md for the schema."""
-    cv2.setNumThreads(1)  # processor time of one core
-    ways: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
+def perception_campaign(options: Options) -> Campaign:
+    """A case for each desk at each level of noise."""
+    common = {"arm": options.arm, "failures": str(options.failures.resolve()) if options.failures else ""}
     each = -(-options.scenes // len(CLUTTER))
-    for number in range(each):
-        for way in WAYS:
-            told(f"{way}, {number + 1} of {each}")
-            ways[way] += _looks(way, options, number, Level(), options.looks)
-    result: dict[str, Any] = {"arm": options.arm, "seed": options.seed, "scenes": each * len(CLUTTER)}
-    result["clutter"] = summary([look for way in CLUTTER for look in ways[way]])
-    result["ways"] = {way: summary(looks) for way, looks in ways.items()}
-    result["levels"] = []
+    cases = [
+        Case(f"{way}/seed_{options.seed + number}", {**common, "way": way, "seed": options.seed + number, "looks": options.looks, **asdict(Level())})
+        for number in range(each)
+        for way in WAYS
+    ]
     for level in LEVELS if options.noise_scenes else ():
-        looks: list[dict[str, Any]] = []
         for number in range(options.noise_scenes):
-            told(f"noise x {level.noise:g}, {level.holes:.1%} holes, {number + 1} of {options.noise_scenes}")
-            looks += _looks(list(CLUTTER)[number % len(CLUTTER)], options, number, level, 1)
-        result["levels"].append({"noise": level.noise, "holes": level.holes, **summary(looks)})
-    return result
+            way, seed = list(CLUTTER)[number % len(CLUTTER)], options.seed + number
+            cases.append(
+                Case(f"noise_{level.noise:g}_holes_{level.holes:g}/{way}/seed_{seed}", {**common, "way": way, "seed": seed, "looks": 1, **asdict(level)})
+            )
+    settings = {"arm": options.arm, "seed": options.seed, "scenes": each * len(CLUTTER), "noise_scenes": options.noise_scenes, "looks": options.looks}
+    return Campaign("bench perception", settings, cases, run_one, summarise)
 
 
-def _looks(way: str, options: Options, number: int, level: Level, count: int) -> Iterator[dict[str, Any]]:
+def run_one(case: Case) -> dict[str, Any]:
+    """The looks at one desk: ``{"noise", "holes", "way", "looks": […]}``."""
+    cv2.setNumThreads(1)  # processor time of one core
+    given = case.arguments
+    level = Level(given["noise"], given["holes"])
+    failures = Path(given["failures"]) if given["failures"] else None
+    looks = list(_looks(given["way"], given["arm"], given["seed"], level, given["looks"], failures))
+    return {**asdict(level), "way": given["way"], "looks": looks}
+
+
+def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """All numbers; see docs/perception.md for the schema."""
+
+    def looks_at(level: Level, ways: Sequence[str]) -> list[dict[str, Any]]:
+        return [look for each in results if (each["noise"], each["holes"]) == (level.noise, level.holes) and each["way"] in ways for look in each["looks"]]
+
+    found: dict[str, Any] = {name: settings[name] for name in ("arm", "seed", "scenes")}
+    found["clutter"] = summary(looks_at(Level(), tuple(CLUTTER)))
+    found["ways"] = {way: summary(looks_at(Level(), (way,))) for way in WAYS}
+    found["levels"] = [asdict(level) | summary(looks_at(level, WAYS)) for level in (LEVELS if settings["noise_scenes"] else ())]
+    return found
+
+
+def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Path | None) -> Iterator[dict[str, Any]]:
     """One desk, looked at ``count`` times; before the last of several looks one thing is moved."""
-    world = make_scene(way, options.arm, options.seed + number)
+    world = make_scene(way, arm, seed)
     perception = Perception()
     known: dict[str, str] = {}
     for turn in range(count):
         moved = turn > 0 and turn == count - 1
-        simulation = Simulation(_with_one_moved(world, options.seed + number) if moved else world)
+        simulation = Simulation(_with_one_moved(world, seed) if moved else world)
         with RgbdRenderer(simulation, level.sensor) as renderer:
             for _ in range(turn * perception.settings.frames):
                 renderer.render()  # other noise in each look
@@ -104,10 +124,10 @@ def _looks(way: str, options: Options, number: int, level: Level, count: int) ->
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
         kept, asked = _kept(known, scene, truth)
-        look = {"way": way, "seed": options.seed + number, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows}
+        look = {"way": way, "seed": seed, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows}
         look |= {"ids_kept": kept, "ids_asked": asked}
-        if options.failures is not None:
-            _keep_picture(options.failures, look, perception, scene)
+        if failures is not None:
+            _keep_picture(failures, look, perception, scene)
         yield look
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from deskhand.commands.bench.brains import brains
+from deskhand.commands.bench.cluster import cluster
 from deskhand.commands.bench.driver import driver
 from deskhand.commands.bench.grasp import grasp
 from deskhand.commands.bench.handeye import handeye
@@ -17,6 +18,6 @@ from deskhand.commands.bench.tools import tools
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True)
-    for command in (motion, perception, grasp, tools, brains, driver, loop, handeye):
+    for command in (motion, perception, grasp, tools, brains, driver, loop, handeye, cluster):
         bench.command(command.__name__)(command)
     app.add_typer(bench, name="bench")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deskhand.commands.campaign import CampaignOptions, campaign_options
 
+
+@campaign_options
 def grasp(
     arm: Annotated[list[str] | None, typer.Option(help="Arm, a name in config/arms; may be given more than once. Default: all.")] = None,
     trials: Annotated[int, typer.Option(min=0, help="Single objects, each picked once.")] = 300,
@@ -19,62 +21,53 @@ def grasp(
     hard: Annotated[bool, typer.Option(help="Explore each object once more: thin or wide, heavy, slippery, seen with more noise.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the first scene; the others follow.")] = 1000,
     shape: Annotated[list[str] | None, typer.Option(help="Only these single objects; may be given more than once.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    resume: Annotated[Path | None, typer.Option(help="File of results (JSON lines): what is in it is not done again, what is done is added.")] = None,
     fit_file: Annotated[Path | None, typer.Option("--fit", help="Write a success model, fitted on the explored picks, as config/grasping.yaml is.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {arms: [...]}; see docs/grasping.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
+    *,
+    how: CampaignOptions,
 ) -> None:
     """Pick single objects of many shapes and clear cluttered desks in simulation, judged by ground truth.
 
     Exit code 1 when a pick said that it holds what it does not.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from deskhand.arms.config import list_arms
     from deskhand.bench.grasp import fit as fitting
-    from deskhand.bench.grasp.report import plot, show, summarise
-    from deskhand.bench.grasp.run import Job, campaign
+    from deskhand.bench.grasp.report import plot, show
+    from deskhand.bench.grasp.run import Job, grasp_campaign
     from deskhand.bench.grasp.subjects import SUBJECTS
-    from deskhand.trials.console import interruptible
 
     unknown = sorted(set(shape or ()) - set(SUBJECTS))
     if unknown:
         raise typer.BadParameter(f"there is no shape {', '.join(unknown)}; valid: {', '.join(SUBJECTS)}", param_hint="--shape")
     console = Console(highlight=False)
-    summaries: list[dict[str, Any]] = []
-    everything: list[dict[str, Any]] = []
-    for name in arm or list_arms():
-        subjects = [shape[number % len(shape)] if shape else "" for number in range(max(trials, explore))]
-        jobs = [Job("single", name, seed + number, subjects[number]) for number in range(trials)]
+    names = list(arm or list_arms())
+    subjects = [shape[number % len(shape)] if shape else "" for number in range(max(trials, explore))]
+    jobs: list[Job] = []
+    for name in names:
+        jobs += [Job("single", name, seed + number, subjects[number]) for number in range(trials)]
         jobs += [Job("clutter", name, seed + number, count=objects, stacked=stacked) for number in range(desks)]
         jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=harder) for number in range(explore) for harder in sorted({False, hard})]
-        columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("[dim]{task.fields[last]}"))
-        with interruptible(), Progress(*columns, console=console) as bar:
-            task = bar.add_task(name, total=len(jobs), last="")
-            done: list[dict[str, Any]] = []
-
-            def told(result: dict[str, Any], bar: Progress = bar, task: Any = task, done: list[dict[str, Any]] = done) -> None:
-                done.append(result)
-                good = sum(pick["success"] for one in done for pick in one["picks"])
-                bar.update(task, advance=1, last=f"{good} of {sum(len(one['picks']) for one in done)} picks held")
-
-            results = campaign(jobs, workers, resume, told)
-        summaries.append(summarise(name, results))
-        everything += results
-        show(summaries[-1], console)
-        if json_file:
-            json_file.parent.mkdir(parents=True, exist_ok=True)
-            json_file.write_text(json.dumps({"arms": summaries}, indent=1))
+    settings = {"seed": seed, "objects": objects, "stacked": stacked, "shapes": shape or []}
+    ran = how.run(grasp_campaign(jobs, settings), json_file, _describe)
+    summaries = ran.summary.get("arms", [])
+    for summary in summaries:
+        show(summary, console)
     if plot_file:
         plot(summaries, plot_file)
     if fit_file:
-        features, outcomes, harder = fitting.samples([result for result in everything if result["job"]["kind"] == "explore"])
-        arms = ", ".join(arm or list_arms())
+        features, outcomes, harder = fitting.samples([result for result in ran.results if result["job"]["kind"] == "explore"])
+        arms = ", ".join(names)
         fitting.write(
             fitting.fit(features, outcomes, harder), fit_file, f"{len(outcomes)} picks of random grasps, {arms}, seeds {seed} to {seed + explore - 1}"
         )
         console.print(f"success model of {len(outcomes)} picks written to {fit_file}")
-    if any(summary["false_successes"] for summary in summaries):
+    if ran.failed or any(summary["false_successes"] for summary in summaries):
         raise typer.Exit(1)
+
+
+def _describe(result: dict[str, Any]) -> str:
+    """How many of its picks held."""
+    return f"{sum(pick['success'] for pick in result['picks'])} of {len(result['picks'])} picks held"

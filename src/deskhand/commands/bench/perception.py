@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from deskhand.commands.campaign import CampaignOptions, campaign_options, write_json
+from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+@campaign_options
 def perception(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for.")] = "wx250s",
     scenes: Annotated[int, typer.Option(min=4, help="Cluttered desks: spread, touching, stacked, in containers, a quarter each.")] = 200,
@@ -26,6 +29,8 @@ def perception(
     ] = None,
     method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean or lccp.")] = "deskhand",
     pictures: Annotated[Path | None, typer.Option(help="With --frames: folder for pictures of what was found, beside the labels.")] = None,
+    *,
+    how: CampaignOptions,
 ) -> None:
     """What perception finds on simulated cluttered desks, against the truth: found, where, how large, called what, on what, ids, processor time.
 
@@ -34,18 +39,23 @@ def perception(
     from rich.console import Console
 
     from deskhand.bench.perception.report import plot, show
-    from deskhand.bench.perception.run import Options, run
+    from deskhand.bench.perception.run import Options, perception_campaign
 
     console = Console(highlight=False)
     if frames is not None:
+        if how != CampaignOptions():
+            raise DeskhandError(
+                "invalid_input", "--frames are looked at one after the other: leave out --workers, --shards, --resume, --results, --ray, --track."
+            )
         _frames(frames, method, pictures, json_file, console)
         return
-    with console.status("perception") as status:
-        result = run(Options(arm, scenes, noise_scenes, looks, seed, failures), lambda text: status.update(f"perception: {text}"))
-    show(result, console)
-    _write(result, json_file)
+    ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures)), json_file)
+    if ran.results:
+        show(ran.summary, console)
     if plot_file:
-        plot(result, plot_file)
+        plot(ran.summary, plot_file)
+    if ran.failed:
+        raise typer.Exit(1)
 
 
 def _frames(folder: Path, method: str, pictures: Path | None, json_file: Path | None, console: Console) -> None:
@@ -55,10 +65,4 @@ def _frames(folder: Path, method: str, pictures: Path | None, json_file: Path | 
     with console.status("frames") as status:
         result = run(Options(folder, method, pictures), lambda text: status.update(f"{folder.name}: {text}"))
     show(result, console)
-    _write(result, json_file)
-
-
-def _write(result: dict[str, Any], json_file: Path | None) -> None:
-    if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(result, indent=1))
+    write_json(json_file, result)
