@@ -1,0 +1,212 @@
+"""Tells which taught object a picture shows, or that it shows none of them.
+
+Every view in every direction is one mode of its name. How much a descriptor varies between looks at one thing is learnt from disturbed variants and
+from the views themselves; distances are measured in that metric (linear discriminant analysis with many modes, Hastie and Tibshirani 1996). What the
+distance to a mode is worth, and from where on it is none of them, is fitted to the taught views themselves, each left out in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.geometry import Array
+from deskhand.perception.taught.descriptor import DARK, Floats, Image, Mask, describe
+from deskhand.perception.taught.variants import TURNS, disturbed, reduced, turned
+from deskhand.world.taught import TaughtView
+
+Query = tuple[Image, Mask, Sequence[float]]
+Named = list[tuple[str, float]]
+
+DISTURBED = 8
+"""Variants of a view from which it is learnt how much looks differ."""
+SHRUNK = 0.5  # share of the mean variance that is added to every direction
+VIEWS_APART = 0.3  # weight of what the views of one name differ by, beside what variants of one view do
+SIZE_SHARE, SIZE_LEAST = 0.06, 0.005  # standard deviation of a measured side: share of it, and [m]
+SURE, NONE = 0.08, 180.0
+"""Weight of half a squared distance, and the distance from which it is rather none: where there are too few views to fit them."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One view in one direction of the picture; ``light`` (3,) is its mean log colour."""
+
+    name: int
+    view: int
+    descriptor: Floats
+    light: Array
+
+
+class Recogniser:
+    """Of taught views. Deterministic: the same views give the same answers."""
+
+    def __init__(self, taught: Mapping[str, Sequence[TaughtView]]) -> None:
+        self.names = sorted(name for name, views in taught.items() if views)
+        views = [(number, view) for number, name in enumerate(self.names) for view in taught[name]]
+        self._sizes = [np.sort(np.array(view.size, dtype=float)) if view.size else np.zeros(0) for _, view in views]
+        self._view_name = np.array([number for number, _ in views], dtype=int)
+        if not views:
+            return
+        modes, spread, looks = [], [], []
+        for index, (number, view) in enumerate(views):
+            color, mask = reduced(view.color, view.mask)
+            random = np.random.default_rng([crc32(b"taught"), index])
+            for turn in range(TURNS):
+                modes.append(_mode(number, index, *turned(color, mask, turn)))
+            for k in range(DISTURBED):
+                base = modes[len(modes) - TURNS + k * TURNS // DISTURBED]
+                variant = describe(*disturbed(*turned(color, mask, k * TURNS // DISTURBED), random))
+                spread.append(variant - base.descriptor)
+                looks += [variant] if k == 0 else []
+        self._mode_name = np.array([mode.name for mode in modes])
+        self._mode_view = np.array([mode.view for mode in modes])
+        self._light = np.array([mode.light for mode in modes])
+        descriptors = np.array([mode.descriptor for mode in modes], dtype=float)
+        self._whiten = _whitening(np.array(spread, dtype=float), self._apart(descriptors))
+        self._modes = descriptors @ self._whiten
+        self._norms = np.einsum("md,md->m", self._modes, self._modes)
+        self._sure, self._none = self._fitted(np.array(looks) @ self._whiten)
+
+    def recognise(self, color: Image, mask: Mask, size: Sequence[float] = ()) -> Named:
+        """(name, probability) of what a picture (H, W, 3) with a mask (H, W) shows, best first; what is missing to 1 is that it is none of them.
+
+        ``size``: extents [m] in any order, or nothing.
+        """
+        return self.recognise_all([(color, mask, size)])[0]
+
+    def recognise_all(self, queries: Sequence[Query], once: bool = False) -> list[Named]:
+        """The same for several objects of one look, which share its light. ``once``: a name belongs to one of them at most."""
+        if not self.names or not queries:
+            return [[] for _ in queries]
+        distances, best = self._all_distances(queries)
+        if len(queries) > 1:
+            shares = np.array([self._shares(row) for row in distances])
+            gain = self._common_gain(queries, shares, best)
+            if np.abs(gain).max() > 0.05:
+                relit = [(_relit(color, gain), mask, size) for color, mask, size in queries]
+                distances = np.minimum(distances, self._all_distances(relit)[0])
+        shares = np.array([self._shares(row) for row in distances])
+        if once:
+            shares = _each_once(shares)
+        return [sorted(((name, float(p)) for name, p in zip(self.names, row, strict=True)), key=lambda item: -item[1]) for row in shares]
+
+    def _apart(self, descriptors: Array) -> Array:
+        """What the views of a name differ by from each other (N, D), each in the direction in which they are most alike."""
+        rows = []
+        for number in range(len(self.names)):
+            views = np.unique(self._mode_view[self._mode_name == number])
+            for a in views:
+                first = descriptors[self._mode_view == a][0]
+                for b in views:
+                    if a != b:
+                        other = descriptors[self._mode_view == b] - first
+                        rows.append(other[np.argmin(np.einsum("nd,nd->n", other, other))])
+        return np.array(rows).reshape(-1, descriptors.shape[1])
+
+    def _all_distances(self, queries: Sequence[Query]) -> tuple[Array, npt.NDArray[np.int64]]:
+        """Squared distances (Q, names) and the nearest mode (Q,)."""
+        rows, best = [], []
+        for color, mask, size in queries:
+            own = describe(*reduced(color, mask)) @ self._whiten
+            squared = self._norms - 2 * (self._modes @ own) + float(own @ own) + self._size_cost(size)[self._mode_view]
+            best.append(int(np.argmin(squared)))
+            rows.append(self._of_names(squared, self._mode_name))
+        return np.array(rows), np.array(best)
+
+    def _of_names(self, squared: Array, names: npt.NDArray[np.int64]) -> Array:
+        """The least of each name (names,); infinite for one without modes."""
+        least = np.full(len(self.names), np.inf)
+        np.minimum.at(least, names, squared)
+        return least
+
+    def _size_cost(self, size: Sequence[float]) -> Array:
+        """(views,) squared deviations of the sides, 0 where one of both is not known."""
+        cost = np.zeros(len(self._sizes))
+        if len(size) != 3:
+            return cost
+        seen = np.sort(np.asarray(size, dtype=float))
+        for index, own in enumerate(self._sizes):
+            if len(own):
+                cost[index] = float(np.minimum(((seen - own) / (SIZE_LEAST + SIZE_SHARE * own)) ** 2, 25.0).sum()) / SURE
+        return cost
+
+    def _shares(self, squared: Array, sure: float | None = None, none: float | None = None) -> Array:
+        """Probabilities (names,) from squared distances."""
+        sure, none = self._sure if sure is None else sure, self._none if none is None else none
+        energy = np.append(squared, none) * sure / 2
+        weight = np.exp(-(energy - energy.min()))
+        return np.asarray(weight[:-1] / weight.sum())
+
+    def _fitted(self, looks: Array) -> tuple[float, float]:
+        """Weight and limit of distances that make ``looks`` (views, D), a variant of each view, likeliest when compared with the other views, with those of its
+        name among them and without.
+        """
+        rows, truths = [], []
+        counts = np.bincount(self._view_name, minlength=len(self.names))
+        for view, number in enumerate(self._view_name):
+            if counts[number] < 2:
+                continue
+            own = looks[view]
+            others = self._mode_view != view
+            squared = self._norms[others] - 2 * (self._modes[others] @ own) + float(own @ own)
+            squared = squared + self._size_cost(self._sizes[view])[self._mode_view[others]]
+            least = self._of_names(squared, self._mode_name[others])
+            rows.append(least)
+            truths.append(int(number))
+            if len(self.names) > 1:
+                rows.append(np.where(np.arange(len(least)) == number, np.inf, least))
+                truths.append(-1)
+        if len(self.names) < 3 or len(rows) < 10:
+            return SURE, NONE
+        best = (-np.inf, SURE, NONE)
+        own_distances = [row[truth] for row, truth in zip(rows, truths, strict=True) if truth >= 0]
+        for none in np.quantile(own_distances, np.linspace(0.3, 1.0, 15)) * 1.05:
+            for sure in SURE * 2.0 ** np.arange(-4, 4):
+                likely = 0.0
+                for row, truth in zip(rows, truths, strict=True):
+                    shares = self._shares(row, float(sure), float(none))
+                    likely += np.log(max(1e-3, shares[truth] if truth >= 0 else 1 - shares.sum()))
+                best = max(best, (likely, float(sure), float(none)))
+        return best[1], best[2]
+
+    def _common_gain(self, queries: Sequence[Query], shares: Array, best: npt.NDArray[np.int64]) -> Array:
+        """Log gain (3,) of this look's light against that of the views, by the objects that are known for sure; 0 without any."""
+        rows = [self._light[mode] - _light(color, mask) for (color, mask, _), row, mode in zip(queries, shares, best, strict=True) if row.max() > 0.8]
+        return np.median(rows, axis=0) if len(rows) > 1 else np.zeros(3)
+
+
+def _mode(name: int, view: int, color: Image, mask: Mask) -> Mode:
+    return Mode(name, view, describe(color, mask), _light(color, mask))
+
+
+def _light(color: Image, mask: Mask) -> Array:
+    """Mean log colour (3,) of an object."""
+    return np.asarray(np.log(color[mask].astype(float) + DARK).mean(axis=0))
+
+
+def _relit(color: Image, gain: Array) -> Image:
+    return np.asarray(np.clip((color.astype(np.float32) + DARK) * np.exp(gain) - DARK, 0, 255).astype(np.uint8))
+
+
+def _whitening(spread: Array, apart: Array) -> Array:
+    """The map (D, D) under which what looks at one thing differ by has unit variance, directions that hardly vary held back."""
+    within = spread.T @ spread / len(spread)
+    if len(apart):
+        within += VIEWS_APART * apart.T @ apart / len(apart)
+    within += SHRUNK * np.trace(within) / len(within) * np.eye(len(within))
+    values, vectors = np.linalg.eigh(within)
+    return np.asarray(vectors / np.sqrt(values))
+
+
+def _each_once(shares: Array) -> Array:
+    """Shares (Q, names) under the rule that a name belongs to one object at most: columns and rows brought to at most 1 in turn (Sinkhorn)."""
+    none = np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-3)
+    table = np.hstack([shares, none])
+    for _ in range(20):
+        table /= table.sum(axis=1, keepdims=True)
+        table[:, :-1] /= np.maximum(table[:, :-1].sum(axis=0), 1.0)
+    return np.asarray(table[:, :-1])

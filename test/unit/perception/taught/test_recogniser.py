@@ -1,0 +1,66 @@
+"""Taught objects are told apart, and from what nobody taught, in other light and smaller."""
+
+import cv2
+import numpy as np
+import pytest
+
+from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.world.taught import TaughtView
+
+SIZE = (0.08, 0.05, 0.02)
+
+
+def _carton(seed: int, view: int, side: int = 90) -> TaughtView:
+    """A printed carton (two colours, a disc and bars, drawn from ``seed``) seen from a little to one side by ``view``."""
+    random = np.random.default_rng(seed)
+    ground, ink, spot = random.integers(20, 255, (3, 3))
+    picture = np.full((side, side * 3 // 2, 3), ground, np.uint8)
+    for _ in range(3):
+        left, top, right, bottom = (random.random(4) * [90, 60, 60, 30]).astype(int) * side // 90
+        cv2.rectangle(picture, (left, top), (left + 8 + right, top + 6 + bottom), ink.tolist(), -1)
+    cv2.circle(picture, tuple((random.random(2) * [120, 80]).astype(int).tolist()), 18, spot.tolist(), -1)
+    squeeze = 1.0 - 0.06 * abs(view)
+    picture = cv2.resize(picture, (round(picture.shape[1] * squeeze), side), interpolation=cv2.INTER_AREA)
+    return TaughtView(picture, np.ones(picture.shape[:2], bool), SIZE)
+
+
+def _look(view: TaughtView, gains: tuple[float, float, float], pixels: int, seed: int) -> tuple[np.ndarray, np.ndarray, tuple[float, ...]]:
+    scale = (pixels / view.mask.size) ** 0.5
+    small = cv2.resize(view.color, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    noise = np.random.default_rng(seed).normal(0, 3, small.shape)
+    color = np.clip(small * np.array(gains) + noise, 0, 255).astype(np.uint8)
+    return color, np.ones(color.shape[:2], bool), view.size
+
+
+@pytest.fixture(scope="module")
+def recogniser() -> Recogniser:
+    return Recogniser({f"carton {seed}": [_carton(seed, view) for view in (-2, 0, 2)] for seed in range(6)})
+
+
+@pytest.mark.parametrize("gains", [(1.0, 1.0, 1.0), (0.5, 0.45, 0.38), (0.75, 0.8, 0.95)])
+def test_named_right_in_any_light_at_600_pixels(recogniser: Recogniser, gains: tuple[float, float, float]) -> None:
+    answers = recogniser.recognise_all([_look(_carton(seed, 1), gains, 600, seed) for seed in range(6)])
+    assert [answer[0][0] for answer in answers] == [f"carton {seed}" for seed in range(6)]
+    assert all(answer[0][1] > 0.5 for answer in answers)
+
+
+def test_what_nobody_taught_is_none_of_them(recogniser: Recogniser) -> None:
+    strangers = recogniser.recognise_all([_look(_carton(seed, 0), (1, 1, 1), 900, seed) for seed in range(50, 60)])
+    assert sum(sum(share for _, share in answer) > 0.5 for answer in strangers) <= 1
+
+
+def test_another_size_is_another_object(recogniser: Recogniser) -> None:
+    color, mask, _ = _look(_carton(2, 0), (1, 1, 1), 2000, 0)
+    assert recogniser.recognise(color, mask, SIZE)[0][1] > 0.8
+    assert recogniser.recognise(color, mask, (0.24, 0.15, 0.06))[0][1] < 0.1
+
+
+def test_one_name_belongs_to_one_object_of_a_look(recogniser: Recogniser) -> None:
+    twice = [_look(_carton(3, view), (1, 1, 1), 1500, view) for view in (0, 1)]
+    free, once = recogniser.recognise_all(twice), recogniser.recognise_all(twice, once=True)
+    assert all(dict(answer)["carton 3"] > 0.8 for answer in free)
+    assert sum(dict(answer)["carton 3"] for answer in once) <= 1.01
+
+
+def test_nothing_taught_names_nothing() -> None:
+    assert Recogniser({}).recognise(*_look(_carton(1, 0), (1, 1, 1), 500, 0)) == []
