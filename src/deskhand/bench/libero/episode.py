@@ -13,7 +13,8 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
-from deskhand.bench.libero.naming import NamingPerception, read_references
+from deskhand.bench.libero.naming import NamingPerception, compared, read_references
+from deskhand.bench.libero.failures import failure_class
 from deskhand.bench.libero.robot import envelope, foreign_parts
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
@@ -28,7 +29,11 @@ from deskhand.safety.settings import load_safety
 from deskhand.skills.belief import Belief
 from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.local import RecordedArm, RecordedCamera
+from deskhand.types import SceneObject
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
+
+
+PICTURE = (640, 480)  # [px]
 
 
 @dataclass(frozen=True)
@@ -58,10 +63,12 @@ def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str
     began = time.monotonic()
     with ForeignProcess(setup.python, setup.kind, folder / "simulator.log") as process:
         told = process.scorer.load(dict(case))
-        before = process.scorer.truth()
-        outcome, calls, code, message = None, [], "", ""
+        before, masks = process.scorer.truth(), process.scorer.masks("agentview", *PICTURE)
+        outcome, code, message = None, "", ""
+        calls: list[dict[str, Any]] = []
+        looked: list[tuple[SceneObject, Any]] = []
         try:
-            outcome, calls = _robot(setup, process, folder)
+            outcome = _robot(setup, process, folder, calls, looked)
         except DeskhandError as error:
             code, message = error.code, str(error)
         scored, after = process.scorer.outcome(), process.scorer.truth()
@@ -77,18 +84,19 @@ def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str
         "wall_s": round(time.monotonic() - began, 1),
         "robots_word": {"success": bool(outcome and outcome.success), "code": code, "summary": message},
         "tool_calls": calls,
+        "seen": compared(looked, *masks),
         "truth": {"goal": before["goal"], "before": before["objects"], "after": after["objects"]},
     }
+    record["failure"] = "" if record["success"] else failure_class(record)
     (folder / "result.json").write_text(json.dumps(record, indent=1, default=str))
     return record
 
 
-def _robot(setup: Setup, process: ForeignProcess, folder: Path) -> tuple[TaskOutcome, list[dict[str, Any]]]:
-    """Let the agent work; what it came to, and what its tools answered."""
-    parts = foreign_parts(process.robot, folder)
+def _robot(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict[str, Any]], looked: list[tuple[SceneObject, Any]]) -> TaskOutcome:
+    """Let the agent work; what it came to. ``calls`` gets what its tools answered, ``looked`` what the first look showed."""
+    parts = foreign_parts(process.robot, folder, PICTURE)
     taught = read_references(setup.references) if setup.references is not None else {}
     memory_file = folder / MEMORY_FILE
-    calls: list[dict[str, Any]] = []
     with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit:
         perception = NamingPerception(writer, memory_file, Recogniser(taught))
         perception.settings = replace(PerceptionSettings(), frames=1)  # the simulator's pictures have no noise
@@ -97,12 +105,18 @@ def _robot(setup: Setup, process: ForeignProcess, folder: Path) -> tuple[TaskOut
         devices = replace(parts.devices, arm=arm, camera=RecordedCamera(parts.devices.camera, writer))
         robot = make_local_robot(parts.arm, devices, perception=perception, safety=envelope())
 
+        asked: dict[Any, Any] = {}
+
         def record(event: Mapping[str, Any]) -> None:
             writer.event(event, robot.now())
 
         def keep(event: Mapping[str, Any]) -> None:
             audit.write("tool_call", dict(event))
-            calls.append({name: event.get(name) for name in ("tool", "ok", "code", "message", "arguments")})
+            if event.get("event") == "end":
+                answer = {name: event.get(name) for name in ("tool", "ok", "code", "message")}
+                calls.append({**answer, "arguments": asked.get(event.get("id"), {})})
+            elif event.get("arguments"):
+                asked[event.get("id")] = event["arguments"]
 
         try:
             with Memory(memory_file, robot.now) as memory:
@@ -114,6 +128,7 @@ def _robot(setup: Setup, process: ForeignProcess, folder: Path) -> tuple[TaskOut
                     loop = AgentLoop(make_model(profile), session, replace(budgets, answer_seconds=-1.0), rules=safety.rules, authorisation=safety.authorisation)
                     outcome = loop.run(join_names(parts.instruction, taught))
                     (folder / "agent.json").write_text(json.dumps(outcome.to_json(), indent=1, default=str))
-                    return outcome, calls
+                    return outcome
         finally:
+            looked.extend(perception.first)
             robot.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,15 +28,15 @@ class NamingPerception(RecordedPerception):
     def __init__(self, writer: EpisodeWriter, memory: Path, recogniser: Recogniser) -> None:
         super().__init__(writer, memory)
         self._recogniser = recogniser
+        self.first: list[tuple[SceneObject, np.ndarray]] = []
+        """The objects of the first look and their flat pixels, for the scorer to compare with the truth."""
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """See Perception."""
         scene = super().detect(frame, model, joints, still)
         named = replace(scene, objects=tuple(self._named(frame, list(scene.objects))))
-        self.last = named
+        self.first = self.first or list(zip(named.objects, self.pixels, strict=True))
         return named
-
-    last: Scene | None = None
 
     def _named(self, frame: Frame, objects: list[SceneObject]) -> list[SceneObject]:
         solid = [index for index, item in enumerate(objects) if not item.is_container]
@@ -72,3 +73,17 @@ def read_references(file: Path) -> dict[str, list[TaughtView]]:
             part = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
             taught.setdefault(name.replace("_", " "), []).append(TaughtView(color[part], mask[part], tuple(map(float, data[f"{name}/size"])), "mesh"))
     return taught
+
+
+def compared(looked: list[tuple[SceneObject, np.ndarray]], names: list[str], mask: np.ndarray) -> dict[str, dict[str, Any]]:
+    """By the name of each object that is visible in the truth's ``mask`` (H, W): what perception has there, best intersection over union, its label."""
+    found: dict[str, dict[str, Any]] = {}
+    flat = mask.reshape(-1)
+    for number, name in enumerate(names, start=1):
+        own = int((flat == number).sum())
+        if not own:
+            continue
+        shares = [(int((flat[pixels] == number).sum()), len(pixels), item) for item, pixels in looked]
+        best = max(((both / (own + size - both), item) for both, size, item in shares), key=lambda pair: pair[0], default=None)
+        found[name] = {"pixels": own, "overlap": round(best[0], 3) if best else 0.0, "label": best[1].label if best and best[0] > 0.25 else ""}
+    return found
