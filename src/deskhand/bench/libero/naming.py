@@ -12,6 +12,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.language.compound_names import noun_of
+from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.perception.taught.variants import Image, Mask
 from deskhand.trials.local import RecordedPerception
@@ -19,6 +20,7 @@ from deskhand.types import Frame, JointState, Scene, SceneObject
 from deskhand.world.taught import TaughtView
 
 LIKELY = 0.35  # probability from which a taught name is taken
+CLEAR, LEAST = 0.9, 0.01  # or this share among the taught names, where it is at least so likely: sizes of half-seen objects make "none of these" likely
 MARGIN = 4  # [px] about an object's crop
 
 
@@ -34,18 +36,28 @@ class NamingPerception(RecordedPerception):
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """See Perception."""
         scene = super().detect(frame, model, joints, still)
-        named = replace(scene, objects=tuple(self._named(frame, list(scene.objects))))
+        whole, pixels = without_pieces(scene.objects, self.pixels)
+        self.pixels = tuple(pixels)
+        named = replace(scene, objects=tuple(self._named(frame, whole)))
         self.first = self.first or list(zip(named.objects, self.pixels, strict=True))
         return named
 
     def _named(self, frame: Frame, objects: list[SceneObject]) -> list[SceneObject]:
         solid = [index for index, item in enumerate(objects) if not item.is_container]
-        queries = [(*crop(frame, self.pixels[index]), tuple(map(float, objects[index].size))) for index in solid]
+        queries = [(*crop(frame, self.pixels[index]), _seen_size(objects[index])) for index in solid]
         for index, said in zip(solid, self._recogniser.recognise_all(queries, once=True), strict=True):
-            if said and said[0][1] >= LIKELY:
-                name, probability = said[0]
-                objects[index] = replace(objects[index], label=noun_of(name), confidence=probability, label_source="taught")
+            if not said:
+                continue
+            name, probability = said[0]
+            clear = probability >= LEAST and probability >= CLEAR * sum(share for _, share in said)
+            if probability >= LIKELY or clear:
+                objects[index] = replace(objects[index], label=noun_of(name), confidence=max(probability, LIKELY), label_source="taught")
         return objects
+
+
+def _seen_size(item: SceneObject) -> tuple[float, ...]:
+    """Extents [m]; nothing where one of them was not seen but taken from what such objects usually have."""
+    return () if any(item.guessed) else tuple(map(float, item.size))
 
 
 def crop(frame: Frame, pixels: np.ndarray) -> tuple[Image, Mask]:

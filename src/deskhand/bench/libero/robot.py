@@ -42,7 +42,9 @@ def write_arm(folder: Path, height: float) -> ArmConfig:
     file = folder / "panda_foreign.yaml"
     geometry = ", ".join(f"{name}: {value}" for name, value in HAND.items())
     gripper = ", ".join(f"{name}: {value}" for name, value in FINGERS.items())
-    file.write_text(f"extends: panda\nmount: {{ xyz: [{BASE_X}, 0, {height:.5f}], rpy: [0, 0, 0] }}\ngeometry: {{ {geometry} }}\nnamed_poses: {{ home: {START} }}\nmax_velocity: {[SPEED] * 7}\nmax_acceleration: {[ACCELERATION] * 7}\ngripper: {{ {gripper} }}\n")
+    limits = f"max_velocity: {[SPEED] * 7}\nmax_acceleration: {[ACCELERATION] * 7}\nnamed_poses: {{ home: {START} }}\n"
+    mount = f"mount: {{ xyz: [{BASE_X}, 0, {height:.5f}], rpy: [0, 0, 0] }}\n"
+    file.write_text(f"extends: panda\n{mount}{limits}geometry: {{ {geometry} }}\ngripper: {{ {gripper} }}\n")
     return load_arm(str(file))
 
 

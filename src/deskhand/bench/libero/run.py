@@ -51,7 +51,9 @@ def libero_campaign(suites: Sequence[str], tasks: str, states: str, brain: str, 
         Case(f"{suite}/{task}/{state}", {"suite": suite, "task": task, "state": state, "horizon": HORIZON, "folder": str(episodes / f"{suite}_{task}_{state}")})
         for suite, task, state in chosen
     ]
-    return Campaign("bench libero", {"brain": brain, "taught": taught, "kind": "libero"}, [_with(case, brain, taught, "libero") for case in cases], run_one, summarise)
+    return Campaign(
+        "bench libero", {"brain": brain, "taught": taught, "kind": "libero"}, [_with(case, brain, taught, "libero") for case in cases], run_one, summarise
+    )
 
 
 def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: Path) -> Campaign:

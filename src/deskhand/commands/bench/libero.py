@@ -54,7 +54,7 @@ def robosuite(
     *,
     how: CampaignOptions,
 ) -> None:
-    """robosuite's own pick-and-place tasks with the whole stack, judged by the environment's own test."""
+    """Robosuite's own pick-and-place tasks with the whole stack, judged by the environment's own test."""
     from deskhand.bench.libero.run import robosuite_campaign
 
     _show(how.run(robosuite_campaign(task, seeds, brain, episodes), json_file, describe))

@@ -33,7 +33,7 @@ def files() -> dict[str, Path]:
         try:
             found[name] = Path(make().file)
         except Exception as error:  # some of them need arguments: they are fixtures of scenes that nobody asks for here
-            print(f"{name}: {error}", file=sys.stderr)
+            sys.stderr.write(f"{name}: {error}\n")
     return found
 
 
@@ -56,7 +56,8 @@ def scene(file: Path) -> str:
     outer.set("pos", "0 0 0")
     parts = [ElementTree.tostring(part, encoding="unicode") for part in (asset, outer)]
     return f"""<mujoco><compiler angle="radian"/>
-<visual><headlight ambient="0.2 0.2 0.2" diffuse="0.4 0.4 0.4" specular="0.2 0.2 0.2"/><global fovy="20" offwidth="{SIDE}" offheight="{SIDE}"/><map znear="0.01"/></visual>
+<visual><headlight ambient="0.2 0.2 0.2" diffuse="0.4 0.4 0.4" specular="0.2 0.2 0.2"/>
+<global fovy="20" offwidth="{SIDE}" offheight="{SIDE}"/><map znear="0.01"/></visual>
 {parts[0]}
 <worldbody><light pos="0.5 0.5 3" dir="-0.15 -0.15 -1" directional="true" diffuse="0.9 0.9 0.9" specular="0.3 0.3 0.3" castshadow="false"/>
 <camera name="eye" pos="0 0 0" fovy="20"/>{parts[1]}</worldbody></mujoco>"""
@@ -117,13 +118,13 @@ def extents(model: object, data: object) -> tuple[np.ndarray, np.ndarray]:
 def main() -> int:
     """Write the file."""
     if len(sys.argv) < 3:
-        print(__doc__, file=sys.stderr)
+        sys.stderr.write(str(__doc__))
         return 2
     os.environ.setdefault("MUJOCO_GL", "egl")
     known, kept = files(), {}
     for name in sys.argv[2:]:
         if name not in known:
-            print(f"there is no object {name!r}; there are {', '.join(sorted(known))}", file=sys.stderr)
+            sys.stderr.write(f"there is no object {name!r}; there are {', '.join(sorted(known))}\n")
             return 1
         views, size = pictures(known[name])
         kept[f"{name}/size"] = size

@@ -87,7 +87,7 @@ class RobosuiteWorld:
 
     def step(self, goals: Any, grip: Any) -> None:
         """See World. A goal is where the joints' controller is to pull [rad]."""
-        for goal, sign in zip(goals, grip):
+        for goal, sign in zip(goals, grip, strict=True):
             now = np.array([self.sim.data.qpos[i] for i in self.robot._ref_joint_pos_indexes])
             self.env.step(np.r_[np.clip(goal - now, -1.0, 1.0), float(np.sign(sign))])
             self.steps += 1

@@ -46,7 +46,7 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], Arrays]:
     try:
         head = json.loads(_read(connection, length))
         listed = head.pop("arrays")
-    except (ValueError, KeyError, AttributeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise WireError(f"the head is no message: {error!r}") from error
     arrays: Arrays = {}
     for name, kind, shape in listed:

@@ -10,7 +10,7 @@ import sys
 def main() -> int:
     """Serve until the other side is gone."""
     if len(sys.argv) != 4:
-        print(__doc__, file=sys.stderr)
+        sys.stderr.write(str(__doc__))
         return 2
     os.environ.setdefault("MUJOCO_GL", "egl")  # before the first import of the simulator
     os.environ.setdefault("OMP_NUM_THREADS", "1")
