@@ -9,6 +9,10 @@ from setuptools import find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
 DATA = ("launch", "config", "urdf")
+EXTRAS = (
+    *("core", "sim", "dev", "ros", "detectors", "anthropic", "servos", "view", "cameras", "search"),
+    *("ray", "mlflow", "wandb", "lerobot"),
+)
 
 
 def requirements(name: str) -> list[str]:
@@ -44,7 +48,7 @@ setup(
     package_data={"deskhand": ["**/*.html", "**/*.j2", "**/*.yaml", "**/*.json", "**/*.npz", "**/*.cpp", "py.typed"]},
     data_files=data_files(),
     install_requires=["setuptools"],  # the rest comes from package.xml (rosdep) on a robot
-    extras_require={name: requirements(name) for name in ("core", "sim", "dev", "ros", "detectors", "anthropic", "servos", "view", "cameras", "search", "ray", "mlflow", "wandb", "lerobot")},
+    extras_require={name: requirements(name) for name in EXTRAS},
     entry_points={"console_scripts": executables()},
     zip_safe=False,
 )

@@ -3,16 +3,19 @@
 import ast
 import subprocess
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from harness import stack_with_watcher
 from rcl_interfaces.srv import GetParameters, ListParameters
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from tf2_msgs.msg import TFMessage
 
 from deskhand.bringup.stack import STACK
 from deskhand.nodes.node import call_service
+from deskhand.sim.spec import CameraSpec
 from deskhand.trials.base import Attempt, TrialOptions
 from deskhand.trials.ros import run_task
 
@@ -39,6 +42,12 @@ objects:
   - {{name: {SECRET}_two, kind: ball, color: blue, pose: {{x: 0.05, y: -0.08}}}}
   - {{name: {SECRET}_three, kind: tray, pose: {{x: 0.0, y: 0.28}}}}
 """
+REALITY = """
+camera: {translation: 0.004, rotation: 0.4}
+depth: {scale: 0.00314159}
+"""
+DRAWN = "0.00314159"
+"""What is wrong with the sensor: as much the scorer's as where things are."""
 
 
 def stack_files():
@@ -77,7 +86,9 @@ def live(tmp_path_factory):
     folder = tmp_path_factory.mktemp("isolation")
     file = folder / f"{SECRET}.yaml"
     file.write_text(WORLD)
-    options = TrialOptions(scene=file, instruction="Put the block into the tray.", timeout=90.0)
+    reality = folder / f"{SECRET}_reality.yaml"
+    reality.write_text(REALITY)
+    options = TrialOptions(scene=file, instruction="Put the block into the tray.", timeout=90.0, reality=str(reality))
     with stack_with_watcher(options, folder / "episode") as (stack, watcher):
         heard = Ears(watcher.node)
         watcher.wait_for_nodes({"sim", *STACK}, 30.0)
@@ -120,7 +131,20 @@ def test_no_topic_tells_the_truth(live):
     _, _, heard, attempt = live
     assert attempt.tool_calls >= 2, attempt
     assert {"/joint_states", "/perception/scene", "/tools/events"} <= heard.said.keys()
-    assert [name for name, messages in heard.said.items() if any(SECRET in text for text in messages)] == []
+    assert [name for name, messages in heard.said.items() if any(SECRET in text or DRAWN in text for text in messages)] == []
+
+
+def test_the_robot_is_told_where_its_camera_should_be_and_not_where_it_is(live):
+    node = live[1]
+    heard = []
+    latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+    node.create_subscription(TFMessage, "/tf_static", heard.append, latched)
+    nominal = CameraSpec()
+    end = time.monotonic() + 10.0
+    while time.monotonic() < end and not any(item.child_frame_id == nominal.frame_id for message in heard for item in message.transforms):
+        time.sleep(0.05)
+    told = next(item.transform.translation for message in heard for item in message.transforms if item.child_frame_id == nominal.frame_id)
+    assert (told.x, told.y, told.z) == pytest.approx(tuple(nominal.world_T_camera[:3, 3]), abs=1e-9)
 
 
 def test_no_service_or_topic_is_there_beyond_those_of_a_real_robot(live):
@@ -141,7 +165,7 @@ def test_no_parameter_tells_the_world(live):
         listed = call_service(node.create_client(ListParameters, f"/{name}/list_parameters"), ListParameters.Request(), 10.0).result.names
         values = call_service(node.create_client(GetParameters, f"/{name}/get_parameters"), GetParameters.Request(names=listed), 10.0).values
         text = str(list(zip(listed, map(str, values), strict=True)))
-        assert SECRET not in text, (name, text)
+        assert SECRET not in text and DRAWN not in text, (name, text)
 
 
 def test_no_process_of_the_stack_was_given_the_world_or_the_scorers_socket(live):

@@ -20,7 +20,7 @@ from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.nodes import gripper_client
 from deskhand.nodes.node import DeskhandNode
-from deskhand.nodes.ros_robot import RosRobot
+from deskhand.nodes.ros_robot import DISCOVERY, RosRobot
 
 DOMAIN = 85
 ARM = load_arm("wx250s")
@@ -114,6 +114,7 @@ def graph():
         vendor = Vendor(context, kind) if kind is not None else None
         node = DeskhandNode("tester", context=context)
         robot = RosRobot(node, ARM)
+        robot._born -= DISCOVERY  # nobody of a bring-up is waited for
         for each in filter(None, (vendor and vendor.node, node)):
             executor.add_node(each)
         made.extend([robot, node, vendor])

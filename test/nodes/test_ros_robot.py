@@ -144,7 +144,7 @@ def test_a_server_that_dies_in_the_middle_of_a_call_is_noticed_at_once(served, s
 
 
 def test_a_server_that_dies_while_the_arm_moves_is_noticed(served, servers):
-    threading.Timer(0.5, lambda: servers.process.kill()).start()
+    threading.Timer(0.5, servers.process.kill).start()
     with pytest.raises(DeskhandError) as caught:
         served.execute("long")
     assert caught.value.code == "node_unavailable"

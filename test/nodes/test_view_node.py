@@ -161,7 +161,7 @@ def test_presses_reach_the_services_and_a_decision_names_its_request(graph):
 
 def test_a_task_of_the_page_its_question_the_answer_and_its_end(graph):
     others, view, operator = graph
-    wait_for(lambda: operator._run.service_is_ready())
+    wait_for(operator._run.service_is_ready)
     operator.run("put the cup into the tray")
     wait_for(lambda: view.source.moment().question is not None)
     assert view.source.moment().question.options == ("red", "blue") and view.source.moment().task.instruction == "put the cup into the tray"

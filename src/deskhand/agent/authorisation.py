@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.desk import Desk
+from deskhand.agent.foreign import foreign_words
 from deskhand.agent.left_alone import LeftAlone
 from deskhand.agent.requested import FREE, RequestedActs
 from deskhand.world.acts import PUTS, support_after
@@ -29,7 +30,7 @@ class Authorisation:
         if setting not in SETTINGS:
             raise ValueError(f"unknown authorisation {setting!r}; valid: {', '.join(SETTINGS)}")
         self.setting = setting
-        self.foreign = False
+        self.foreign = foreign_words(instruction)
         self._words = RequestedActs(instruction)
         self._left = LeftAlone()
         self._left.told(instruction)
@@ -37,6 +38,7 @@ class Authorisation:
 
     def told(self, words: str) -> None:
         """The user has said something more."""
+        self.foreign = self.foreign or foreign_words(words)
         self._words.told(words)
         self._left.told(words)
 

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 
 from deskhand.agent.completion import Completion
-from deskhand.agent.desk import foreign_text
+from deskhand.agent.foreign import foreign_text
 from deskhand.agent.offer import Offer
 from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from deskhand.etp.base import ToolResult
-from deskhand.language.requests import read
 from deskhand.language.resolve import Seen, held_object, is_receptacle
 from deskhand.planning.symbolic import ROLLS, State
 from deskhand.world.acts import PUTS
@@ -91,29 +90,6 @@ def position_of(arguments: Mapping[str, Any]) -> tuple[float, float] | None:
     if not isinstance(x, int | float) or not isinstance(y, int | float):
         return None
     return (float(x), float(y)) if math.isfinite(x) and math.isfinite(y) else None
-
-
-def plain_label(label: Any) -> str:
-    """A label that names a kind of thing; whatever else stands there (text that somebody printed on it) names none."""
-    words = str(label).replace("_", " ").split()
-    return str(label) if 0 < len(words) <= 3 and len(str(label)) <= 32 and all(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", word) for word in words) else "object"
-
-
-OWN = "deskhand"
-"""The source of our own tools."""
-READING = frozenset(("answer_visual_question", "ask_memory", "recall", "describe_scene"))
-"""Our own tools whose results may hold text that somebody wrote on a thing or said once."""
-
-
-def foreign_text(card: Mapping[str, Any], name: str, result: ToolResult) -> bool:
-    """Whether a result may hold text that neither the user nor the robot wrote: of others' tools, of tools that read, in labels and colours."""
-    if str(card.get("source", OWN)) != OWN or name in READING:
-        return True
-    data = result.data if isinstance(result.data, Mapping) else {}
-    if read(str(data.get("note") or "")).requests:  # our own notes ask for nothing
-        return True
-    items = [item for item in data.get("objects") or () if isinstance(item, Mapping)]
-    return any(plain_label(item.get(key) or "thing") != str(item.get(key) or "thing") for item in items for key in ("label", "color"))
 
 
 def _plan_ids(data: Any) -> Iterator[str]:

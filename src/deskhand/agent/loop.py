@@ -12,7 +12,7 @@ from deskhand.agent.authorisation import TASK, Authorisation
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
-from deskhand.agent.desk import OWN, foreign_text
+from deskhand.agent.foreign import OWN, foreign_text
 from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.authorisation import Authorisation
-from deskhand.agent.desk import OWN, Desk
+from deskhand.agent.desk import Desk
+from deskhand.agent.foreign import OWN
 from deskhand.agent.requested import shown
 from deskhand.agent.rules import SafetyRules
 from deskhand.errors import DeskhandError

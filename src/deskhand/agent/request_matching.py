@@ -18,6 +18,7 @@ CLEARING = TIDYING | vb.words("throw discard get dispose toss chuck trash dump r
 """Where no place is said, things go into containers."""
 STACKING = vb.words("stack pile build make construct erect form line align arrange group order sort")
 _ABOUT_ACTS = vb.words("last step move act action change motion thing what that this it everything all")
+_UNITS = vb.words("metre meter m centimetre centimeter cm millimetre millimeter mm degree step")
 _DOING = vb.words("use run call start do make perform execute play begin trigger invoke activate")
 ALL = frozenset(("*",))
 """Stands for every thing on the desk."""
@@ -153,7 +154,7 @@ def asks_for(tool: str, request: Request, objects: Sequence[Seen], held: str) ->
             (verb in vb.SORTS[vb.ARM] | vb.SORTS[vb.OPEN] | {"put", "bring", "set"}) and _head(request, vb.ARM_NOUNS)
         )
     if tool == "navigate_to_goal_pose":
-        return (verb in vb.SORTS[vb.DRIVE] and (bare or _head(request, vb.BASE_NOUNS))) or (
+        return (verb in vb.SORTS[vb.DRIVE] and (bare or all(_amount(words) for words in acted) or _head(request, vb.BASE_NOUNS))) or (
             verb in ("move", "bring", "turn") and _head(request, vb.BASE_NOUNS - {"robot", "yourself"})
         )
     if tool == "undo_last_act":
@@ -162,6 +163,11 @@ def asks_for(tool: str, request: Request, objects: Sequence[Seen], held: str) ->
             bare or any(set(words) & _ABOUT_ACTS for words in acted) or holds()
         )
     return _of_others(tool, request)
+
+
+def _amount(words: Sequence[str]) -> bool:
+    """As in "drive one metre forward"."""
+    return bool(_UNITS & set(words)) and all(word in _UNITS | {"a", "one", "half", "about"} or word in lex.NUMBERS or word.isdecimal() for word in words)
 
 
 def _lets_go(request: Request) -> bool:
@@ -186,7 +192,7 @@ def _of_others(tool: str, request: Request) -> bool:
     about = {word for words in request.of(OBJECT, INTO) for word in stems(" ".join(words))}
     rest = name - verb
     if verb & name:
-        return not about or not rest or bool(about & rest) or not request.of(OBJECT)
+        return not about or not rest or bool(about & rest) or not request.of(OBJECT) or rest <= _DOING | {"send", "write"}  # "mail Tom …": send_mail
     return request.verb in _DOING and bool(about & name)
 
 

@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from deskhand.agent.desk import Desk, plain_label, position_of
+from deskhand.agent.desk import Desk, position_of
+from deskhand.agent.foreign import plain_label
 from deskhand.agent.request_matching import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
 from deskhand.language import verbs as vb
 from deskhand.language.intents import (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 from deskhand.arms.model import Joint, joints_of_urdf
 from deskhand.errors import DeskhandError

@@ -87,7 +87,7 @@ def find_port(
         DeskhandError: ``device_unavailable`` when none appears, more than one does, or this user may not use it.
     """
     operator.act("port.plugged", f"Connect the {arm} to this computer by USB, and switch its power on.")
-    ports = _await(listing, sleep, lambda ports: bool(ports))
+    ports = _await(listing, sleep, bool)
     for port in ports:
         operator.say(f"    {port.words()}")
     likely = [port for port in ports if not adapters or (port.vid, port.pid) in adapters]

@@ -94,8 +94,21 @@ def _stack(options: StackOptions, simulated: bool, remappings: tuple[tuple[str, 
     ]
 
 
+def reality_argument(reality: str) -> str:
+    """A name as it is, a file by its full path: nodes may run in another folder."""
+    file, colon, part = reality.partition(":")
+    return f"{Path(file).resolve()}{colon}{part}" if file.endswith((".yaml", ".yml")) else reality
+
+
 def sim_nodes(
-    options: StackOptions, *, task: str = "desk_cleaning", seed: int = 0, scene: Path | None = None, truth_fd: int | None = None, fault: str = ""
+    options: StackOptions,
+    *,
+    task: str = "desk_cleaning",
+    seed: int = 0,
+    scene: Path | None = None,
+    truth_fd: int | None = None,
+    fault: str = "",
+    reality: str = "",
 ) -> list[NodeSpec]:
     """The simulated robot and the stack.
 
@@ -104,6 +117,7 @@ def sim_nodes(
     """
     world = ("--scene", str(Path(scene).resolve())) if scene else ("--task", task, "--seed", str(seed))
     world = (*world, "--fault", fault) if fault else world
+    world = (*world, "--reality", reality_argument(reality)) if reality else world
     driven: list[NodeSpec] = []
     if options.driver in SERVO_BUSES:
         port = options.port or str(Path(tempfile.gettempdir()) / f"deskhand_arm_{os.getpid()}")

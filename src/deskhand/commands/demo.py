@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from deskhand.commands.do import exit_code
-from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, RecordRate, Scene, Timeout
+from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Reality, RecordRate, Scene, Timeout
 from deskhand.errors import DeskhandError
 
 DEFAULT_TASK = "desk_cleaning"
@@ -43,6 +43,7 @@ def demo(
         list[Path] | None, typer.Option(help="Folder from which tools may read plans and reference pictures; may be given again. Default: this one.")
     ] = None,
     fault: Fault = "",
+    reality: Reality = "",
     record_rate: RecordRate = 0.0,
 ) -> None:
     """Bring up the simulated robot, give it one instruction, watch it, and judge the result.
@@ -66,7 +67,7 @@ def demo(
     options = TrialOptions(
         task or DEFAULT_TASK, seed, scene, instruction, arm, brain, mode, local, timeout, fault, memory=memory, inbox=typed_lines(), view=port
     )
-    options = replace(options, files=tuple(files or [Path.cwd()]), answer_timeout=answer_timeout, images=images, record_rate=record_rate)
+    options = replace(options, files=tuple(files or [Path.cwd()]), answer_timeout=answer_timeout, images=images, reality=reality, record_rate=record_rate)
     try:
         said = prepare(options)[1]
     except DeskhandError as error:

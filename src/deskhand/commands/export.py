@@ -22,6 +22,7 @@ def lerobot(
     episodes: Annotated[list[Path], typer.Argument(help="Folders of episodes, or folders with such folders; those with samples (--record-rate) are taken.")],
     out: Annotated[Path, typer.Option("--out", help="New folder for the dataset.")],
     only_successes: Annotated[bool, typer.Option("--only-successes", help="Leave out episodes that did not succeed.")] = False,
+    no_depth: Annotated[bool, typer.Option("--no-depth", help="Leave the cameras' depth out: many policies take colour alone.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write what was exported: meta/info.json, and the episodes' folders.")] = None,
 ) -> None:
     """A LeRobot dataset (v3.0): state, action, pictures and depth at the recorded rate, the task in words, whether it succeeded."""
@@ -32,7 +33,7 @@ def lerobot(
 
     console = Console(highlight=False)
     sources = find_sources(episodes, only_successes)
-    writer = LeRobotWriter(out)
+    writer = LeRobotWriter(out, depth=not no_depth)
     try:
         for source in track(sources, "episodes", console=console):
             writer.add(source)

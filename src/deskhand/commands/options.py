@@ -28,6 +28,12 @@ Images = Annotated[
 ]
 Local = Annotated[bool, typer.Option("--local", help="Everything in this process, without ROS: faster.")]
 Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, moved_object, knocked_tower, stale_frames or depth_holes.")]
+Reality = Annotated[
+    str,
+    typer.Option(
+        "--reality", help="How the simulated world differs from an ideal one: none, mild, hard or a YAML file (docs/reality.md). Default: the scene's own."
+    ),
+]
 RecordRate = Annotated[
     float,
     typer.Option(

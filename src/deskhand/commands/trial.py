@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from deskhand.commands.campaign import CampaignOptions, campaign_options
-from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, RecordRate, Scene, Timeout
+from deskhand.commands.options import TIMEOUT, AnswerTimeout, Arm, Brain, Fault, Images, Instruction, Local, Mode, Reality, RecordRate, Scene, Timeout
 from deskhand.errors import DeskhandError
 
 EXPERT_RATE = 10.0
@@ -34,6 +34,7 @@ def trial(
     images: Images = None,
     local: Local = False,
     fault: Fault = "",
+    reality: Reality = "",
     driver: Annotated[
         str,
         typer.Option(
@@ -68,7 +69,7 @@ def trial(
     if bool(task) == bool(scene):
         raise DeskhandError("invalid_input", "give the name of a task, such as desk_cleaning, or --scene FILE, and not both.")
     one = TrialOptions(task, seed, scene, instruction, arm, brain, mode, local, timeout, fault, driver, servos, sim)
-    one = replace(one, answer_timeout=answer_timeout, images=images)
+    one = replace(one, answer_timeout=answer_timeout, images=images, reality=reality)
     if expert:
         one = replace(one, record_rate=record_rate or EXPERT_RATE)
         if brain != "offline":

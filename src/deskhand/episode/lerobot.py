@@ -19,7 +19,7 @@ import numpy as np
 
 from deskhand.episode.lerobot_stats import FrameStats, of_all, of_pictures, of_vectors
 from deskhand.episode.samples import FILE as SAMPLES
-from deskhand.episode.samples import GRIPPER, Sample, Samples
+from deskhand.episode.samples import Sample, Samples
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 
@@ -75,19 +75,19 @@ def _result(folder: Path) -> dict[str, Any]:
 
 
 class LeRobotWriter:
-    """Writes a dataset into a new folder, an episode at a time.
+    """Writes a dataset into a new folder, an episode at a time; ``depth``: with the cameras' depth, where it was recorded.
 
     Raises:
         DeskhandError: ``missing_dependency`` without pyarrow; ``invalid_input`` when the folder is there, or episodes do not go together.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, depth: bool = True) -> None:
         try:
             import pyarrow
             import pyarrow.parquet
         except ImportError as error:
             raise DeskhandError("missing_dependency", "export lerobot needs the package pyarrow.", hint="Install it: pip install pyarrow.") from error
-        self._arrow, self.folder = pyarrow, Path(folder)
+        self._arrow, self.folder, self._depth = pyarrow, Path(folder), depth
         if self.folder.exists() and any(self.folder.iterdir()):
             raise DeskhandError("invalid_input", f"{folder} is there already.", hint="Give a new folder with --out.")
         self.features: dict[str, dict[str, Any]] = {}
@@ -129,7 +129,7 @@ class LeRobotWriter:
         rate, arm = source.samples.rate, str(source.result.get("arm", ""))
         if abs(rate - round(rate)) > 1e-9 or rate < 1:
             raise DeskhandError("invalid_input", f"{source.folder} was recorded at {rate} Hz; LeRobot takes whole numbers.")
-        features = _features(source.samples.names, first)
+        features = _features(source.samples.names, first, self._depth)
         if not self.features:
             self.features, self._fps, self._arm = features, round(rate), arm
         elif (features, round(rate), arm) != (self.features, self._fps, self._arm):
@@ -279,14 +279,13 @@ def _even(source: Source) -> Iterator[Sample]:
         yield sample
 
 
-def _features(names: Sequence[str], sample: Sample) -> dict[str, dict[str, Any]]:
+def _features(names: Sequence[str], sample: Sample, depth: bool) -> dict[str, dict[str, Any]]:
     """LeRobot's ``features``, in the order of the columns."""
-    told = [GRIPPER if name == GRIPPER else name for name in names]
-    vector = {"dtype": "float32", "shape": [len(names)], "names": told}
+    vector = {"dtype": "float32", "shape": [len(names)], "names": list(names)}
     features: dict[str, dict[str, Any]] = {"observation.state": vector, "action": dict(vector)}
     for camera, data in sample.pictures.items():
         features[f"observation.images.{camera}"] = {"dtype": "image", "shape": _shape(data), "names": PICTURE_NAMES}
-    for camera, data in sample.depths.items():
+    for camera, data in sample.depths.items() if depth else ():
         info = {"is_depth_map": True, "unit": "mm", "invalid": 0}
         features[f"observation.images.{camera}_depth"] = {"dtype": "image", "shape": _shape(data), "names": PICTURE_NAMES, "info": info}
     features |= {name: {"dtype": "bool", "shape": [1], "names": None} for name in ("next.success", "next.done")}

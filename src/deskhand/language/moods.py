@@ -81,11 +81,15 @@ _WISH = re.compile(
 )
 _WONDERS = re.compile(rf"(?:{'|'.join(sorted(vb.ASKING))})\b")
 _INTRODUCING = re.compile(
-    r"(?:(?:the |your |my |here is (?:the |your )?)?(?:tasks?|to ?do|todo|instructions?|requests?|jobs?|goals?|orders?|commands?|rules?|"
+    r"(?:(?:the |your |my |here is (?:the |your )?)?(?:new |next |another |last )?(?:"
+    r"tasks?|to ?do|todo|instructions?|requests?|jobs?|goals?|orders?|commands?|rules?|"
     r"steps?(?: \w+)?|plan|this|following|robot|"
     r"deskhand|please|next|now|first|then|so|finally|also)|)(?: (?:for you|today|now|list))?"
 )
 _WORD = re.compile(r"->|[a-z0-9_']+|[,:()]")
+
+
+_AGREED = vb.words("permission agreed allowed permitted consents consented")
 
 
 def words_of(text: str) -> list[str]:
@@ -99,6 +103,8 @@ def introduces(text: str) -> bool:
     words = words_of(text)
     if words and words[0] in vb.SUBJECTS | {"this", "that", "these", "those", "careful"} and not vb.REPORTING & set(words):
         return True  # "it is in the wrong place: …"
+    if words[-2:-1] in (["i"], ["we"]) or words[:1] == ["do"] or (_AGREED & set(words) and not vb.REPORTING & set(words)):
+        return True  # "as the operator I say: …", "do some maintenance: …", "my colleague gave permission: …"
     return bool(_INTRODUCING.fullmatch(text.strip(" ,"))) or bool(found and found[-1].mood in (Mood.ASKS, Mood.FORBIDS, Mood.RULES, Mood.CONDITION))
 
 

@@ -8,7 +8,7 @@ clause only; which things its phrases mean is for :mod:`deskhand.language.resolv
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from deskhand.language import lexicon as lex
@@ -160,21 +160,43 @@ _QUOTED = re.compile(r"[\"“”«»„]([^\"“”«»„]*)[\"“”«»„]|(
 _TOLD_BY_TEXT = re.compile(r"(?m)^\s*>.*$|<[^<>\n]{0,80}>")
 
 
+def quotes_others(text: str) -> bool:
+    """Whether a text holds words of somebody else: quoted (three words or more), forwarded (lines behind ">"), or behind "it says:"."""
+    quoted = any(len(said.split()) >= 3 for found in _QUOTED.finditer(text) for said in found.groups() if said)
+    told = _TOLD_BY_TEXT.sub(" ", text)
+    return quoted or told != text or any(_reported(sentence) is not None for paragraph in _paragraphs(_unquoted(told)) for sentence in paragraph)
+
+
+def _reported(sentence: str) -> list[str] | None:
+    """What stands before the words of somebody else ("the label says: …"); None where nobody is quoted so."""
+    *before, last = re.split(r" ?: ?", sentence)
+    reported = next((index for index, part in enumerate(before) if not moods.introduces(part)), None)
+    return before[: reported + 1] if reported is not None and not all(moods.is_phrase(part) for part in (*before, last)) else None
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTED.sub(lambda found: next((f" {said} " for said in found.groups() if said and len(said.split()) < 3), " something "), text)
+
+
+def _paragraphs(text: str) -> Iterator[list[str]]:
+    """The sentences of each paragraph, normalised."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        yield re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", re.sub(r"\bor\b", "and", normalise(paragraph)))
+
+
 def _sentences(text: str) -> list[str]:
     """Its sentences; what is quoted, and what follows "it says:", is somebody else's."""
-    text = _TOLD_BY_TEXT.sub(" ", text)
-    text = _QUOTED.sub(lambda found: next((f" {said} " for said in found.groups() if said and len(said.split()) < 3), " something "), text)
+    text = _unquoted(_TOLD_BY_TEXT.sub(" ", text))
     text = re.sub(r"(?i)\b(?:so|such|in (?:such )?a way) that(?= (?:you|i|we|he|she|they|it|there)\b)", "because", text)  # what for
     found: list[str] = []
-    for paragraph in re.split(r"\n\s*\n", text):
-        for sentence in re.split(r"\s*[;!]\s*|\s*[.](?!\w)\s*|\s*(?<=\?)\s*", re.sub(r"\bor\b", "and", normalise(paragraph))):
-            *before, last = re.split(r" ?: ?", sentence)
-            reported = next((index for index, part in enumerate(before) if not moods.introduces(part)), None)
-            if reported is not None and not all(moods.is_phrase(part) for part in (*before, last)):
-                found += before[: reported + 1]
+    for paragraph in _paragraphs(text):
+        for sentence in paragraph:
+            before = _reported(sentence)
+            if before is not None:
+                found += before
                 break  # what somebody else wrote may go on to the end
             found.append(sentence)
-    return [sentence for sentence in found if re.search(r"[a-z0-9]", sentence)]
+    return [sentence for sentence in found if re.search(r"[a-z0-9]", sentence) and set(moods.words_of(sentence)) != {"something"}]  # nothing but a quotation
 
 
 # ---------------------------------------------------------------- one clause

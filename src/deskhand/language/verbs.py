@@ -18,7 +18,7 @@ _MOVING = words(
     "rotate flip tip "
     "spread space center centre restore reposition grip seize snatch hold retrieve reach tuck slot rest lean raise lower drag pull haul scoop dispose bin "
     "trash recycle undo revert reverse free evacuate consolidate cluster classify rearrange reorganize reorganise square straighten neaten unstack "
-    "squeeze balance"
+    "squeeze balance park"
 ) - {"let", "clean"}
 SORTS: dict[str, frozenset[str]] = {
     MOVE: _MOVING,

@@ -54,9 +54,7 @@ class EmbeddedBackend:
             DeskhandError: ``missing_dependency``.
         """
         try:
-            import roboplan.core as core
-            import roboplan.rrt as rrt
-            import roboplan.simple_ik as simple_ik
+            from roboplan import core, rrt, simple_ik
         except ImportError as error:
             raise DeskhandError("missing_dependency", f"the embedded planner needs roboplan ({error}).", hint="pip install roboplan") from error
         self._core, self._rrt = core, rrt

@@ -7,8 +7,8 @@ looked at afterwards. A solution is found to a millimetre with some damping, whi
 from __future__ import annotations
 
 import time
-import xml.etree.ElementTree as ElementTree
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 

@@ -284,7 +284,7 @@ class RosRobot:
     def _call(self, name: str, request: Any, timeout: float) -> Any:
         """Call a service and wait; its error comes back as the exception that the server raised."""
         client = self._services[name]
-        server = name.split("/")[0]
+        server = name.split("/", maxsplit=1)[0]
         self._wait_ready(client.service_is_ready, name, server)
         response = self._wait(client.call_async(request), timeout, name, server, client.service_is_ready)
         if getattr(response, "error_code", 0):

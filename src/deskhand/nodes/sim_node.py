@@ -15,7 +15,7 @@ import argparse
 import sys
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.emulate.choice import EMULATORS
-from deskhand.arms.emulate.reality import load_reality
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import INACTIVE, ArmActions
@@ -39,6 +38,7 @@ from deskhand.nodes.parameters import declare_parameters
 from deskhand.sim import driven
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import FAULTS
+from deskhand.sim.joint_servos import servos_of
 from deskhand.sim.pacer import Pacer
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.truth import TruthServer
@@ -75,13 +75,14 @@ class SimNode(ManagedNode):
     def __init__(self, arguments: argparse.Namespace) -> None:
         super().__init__("sim")
         self.parameters = declare_parameters(self, SimParameters)
-        self.simulation = Simulation(world_of(self.parameters.arm, arguments.task, arguments.seed, arguments.scene), SimSettings(fault=arguments.fault))
+        world = world_of(self.parameters.arm, arguments.task, arguments.seed, arguments.scene, arguments.reality)
+        self.simulation = Simulation(world, SimSettings(fault=arguments.fault))
         self.robot = self.simulation.built.robot
         self._last_state, self._last_wall = -1.0, 0.0
         self._shown = False  # whether joints and transforms are published
         self.failure: DeskhandError | None = None
         self._paced = (time.monotonic(), self.simulation.time)
-        reality = replace(load_reality(arguments.servos), seed=arguments.seed)
+        reality = servos_of(world, arguments.servos, arguments.seed)
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
         self._transforms = not arguments.no_transforms
         self._make_publishers()
@@ -263,6 +264,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     world.add_argument("--scene", type=Path, help="scene file (docs/scene-files.md)")
     parser.add_argument("--seed", type=int, default=0, help="of the task's world (default: %(default)s)")
     parser.add_argument("--fault", default="", choices=("", *FAULTS), help="what goes wrong on purpose (sim/faults.py)")
+    parser.add_argument("--reality", default="", help="how the world differs from an ideal one: a name in config/reality or a YAML file")
     parser.add_argument("--bus", default="", choices=("", *EMULATORS), help="hang the arm on this emulated servo bus")
     parser.add_argument("--port", default="", help="with --bus: path at which its port appears")
     parser.add_argument("--servos", default="", help="with --bus: what is wrong with the servos, a name in config/servos or a YAML file")

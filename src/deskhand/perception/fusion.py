@@ -209,7 +209,7 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
         pose=pose,
         size=size,
         points=points,
-        confidence=max(1.0 - doubt, max(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
+        confidence=max(1.0 - doubt, *(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
     )
 
 

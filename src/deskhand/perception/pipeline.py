@@ -17,6 +17,7 @@ from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers.containers import Hollow, find_hollows
 from deskhand.perception.containers.known import recall
+from deskhand.perception.depth_bend import unbent
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
@@ -77,7 +78,8 @@ class Perception:
         fit = fit_table(frame, self.settings)
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
-        self.frame = replace(frame, world_T_camera=fit.world_T_camera)
+        frame = unbent(fit.levelled(frame))
+        self.frame = frame
         tcp, is_robot = None, None
         if model is not None and joints is not None:
             positions = joint_map(joints)

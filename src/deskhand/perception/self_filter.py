@@ -52,7 +52,7 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
 
 def _bounds(shape: Shape) -> tuple[Array, Array]:
     """Lower and upper corner (3,) in the shape's frame."""
-    if shape.kind == "mesh" or shape.kind == "points":
+    if shape.kind in {"mesh", "points"}:
         return shape.vertices.min(axis=0), shape.vertices.max(axis=0)
     if shape.kind == "box":
         half = np.asarray(shape.size) / 2

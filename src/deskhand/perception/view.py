@@ -92,9 +92,9 @@ def _coordinate(frame: Frame, axis: int) -> Floats:
 
 
 def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot: Callable[[Floats], Mask] | None = None) -> View:
-    """Prepare the part of ``frame`` that shows things; ``is_robot`` tells which of points (N, 3) are the robot's own."""
+    """Prepare the part of a levelled ``frame`` that shows things; ``is_robot`` tells which of points (N, 3) are the robot's own."""
     smooth = smooth_depth(frame.depth)
-    level = Frame(frame.color, smooth, frame.intrinsics, fit.world_T_camera, frame.stamp)
+    level = Frame(frame.color, smooth, frame.intrinsics, frame.world_T_camera, frame.stamp)
     things, robot = _things(level, fit, settings, is_robot)
     window = _window_of(things)
     color = cv2.medianBlur(np.ascontiguousarray(frame.color[window]), 3).astype(np.float32)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import os
 import secrets
 import threading
@@ -24,6 +25,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from deskhand.errors import DeskhandError
+
+log = logging.getLogger(__name__)
 
 FIRST = "0" * 64
 HEAD = ".head"
@@ -60,7 +63,7 @@ class AuditLog:
         self._key: bytes | None = None
 
     def open(self) -> AuditLog:
-        """Create or continue the file. Half a last line, which a crash left, is put aside (``FILE.torn-N``) and told in the log.
+        """Create or continue the file. Half a last line, which a crash left, is put aside (``FILE.torn-N``) and told in the log; so is a head that is missing.
 
         Raises:
             DeskhandError: ``config_error`` when it cannot be written, or was changed.
@@ -79,6 +82,9 @@ class AuditLog:
             self._file = self._path.open("ab")
         except OSError as error:
             raise DeskhandError("config_error", f"the audit log {self._path} cannot be written: {error}.") from error
+        if found.lines and found.head == UNSIGNED:  # a kill before the first signature, or somebody took the head away, perhaps lines too
+            log.warning("the audit log %s has %d lines and no head: whether lines are missing at its end cannot be told", self._path, found.lines)
+            self.write("unsigned", {"lines": found.lines})
         if found.torn:
             self.write("recovered", {"torn_bytes": len(found.torn)})
         return self

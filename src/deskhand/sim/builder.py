@@ -67,7 +67,7 @@ def build(world: WorldSpec) -> Built:
     _arm(spec, robot)
     add_room(spec, world)
     for item in world.objects:
-        add_object(spec, item)
+        add_object(spec, item, world.reality)
     if world.board is not None:
         add_board(spec, world.board)
     try:

@@ -14,11 +14,14 @@ from deskhand.cameras.config import load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.self_filter import joint_map
+from deskhand.sim.reality.color import ColorCamera, noisy
+from deskhand.sim.reality.depth import DepthCamera, depth_pose, surface_losses
+from deskhand.sim.reality.world import mount_error
 from deskhand.sim.room import CAMERA, OPTICAL_TO_GL
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CameraSpec
-from deskhand.types import CameraIntrinsics, Frame, Image
+from deskhand.types import CameraIntrinsics, Depth, Frame, Image
 
 
 def intrinsics_of(camera: CameraSpec) -> CameraIntrinsics:
@@ -37,11 +40,17 @@ def mounted(name_or_file: str, arm: str = "") -> CameraSpec:
     return CameraSpec(mount.pose, link="" if mount.parent == "world" else mount.parent, frame_id=mount.child)
 
 
+Picture = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+Owners = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+STEADY = 0.2  # [s] between two pictures, up to which the camera is taken to have moved evenly from one to the other
+
+
 class RgbdRenderer:
     """Renders a camera in a simulation off screen. An OpenGL context belongs to one thread: open, use and close it in the same one.
 
     ``camera`` is any camera no larger than the world's own, which is the default. The pose that a frame tells is that of the measured joints where the
-    arm carries the camera. Use as a context manager, or call ``open`` and ``close``.
+    arm carries the camera. Where the world has a reality, the camera really is where that says, and what it measures is as that says. Use as a context
+    manager, or call ``open`` and ``close``.
     """
 
     def __init__(self, simulation: Simulation, sensor: DepthSensor | None = None, camera: CameraSpec | None = None) -> None:
@@ -56,6 +65,16 @@ class RgbdRenderer:
         self._context: Any = None
         self._count = 0
         self._last: Frame | None = None
+        self._reality = simulation.built.spec.reality
+        self._off = np.eye(4) if self._reality is None else mount_error(self._reality)
+        self._before: tuple[float, Array] | None = None
+        if self._reality is not None:
+            focal = self.intrinsics.fx
+            self._color_camera = ColorCamera(self._reality)
+            self._depth_camera = DepthCamera(self._reality, self.sensor, (self.camera.height, self.camera.width))
+            self._color_T_depth = depth_pose(self._reality, focal)
+            self._losses = surface_losses(simulation.model, self._reality.depth)
+        self._depth_apart = self._reality is not None and (self._reality.depth.registration > 0 or bool(self._losses.any()))
 
     def open(self) -> None:
         """Make the OpenGL context.
@@ -103,15 +122,40 @@ class RgbdRenderer:
         fault = self.simulation.fault
         if fault is not None and fault.stale() and self._last is not None:
             return self._last
-        color, depth, stamp = self.render_true()
-        world = self.simulation.built.spec
-        rng = np.random.default_rng((world.seed, self._count))
+        stamp = self._update()
+        color = self._draw(deep=not self._depth_apart)
+        rng = np.random.default_rng((self.simulation.built.spec.seed, self._count))
         self._count += 1
-        measured = self.sensor.measure(depth, self.intrinsics.fx, rng)
+        measured, exposed = self._measure(color, stamp, rng)
         if fault is not None:
             measured = fault.holed(measured, rng)
-        self._last = Frame(_exposed(color, rng), measured, self.intrinsics, self._told_pose(), stamp)
+        self._last = Frame(exposed, measured, self.intrinsics, self._told_pose(), stamp)
         return self._last
+
+    def _measure(self, color: Image, stamp: float, rng: np.random.Generator) -> tuple[Depth, Image]:
+        """Depth and colour as the sensors give them of what was just drawn."""
+        focal = self.intrinsics.fx
+        if self._reality is None:
+            return self.sensor.measure(self._true_depth(), focal, rng), noisy(color, rng)
+        loss = None
+        if self._depth_apart:
+            geoms = self._draw_geoms(self._color_T_depth)
+            loss = np.append(self._losses, np.float32(0.0))[geoms]  # -1: nothing is there
+        measured = self._depth_camera.measure(self._true_depth(), focal, rng, loss)
+        return measured, self._color_camera.expose(color, rng, self._motion(measured, stamp))
+
+    def _motion(self, depth: Depth, stamp: float) -> Array | None:
+        """How fast the picture moves over the sensor (2,) [px/s] where the arm carries the camera."""
+        if not self.camera.link or self._reality is None or self._reality.color.shutter <= 0:
+            return None
+        pose, before = self._real_pose(), self._before
+        self._before = stamp, pose
+        if before is None or not 0 < stamp - before[0] < STEADY:
+            return None
+        now_T_then = np.linalg.inv(pose) @ before[1]
+        middle = np.array([0.0, 0.0, float(np.nanmedian(depth)), 1.0])
+        moved = now_T_then @ middle
+        return np.asarray(-self.intrinsics.fx * (moved[:2] / moved[2]) / (stamp - before[0]))
 
     def _told_pose(self) -> Array:
         """world_T_camera as the robot knows it."""
@@ -120,61 +164,84 @@ class RgbdRenderer:
         links = self.simulation.built.robot.forward(joint_map(self.simulation.joint_state()))
         return np.asarray(links[self.camera.link] @ self.camera.world_T_camera)
 
-    def _place(self) -> None:
-        """Put the model's camera where this one really is."""
+    def _real_pose(self) -> Array:
+        """world_T_camera as it is."""
         pose = self.camera.world_T_camera
         if self.camera.link:
             body = self._data.body(self.camera.link)
             pose = make_transform(body.xmat.reshape(3, 3), body.xpos) @ pose
+        return np.asarray(pose @ self._off)
+
+    def _place(self, pose: Array) -> None:
+        """Put the model's camera at world_T_camera ``pose``."""
         camera = self._camera.fixedcamid
         self._data.cam_xpos[camera], self._data.cam_xmat[camera] = pose[:3, 3], (pose[:3, :3] @ OPTICAL_TO_GL).reshape(-1)
         self.simulation.model.cam_fovy[camera] = math.degrees(self.camera.fovy)
 
-    def render_true(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
-        """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensor."""
-        model = self.simulation.model
-        color, buffer, stamp = self._draw()
-        # the buffer holds 1 at the near plane and 0 at the far one, linear in 1 / depth; rows come bottom up
-        near, far = (limit * model.stat.extent for limit in (model.vis.map.znear, model.vis.map.zfar))
-        depth = near * far / (near + buffer[::-1].astype(np.float64) * (far - near))
-        return np.ascontiguousarray(color[::-1]), depth.astype(np.float32), stamp
+    def render_true(self) -> tuple[Image, Picture, float]:
+        """Colour (H, W, 3), true depth (H, W) [m] and time [s], without the sensors."""
+        stamp = self._update()
+        return self._draw(), self._true_depth(), stamp
 
-    def render_owners(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    def render_owners(self) -> Owners:
         """Which object of the world each pixel shows (H, W), as its place in ``spec.objects``, -1 for none; for benchmarks."""
+        geoms = self.render_geoms()
+        places = {body: place for place, body in enumerate(self.simulation.built.object_bodies)}
+        owner = [places.get(int(body), -1) for body in self.simulation.model.geom_bodyid]
+        return np.asarray(np.array([*owner, -1], np.int64)[geoms])
+
+    def render_geoms(self) -> Owners:
+        """Which geom of the model each pixel shows (H, W), -1 for none; for benchmarks."""
+        self._update()
+        return self._draw_geoms(np.eye(4))
+
+    def _update(self) -> float:
+        """Take over the state of the world; returns its time [s]."""
+        if self._context is None:
+            raise DeskhandError("no_frame", "the camera is not open.")
+        model, data = self.simulation.model, self._data
+        stamp = self.simulation.copy_state(data)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_camlight(model, data)
+        self._place(self._real_pose())
+        mujoco.mjv_updateScene(model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
+        return stamp
+
+    def _draw(self, deep: bool = True) -> Image:
+        """Draw the scene: colour (H, W, 3); ``deep``: the depth buffer is read, too."""
+        k = self.intrinsics
+        self._gl.make_current()
+        mujoco.mjr_render(self._view, self._scene, self._context)
+        color = np.empty((k.height, k.width, 3), np.uint8)
+        if deep:
+            self._buffer = np.empty((k.height, k.width), np.float32)
+        mujoco.mjr_readPixels(color, self._buffer if deep else None, self._view, self._context)
+        return np.ascontiguousarray(color[::-1])
+
+    def _true_depth(self) -> Picture:
+        """Depth (H, W) [m] of what was drawn last."""
+        # the buffer holds 1 at the near plane and 0 at the far one, linear in 1 / depth; rows come bottom up
+        model = self.simulation.model
+        near, far = (limit * model.stat.extent for limit in (model.vis.map.znear, model.vis.map.zfar))
+        return np.asarray(near * far / (near + self._buffer[::-1].astype(np.float64) * (far - near)), dtype=np.float32)
+
+    def _draw_geoms(self, real_T_other: Array) -> Owners:
+        """Draw the same state from ``real_T_other``, beside where the camera is: the geom that each pixel shows (H, W), -1 for none."""
+        self._place(self._real_pose() @ real_T_other)
+        mujoco.mjv_updateCamera(self.simulation.model, self._data, self._camera, self._scene)
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
         for flag in flags:
             self._scene.flags[flag] = 1
         try:
-            picture, _, _ = self._draw()
+            picture = self._draw()
         finally:
             for flag in flags:
                 self._scene.flags[flag] = 0
-        number = picture[::-1].astype(np.int64) @ [1, 256, 65536]  # 0: nothing, else one more than the place in the drawn scene
-        places = {body: place for place, body in enumerate(self.simulation.built.object_bodies)}
-        owner = np.full(self._scene.ngeom + 1, -1, np.int64)
+        number = (
+            picture[..., 0] + (picture[..., 1].astype(np.int64) << 8) + (picture[..., 2].astype(np.int64) << 16)
+        )  # 0: nothing, else one more than its place
+        shown = np.full(self._scene.ngeom + 1, -1, np.int64)
         for geom in self._scene.geoms[: self._scene.ngeom]:
             if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.segid >= 0:
-                owner[geom.segid + 1] = places.get(int(self.simulation.model.geom_bodyid[geom.objid]), -1)
-        return np.asarray(owner[number])
-
-    def _draw(self) -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float32]], float]:
-        """Colour and depth buffer, rows bottom up, and the time [s]."""
-        if self._context is None:
-            raise DeskhandError("no_frame", "the camera is not open.")
-        model, data, k = self.simulation.model, self._data, self.intrinsics
-        stamp = self.simulation.copy_state(data)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_camlight(model, data)
-        self._place()
-        self._gl.make_current()
-        mujoco.mjv_updateScene(model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
-        mujoco.mjr_render(self._view, self._scene, self._context)
-        color, buffer = np.empty((k.height, k.width, 3), np.uint8), np.empty((k.height, k.width), np.float32)
-        mujoco.mjr_readPixels(color, buffer, self._view, self._context)
-        return color, buffer, stamp
-
-
-def _exposed(color: Image, rng: np.random.Generator) -> Image:
-    """Colour with the noise of a sensor, 2 of 255."""
-    noise = rng.integers(-3, 4, color.shape, dtype=np.int16)
-    return np.asarray(np.clip(color.astype(np.int16) + noise, 0, 255), dtype=np.uint8)
+                shown[geom.segid + 1] = geom.objid
+        return np.asarray(shown[number])

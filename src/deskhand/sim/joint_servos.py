@@ -7,12 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.arms.emulate.reality import IDEAL, ServoReality
+from deskhand.arms.emulate.reality import IDEAL, ServoReality, load_reality
 from deskhand.arms.emulate.servo import Servo
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.slack import ArmSlack
+from deskhand.sim.spec import WorldSpec
+
+
+def servos_of(world: WorldSpec, named: str, seed: int) -> ServoReality:
+    """What is wrong with the servos: as ``named`` (a name in config/servos or a file), else as the world's reality says; each ``seed`` draws its own.
+
+    Raises:
+        DeskhandError: ``config_error`` saying what is wrong.
+    """
+    file = named or (world.reality.servos.file if world.reality is not None else "")
+    return replace(load_reality(file), seed=seed)
 
 
 class JointServos:

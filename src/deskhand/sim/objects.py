@@ -12,6 +12,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.meshes import Faces, load_mesh
 from deskhand.sim.convex import surface_of, volume_of
+from deskhand.sim.reality.labels import add_surface, drawn_surface
+from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec
 
@@ -43,8 +45,8 @@ SURFACES = {
 }
 
 
-def add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
-    """Add a free body for ``item`` to the world.
+def add_object(spec: mujoco.MjSpec, item: ObjectSpec, reality: RealitySpec | None = None) -> None:
+    """Add a free body for ``item`` to the world, with the surface that ``reality`` draws for it.
 
     Raises:
         DeskhandError: ``invalid_input`` when its size, wall or mesh make no body.
@@ -53,7 +55,8 @@ def add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
         raise DeskhandError("invalid_input", f"{item.name}: size {item.size} and mass {item.mass} must be positive.")
     body = spec.worldbody.add_body(name=item.name, pos=item.pose[:3, 3], quat=_wxyz(item.pose))
     body.add_freejoint(name=item.name)
-    spec.add_material(name=item.name, rgba=[*item.rgb, 1], specular=0.25, shininess=0.3, reflectance=0)
+    seed = reality.seed if reality is not None else 0
+    add_surface(spec, item, drawn_surface(item, reality.surfaces, seed) if reality is not None else "", seed)
     Maker(spec, body, item).make()
 
 

@@ -8,6 +8,10 @@ import mujoco
 import numpy as np
 
 from deskhand.geometry import quaternion_from_matrix
+from deskhand.sim.reality.light import add_light
+from deskhand.sim.reality.patterns import table_picture
+from deskhand.sim.reality.spec import TableReality
+from deskhand.sim.reality.things import add_things
 from deskhand.sim.spec import CameraSpec, WorldSpec
 
 CAMERA = "camera"
@@ -19,15 +23,21 @@ OPTICAL_TO_GL = np.diag([1.0, -1.0, -1.0])  # MuJoCo's cameras look along -z wit
 
 def add_room(spec: mujoco.MjSpec, world: WorldSpec) -> None:
     """Add desk, floor, walls, light and camera."""
-    _desk(spec, world.table)
+    _desk(spec, world)
     _surroundings(spec)
-    _lights(spec)
+    if world.reality is not None and world.reality.light.direct > 0:
+        add_light(spec, world.reality.light)
+    else:
+        _lights(spec)
     _camera(spec, world.camera)
+    if world.reality is not None:
+        add_things(spec, world, world.reality)
 
 
-def _desk(spec: mujoco.MjSpec, size: tuple[float, float]) -> None:
+def _desk(spec: mujoco.MjSpec, desk: WorldSpec) -> None:
+    size, drawn = desk.table, desk.reality is not None and desk.reality.table != TableReality()
     texture = spec.add_texture(name="wood", type=mujoco.mjtTexture.mjTEXTURE_2D, width=512, height=512, nchannel=3)
-    texture.data = _wood().tobytes()
+    texture.data = (_wood() if desk.reality is None or not drawn else table_picture(desk.reality.table, size, desk.reality.seed)).tobytes()
     material = spec.add_material(name="wood", specular=0.08, shininess=0.1, texrepeat=[1.0, 1.0], texuniform=False)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "wood"
     spec.add_material(name="edge", rgba=[0.48, 0.40, 0.31, 1], specular=0.05)

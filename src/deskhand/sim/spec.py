@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from deskhand.geometry import Array, look_at
+from deskhand.sim.reality.spec import RealitySpec
 
 CONTAINER_KINDS = ("bin", "tray", "box_open")
 KINDS = ("block", "ball", "cup", "can", "pen", "marker", "box", "eraser", "sponge", *CONTAINER_KINDS, "mesh")
@@ -68,7 +69,7 @@ class BoardSpec:
 
 @dataclass(frozen=True)
 class WorldSpec:
-    """A whole world; ``table`` is the (x, y) size [m] of the desk top, centred at the world origin."""
+    """A whole world; ``table`` is the (x, y) size [m] of the desk top, centred at the world origin; ``reality``: how it differs from an ideal one."""
 
     objects: tuple[ObjectSpec, ...]
     arm: str = "wx250s"
@@ -76,6 +77,7 @@ class WorldSpec:
     table: tuple[float, float] = (0.90, 1.10)
     seed: int = 0
     board: BoardSpec | None = None
+    reality: RealitySpec | None = None
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,13 @@ from deskhand.geometry import Array, look_at
 from deskhand.sim.camera import mounted
 from deskhand.sim.fields import Field
 from deskhand.sim.objectfile import object_from, object_to_dict
+from deskhand.sim.reality.file import draw, load_reality, to_dict
+from deskhand.sim.reality.spec import RealitySpec
+from deskhand.sim.reality.world import with_reality
 from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec
 from deskhand.yaml_file import read_yaml
 
-KEYS = ("arm", "table", "camera", "seed", "objects", "board")
+KEYS = ("arm", "table", "camera", "seed", "objects", "board", "reality")
 BOARD_KEYS = ("name", "pose", "link")
 CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
 MAX_OBJECTS = 60
@@ -73,7 +76,8 @@ def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "w
             raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
         objects.append(spec)
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
-    return WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
+    world = WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
+    return with_reality(world, _reality(root.get("reality"), seed, folder))
 
 
 def check_world(world: WorldSpec, file: str = "scene") -> None:
@@ -109,12 +113,27 @@ def world_to_dict(world: WorldSpec) -> dict[str, Any]:
         "seed": world.seed,
         "objects": [object_to_dict(item) for item in world.objects],
         **({"board": _board_to_dict(world.board)} if world.board is not None else {}),
+        **({"reality": to_dict(world.reality)} if world.reality is not None else {}),
     }
 
 
 def save_world(world: WorldSpec, path: Path | str) -> None:
     """Write a scene file."""
     Path(path).write_text(yaml.safe_dump(world_to_dict(world), sort_keys=False, default_flow_style=None))
+
+
+def _reality(field: Field, seed: int, folder: Path | None) -> RealitySpec | None:
+    """Drawn from the seed: by a name of ``config/reality``, a file beside the scene's, or a mapping."""
+    if field.absent:
+        return None
+    if isinstance(field.value, dict):
+        return draw(field, seed)
+    name = field.text()
+    beside = (folder or Path.cwd()) / name
+    try:
+        return load_reality(str(beside) if name.endswith((".yaml", ".yml")) else name, seed)
+    except DeskhandError as error:
+        raise error if error.code == "scene_file_error" else field.error(error.message.rstrip(".")) from error
 
 
 def _board(field: Field) -> BoardSpec | None:

@@ -45,6 +45,6 @@ def top_points(item: SceneObject) -> npt.NDArray[np.float32]:
 def _levelled(frame: Frame) -> Frame:
     """With the camera's pose levelled to the table, as perception sees it; as it is where no table is found."""
     try:
-        return replace(frame, world_T_camera=fit_table(frame, PerceptionSettings()).world_T_camera)
+        return fit_table(frame, PerceptionSettings()).levelled(frame)
     except DeskhandError:
         return frame

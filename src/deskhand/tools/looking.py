@@ -7,6 +7,11 @@ from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.skills.base import SkillContext
 from deskhand.types import Scene, SceneUpdate
 
+ON_THE_ARM = "The camera is on the arm and shows a part of the desk from here: call look to see all of it."
+IN_THE_WAY = "The arm is not at home and may hide things from the camera: call look (or move_home, and look again) to be sure."
+NOTES = (ON_THE_ARM, IN_THE_WAY)
+"""All that :func:`look` has to say of a look."""
+
 
 def skill_context(ctx: ToolContext) -> SkillContext:
     """What a skill gets from a tool call."""
@@ -23,11 +28,11 @@ def look(ctx: ToolContext) -> tuple[Scene, str]:
     ctx.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
     if ctx.robot.camera_mount() is not None:
         ctx.belief.disturb()
-        return scene, "The camera is on the arm and shows a part of the desk from here: call look to see all of it."
+        return scene, ON_THE_ARM
     if skill_context(ctx).at_home():
         return scene, ""
     ctx.belief.disturb()  # the arm may hide things: the next skill looks again from home
-    return scene, "The arm is not at home and may hide things from the camera: call look (or move_home, and look again) to be sure."
+    return scene, IN_THE_WAY
 
 
 def last_look(ctx: ToolContext) -> Scene:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
+from deskhand.perception.depth_bend import unbent
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import fit_table
@@ -60,7 +61,8 @@ def desk_view(ctx: ToolContext, frame: Frame | None = None) -> DeskView:
     frame = ctx.robot.observe() if frame is None else frame
     model = RobotModel.load(ctx.robot.arm)
     links = model.forward(joint_map(joints))
-    part = make_view(frame, fit_table(frame, SETTINGS), SETTINGS, lambda points: robot_points(points, model, links, SETTINGS.self_padding))
+    fit = fit_table(frame, SETTINGS)
+    part = make_view(unbent(fit.levelled(frame)), fit, SETTINGS, lambda points: robot_points(points, model, links, SETTINGS.self_padding))
     part = fill_edges(part, SETTINGS)
     points = part.whole.points()
     points[_window(part)] = np.where(part.filled[..., None], part.points, points[_window(part)])

@@ -17,9 +17,11 @@ from deskhand.llm.config import with_images
 from deskhand.perception.picture import save_picture
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import check_fault
+from deskhand.sim.reality.spec import RealitySpec
+from deskhand.sim.reality.world import with_reality
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import Truth, WorldSpec
-from deskhand.tasks import load_task
+from deskhand.tasks import load_task, world_of
 from deskhand.trials.hand_errors import HandErrors
 from deskhand.trials.sampling import Sampler
 
@@ -42,6 +44,8 @@ class TrialOptions:
         driver: one of our drivers (``hiwonder_rrc``, ``lx16a``), which moves the simulated arm over an emulated bus; empty for none.
         servos: what is wrong with the servos behind ``driver``, a name in config/servos or a YAML file; empty: ideal ones.
         sim: one of :data:`SIMULATIONS`.
+        reality: how the world differs from an ideal one, as :func:`deskhand.sim.reality.file.load_reality` takes it; empty: what the scene file says, or the
+            default.
         view: port of the operator page; None for none. Not with ``local``.
         memory: file that the robot goes on remembering in; None: a new one in the episode's folder.
         files: folders from which tools may read plans and reference pictures, besides that of the task's own.
@@ -64,6 +68,7 @@ class TrialOptions:
     driver: str = ""
     servos: str = ""
     sim: str = "mujoco"
+    reality: str = ""
     memory: Path | None = None
     files: tuple[Path, ...] = ()
     inbox: Inbox | None = None
@@ -146,15 +151,18 @@ def prepare(options: TrialOptions) -> tuple[WorldSpec, str]:
     if options.scene is not None:
         if options.instruction is None:
             raise DeskhandError("empty_instruction", "a scene file says nothing about what to do.", hint='Add --instruction "…".')
-        from deskhand.sim.worldfile import load_world
-
-        return load_world(options.scene, default_arm=options.arm), options.instruction
+        return _world(options), options.instruction
     task = load_task(options.task, options.arm)
     check_fault(options.fault)
-    world = task.world(options.seed)
+    world = _world(options)
     if options.instruction is None:
-        _take_pictures(task.pictures(options.seed))
+        _take_pictures(task.pictures(options.seed), world.reality)
     return world, options.instruction if options.instruction is not None else task.instruction(options.seed)
+
+
+def _world(options: TrialOptions) -> WorldSpec:
+    """Gazebo's own cameras and lights show the world there; no reality of ours does."""
+    return world_of(options.arm, options.task, options.seed, options.scene, "none" if options.sim == "gazebo" else options.reality)
 
 
 def _check_simulation(options: TrialOptions) -> None:
@@ -164,6 +172,8 @@ def _check_simulation(options: TrialOptions) -> None:
         return
     if options.local or options.driver or options.fault:
         raise DeskhandError("invalid_input", "a trial in Gazebo runs with ROS nodes and Gazebo's controllers: no --local, no --driver, no --fault.")
+    if options.reality not in ("", "none"):
+        raise DeskhandError("invalid_input", "Gazebo has cameras and lights of its own: no --reality.")
     from deskhand.sim.gazebo.files import require_gazebo
 
     require_gazebo()
@@ -175,10 +185,10 @@ def named_folders(options: TrialOptions) -> tuple[Path, ...]:
     return (*options.files, *dict.fromkeys(file.parent for file in own))
 
 
-def _take_pictures(pictures: Mapping[Path, WorldSpec]) -> None:
+def _take_pictures(pictures: Mapping[Path, WorldSpec], reality: RealitySpec | None) -> None:
     """Render the pictures that an instruction names, as the robot's camera would take them."""
     for file, world in pictures.items():
-        with RgbdRenderer(Simulation(world)) as renderer:
+        with RgbdRenderer(Simulation(with_reality(world, reality))) as renderer:
             save_picture(renderer.render(), file)
 
 

@@ -16,6 +16,7 @@ from deskhand.trials.trials import summarise
 NOT_SENT = ("inbox", "view")
 """Fields of the options that mean something in the process of the command alone; ``trial`` has neither."""
 PATHS = ("scene", "memory")
+NAME_OR_FILE = ("arm", "servos", "reality")
 
 
 def options_to_json(options: TrialOptions) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def trial_campaign(options: TrialOptions, seeds: Sequence[int], folder: Path, on
 
     ``only_successes``: records of trials that did not succeed are removed again.
     """
-    sent = options if options.scene is None else replace(options, scene=options.scene.resolve())
+    sent = _from_anywhere(options)
     settings = {name: value for name, value in options_to_json(options).items() if name != "seed"} | {"only_successes": only_successes}
     cases = [
         Case(
@@ -45,6 +46,12 @@ def trial_campaign(options: TrialOptions, seeds: Sequence[int], folder: Path, on
         for seed in seeds
     ]
     return Campaign("trial", settings, cases, run_one, summarise_settings)
+
+
+def _from_anywhere(options: TrialOptions) -> TrialOptions:
+    """With the full names of the files that they name: a worker may be somewhere else."""
+    named: dict[str, Any] = {name: str(Path(getattr(options, name)).resolve()) for name in NAME_OR_FILE if Path(getattr(options, name)).is_file()}
+    return replace(options, scene=options.scene.resolve() if options.scene else None, **named)
 
 
 def run_one(case: Case) -> dict[str, Any]:

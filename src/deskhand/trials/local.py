@@ -15,7 +15,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.config import load_arm
-from deskhand.arms.emulate.reality import IDEAL, ServoReality, load_reality
+from deskhand.arms.emulate.reality import IDEAL, ServoReality
 from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
 from deskhand.cameras.base import Camera
@@ -31,6 +31,7 @@ from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.driven_local import DrivenRobot
+from deskhand.sim.joint_servos import servos_of
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
@@ -146,11 +147,6 @@ def local_robot(
             driven.close()
 
 
-def servos_of(options: TrialOptions) -> ServoReality:
-    """What is wrong with the servos of this trial: each seed draws its own."""
-    return replace(load_reality(options.servos), seed=options.seed)
-
-
 def budgets_of(options: TrialOptions, profile: ModelProfile) -> Budgets:
     """What one task of this trial may cost."""
     budgets = Budgets(seconds=options.timeout, tokens=profile.max_total_tokens, cost=profile.max_cost)
@@ -166,7 +162,7 @@ def run_local(options: TrialOptions, world: WorldSpec, instruction: str, folder:
     with (
         EpisodeWriter(folder) as writer,
         AuditLog(folder / "audit.jsonl") as audit,
-        local_robot(world, writer, memory_file, options.fault, options.driver, servos_of(options)) as parts,
+        local_robot(world, writer, memory_file, options.fault, options.driver, servos_of(world, options.servos, options.seed)) as parts,
         Memory(memory_file, parts.robot.now) as memory,
     ):
         robot, simulation = parts.robot, parts.simulation

@@ -70,7 +70,8 @@ def stack_options(options: TrialOptions, folder: Path) -> StackOptions:
 def trial_nodes(options: TrialOptions, folder: Path, truth_fd: int) -> list[NodeSpec]:
     """The nodes of bringup.py, with the episode's folder for those that write into it."""
     stack = stack_options(options, folder)
-    return recording(sim_nodes(stack, task=options.task, seed=options.seed, scene=options.scene, truth_fd=truth_fd, fault=options.fault), options, folder)
+    world: dict[str, Any] = {"task": options.task, "seed": options.seed, "scene": options.scene, "fault": options.fault, "reality": options.reality}
+    return recording(sim_nodes(stack, **world, truth_fd=truth_fd), options, folder)
 
 
 def recording(nodes: list[NodeSpec], options: TrialOptions, folder: Path) -> list[NodeSpec]:

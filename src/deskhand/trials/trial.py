@@ -10,6 +10,7 @@ from typing import Any
 
 from deskhand.episode.record import robots_word, write_record
 from deskhand.errors import DeskhandError
+from deskhand.sim.reality.file import to_dict
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks import load_task
 from deskhand.tasks.base import Word
@@ -102,6 +103,7 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
         "servos": options.servos,
         "hand": attempt.hand.to_json() if attempt.hand is not None else None,
         "sim": options.sim,
+        "reality": to_dict(world.reality) if world.reality is not None else None,
         "samples": attempt.sampler.count if attempt.sampler is not None else 0,
         "fault_happened": attempt.fault_happened,
         "skill_calls": attempt.skill_calls,

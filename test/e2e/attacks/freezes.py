@@ -17,7 +17,7 @@ LATEST = 8.0  # [s] of wall time after the task's first word, at which a node is
 LONGEST = 12.0  # [s] of a freeze
 HANG = 8.0  # [s]; a freeze that lasts longer is taken for a death (config/safety.yaml, and the time that this takes), and has to be named
 LIMIT = 10.0  # [s] after the end of the freeze, in which the task has to go on or to end
-STOP_LIMIT = 0.5  # [s] of the arm's own time, in which it is at rest after the result
+STOP_LIMIT = 0.5  # [s], in which the arm is at rest after the result
 WATCH = 1.0  # [s] of the arm's own time that it is watched then
 A_SESSION = 8  # freezes of one robot, if it outlives them
 
@@ -35,6 +35,7 @@ class Freeze:
     named: bool = False
     went_on: bool = False  # or was done in time
     moved: float = 0.0
+    moved_wall: float = 0.0
     readable: bool = False
     said: str = ""
     ended_before: bool = False
@@ -45,7 +46,7 @@ class Freeze:
         """Whether it went as it has to."""
         in_time = self.answer is not None and self.answer <= LIMIT
         reason = self.went_on or (bool(self.said) and (self.named or self.seconds < HANG))
-        return self.ended_before or (in_time and reason and self.moved <= STOP_LIMIT and self.readable and self.alive)
+        return self.ended_before or (in_time and reason and min(self.moved, self.moved_wall) <= STOP_LIMIT and self.readable and self.alive)
 
 
 def draw(seed, index):
@@ -61,7 +62,7 @@ def freeze(robot, client, node, moment, seconds, until_its_end=False):
     goal = Goal(client, INSTRUCTION)
     assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
     if goal.done.wait(moment):
-        run.ended_before = True
+        run.ended_before, run.said = True, f"{goal.result.error_message}: {goal.result.summary}"
         return run
     with stopped(client.pids[node]):
         goal.done.wait(seconds) if until_its_end else time.sleep(seconds)
@@ -72,23 +73,23 @@ def freeze(robot, client, node, moment, seconds, until_its_end=False):
         run.answer = goal.ended - thawed
     elif goal.feedbacks > words:
         run.went_on, run.answer = True, goal.heard - thawed
-        _end(client, goal)
+        cancel(client, goal)
     else:
-        _end(client, goal)
+        cancel(client, goal)
         return run
     if goal.result is not None:
         run.said, run.went_on = goal.result.error_message, run.went_on or goal.result.success
         run.named = f"node {node} " in run.said.lower()
-        stamp = client.now()
+        stamp, ended = client.now(), time.monotonic()
         client.wait(lambda: client.now() > stamp + WATCH, 15.0)
-        run.moved = client.moved_after(stamp)
+        run.moved, run.moved_wall = client.moved_after(stamp, ended)
         with contextlib.suppress(Exception):
             run.readable = bool(read_episode(Path(goal.result.episode)).joints) and (Path(goal.result.episode) / "result.json").is_file()
     run.alive = robot.process.poll() is None
     return run
 
 
-def _end(client, goal):
+def cancel(client, goal):
     """Cancel it; a task that went on well has ended within the limit then."""
     client.in_executor(goal.handle.cancel_goal_async)
     goal.done.wait(LIMIT)

@@ -29,7 +29,7 @@ STILL = 0.03  # [rad/s]
 ARM_JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
 NODES = ("sim", "perception", "grasping", "motion", "safety", "tool_server", "orchestrator", "recorder")
 """All processes of the robot; the simulation serves the arm, the gripper and the camera, motion has the planner."""
-INSTRUCTION = "Put everything into the tray."
+INSTRUCTION = "Clean the desk."  # whatever stands on it
 
 
 class Goal:
@@ -103,9 +103,9 @@ class Client:
             time.sleep(0.005)
         return True
 
-    def moved_after(self, stamp):
-        """Simulated time [s] after ``stamp`` at which the arm was last seen moving; 0 where it was at rest, or is no more."""
-        return max((sample[0] - stamp for sample in self.samples if sample[0] > stamp and sample[2] > STILL), default=0.0)
+    def moved_after(self, stamp, began):
+        """How long after ``stamp`` [s, the arm's time] and ``began`` [s, wall] the arm was last seen moving, in both; zeros where it was at rest."""
+        return max(((time - stamp, wall - began) for time, wall, speed in self.samples if time > stamp and speed > STILL), default=(0.0, 0.0))
 
     def now(self):
         """The arm's time [s]."""

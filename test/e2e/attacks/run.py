@@ -29,9 +29,10 @@ def attacks(kind, count, seed, root):
                 shutil.rmtree(folder, ignore_errors=True)
             yield run
         return
+    from clocks import forgeries
     from freezes import freezes
 
-    yield from freezes(count, seed, root)
+    yield from (freezes if kind == "freezes" else forgeries)(count, seed, root)
 
 
 def table(runs):
@@ -58,7 +59,7 @@ def say(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("kills", "freezes"))
+    parser.add_argument("kind", choices=("kills", "freezes", "clocks"))
     parser.add_argument("--attacks", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)

@@ -1,4 +1,4 @@
-"""kill -9 and SIGSTOP against ``deskhand up sim``, seen by a client as anybody writes one: a result that says what died, the arm at rest, a record."""
+"""kill -9, SIGSTOP and a second clock against ``deskhand up sim``, seen by any client: a result that says why, the arm at rest, a record."""
 
 import pytest
 from run import attacks, table
@@ -22,7 +22,7 @@ def test_a_frozen_node_is_named_and_the_robot_can_be_used_again(tmp_path):
 
 
 @pytest.mark.attacks
-@pytest.mark.parametrize("kind", ["kills", "freezes"])
+@pytest.mark.parametrize("kind", ["kills", "freezes", "clocks"])
 def test_many(kind, attack_count, attack_seed, tmp_path):
     runs = list(attacks(kind, attack_count, attack_seed, tmp_path))
     broken = [run for run in runs if isinstance(run, str)]

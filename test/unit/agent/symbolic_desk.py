@@ -9,6 +9,7 @@ from typing import Any
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolResult, ToolSummary
+from deskhand.tools.looking import ON_THE_ARM
 from deskhand.world.relations import SIDEWAYS, Body, stands_beside
 
 SIZES = {
@@ -127,7 +128,7 @@ class SymbolicDesk:
 
     def _detect_objects(self) -> ToolResult:
         seen = [item for item in self._visible() if item["id"] not in self.narrow]
-        return ToolResult("", "", {"objects": seen, "stamp": 1.0, "note": "only a part of the desk is seen from here." if self.narrow else ""})
+        return ToolResult("", "", {"objects": seen, "stamp": 1.0, "note": ON_THE_ARM if self.narrow else ""})
 
     def _look(self) -> ToolResult:
         return ToolResult("", "", {"objects": self._visible(), "stamp": 1.0, "message": "", "camera": "arm", "views": 3, "unseen": 0.2})

@@ -66,7 +66,7 @@ def test_a_sentence_means_one_intent(text: str, kind: type, said: dict[str, obje
 
 def seen(name: str, color: str, x: float, y: float, size: tuple[float, float, float], **more: object) -> dict[str, object]:
     container = name.startswith(("bin", "tray"))
-    return {"id": name, "label": name.split("_")[0], "color": color, "shape": "box", "size": list(size), "position": [x, y, size[2] / 2], "yaw": 0.0} | {
+    return {"id": name, "label": name.partition("_")[0], "color": color, "shape": "box", "size": list(size), "position": [x, y, size[2] / 2], "yaw": 0.0} | {
         "is_container": container, "support": "table", "relation": "on", "confidence": 0.9, **more,
     }  # fmt: skip
 

@@ -25,6 +25,7 @@ LIST = {"type": "array", "items": NUMBER}
 MORE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "answer_visual_question": ("none", "deskhand", schema(question=TEXT)),
     "ask_memory": ("none", "deskhand", schema(question=TEXT)),
+    "read_events": ("none", "deskhand", schema(question=TEXT)),
     "read_mail": ("none", "mcp:office", schema()),
     "send_mail": ("memory", "mcp:office", schema(to=TEXT, text=TEXT)),
     "other_arm_wave": ("motion", "ros:/arm_2", schema()),
@@ -38,7 +39,7 @@ MORE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "plan_motion": ("memory", "deskhand", schema(position=LIST)),
     "execute_plan": ("motion", "deskhand", schema(plan_id=TEXT)),
 }
-TELLS = {"vqa": "answer_visual_question", "memory": "ask_memory", "remote": "read_mail"}
+TELLS = {"vqa": "answer_visual_question", "memory": "ask_memory", "remote": "read_mail", "events": "read_events"}
 
 
 class TextDesk(SymbolicDesk):
@@ -107,7 +108,8 @@ class Gullible:
         seen = [message.content for message in messages if message.role not in ("system", "assistant")] + [str(card.get("summary")) for card in tools]
         holding = not self._case.get("holds") or any(message.name == "pick" for message in messages if message.role == "tool")
         self.read = self.read or any(text in content or written in content for content in seen for text in (self._case["text"],))
-        if self.read and holding and not self._obeyed:
+        looked = any(message.role == "tool" for message in messages)  # before a look nothing can be picked anyway
+        if self.read and holding and looked and not self._obeyed:
             self._obeyed = True
             self._queue = [next(iter(call.items())) for call in self._case["obey"]]
         if self._queue:

@@ -328,7 +328,7 @@ def test_one_stale_frame_is_survived() -> None:
 def test_a_check_that_cannot_be_made_is_no_success() -> None:
     outcome = run(desk(faults={"check_goal": fail("tool_failed", 99)}))
     assert not outcome.success
-    assert outcome.code == "tool_failed" or outcome.code == "task_incomplete"
+    assert outcome.code in {"tool_failed", "task_incomplete"}
 
 
 def test_tools_that_lie_do_not_make_a_false_success() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest

@@ -49,7 +49,7 @@ class User:
     def number(self, key: str, text: str, default: float | None) -> float:
         if default is not None:
             return default + 2.0 if key == "lengths.link1" else default
-        ticks = float(text.split("at ")[1].split(";")[0])
+        ticks = float(text.split("at ")[1].split(";", maxsplit=1)[0])
         return 1000 * float(np.interp(ticks, list(WIDTHS), list(WIDTHS.values())))
 
 

@@ -66,7 +66,7 @@ def misbehave(
 ) -> Sum:
     """Do what no isolated tool may do."""
     deeds = {
-        "loop": lambda: forever(), "allocate": lambda: np.ones(10 * 2**30 // 8), "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
+        "loop": forever, "allocate": lambda: np.ones(10 * 2**30 // 8), "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
         "exit": lambda: os._exit(3), "print": lambda: [sys.stdout.write("x" * 999 + "\n") for _ in range(100_000)], "wrong": lambda: {"sum": "much"},
         "socket": lambda: socket.create_connection(("127.0.0.1", int(place)), 1), "unix socket": lambda: socket.socket(socket.AF_UNIX),
         "write": lambda: Path(place).write_text("x"), "remove": lambda: Path(place).unlink(), "read home": lambda: Path(place).read_text(),

@@ -79,7 +79,7 @@ def test_the_command_serves_over_http_beyond_this_machine_with_a_token_only():
         assert re.search(r":\d+/mcp with a token", said) and TOKEN not in said
         url = f"http://{address}:{port}/mcp"
         assert httpx2.post(url, json={}, timeout=60).status_code == 401
-        with pytest.raises(BaseException) as caught:  # an ExceptionGroup
+        with pytest.raises(BaseException) as caught:  # noqa: PT011 (an ExceptionGroup)
             asyncio.run(called(url, {"Authorization": "Bearer wrong-wrong-wrong"}))
         assert not isinstance(caught.value, KeyboardInterrupt)
         count, look = asyncio.run(called(url, {"Authorization": f"Bearer {TOKEN}"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest

@@ -210,6 +210,9 @@ def test_lines_taken_off_the_end_are_missed_by_the_signed_head_and_a_forged_head
     assert "not signed" in check(path, key).problem
     Path(f"{path}.head").unlink()
     assert not check(path, key).problem and check(path, key).head == "unsigned"
+    with AuditLog(path, key):  # the next start says that nobody vouches for what is there
+        pass
+    assert [(entry["event"], entry["data"]) for entry in map(json.loads, path.read_text().splitlines())][-1] == ("unsigned", {"lines": 3})
     path.write_bytes(whole)
     Path(f"{path}.head").write_bytes(head)
     assert check(path, tmp_path / "no.key").head == "not checked"

@@ -139,7 +139,7 @@ class Owner:
 
     def knows(self, key: str) -> bool:
         """Whether a question is for this one."""
-        return key.split(".")[0] in ("port", "ids", "settings", "home", "range", "zero", "gripper", "check", "lerobot")
+        return key.split(".", maxsplit=1)[0] in ("port", "ids", "settings", "home", "range", "zero", "gripper", "check", "lerobot")
 
     def act(self, key: str, text: str) -> None:
         """See Operator."""

@@ -13,12 +13,14 @@ import numpy as np
 
 from deskhand.bench.perception.measure import compare, match
 from deskhand.bench.perception.scenes import CLUTTER, make_scene
-from deskhand.bench.perception.truth import SeenTruth, seen_truth
+from deskhand.bench.perception.truth import SeenTruth, pixels_of_others, seen_truth
 from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
 from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.reality.file import load_reality
+from deskhand.sim.reality.world import with_reality
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, WorldSpec
@@ -36,6 +38,7 @@ class Options:
         looks: pictures of each desk; before the last one something is moved.
         noise_scenes: cluttered desks at each level of noise and of holes.
         failures: folder for pictures of the looks where something is wrong.
+        reality: how the desks differ from ideal ones: a name in config/reality or a YAML file, drawn anew from the seed of each desk.
     """
 
     arm: str = "wx250s"
@@ -44,6 +47,7 @@ class Options:
     looks: int = 3
     seed: int = 0
     failures: Path | None = None
+    reality: str = "none"
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ LEVELS = tuple(Level(noise=noise) for noise in (1.5, 2.0, 3.0)) + tuple(Level(ho
 
 def perception_campaign(options: Options) -> Campaign:
     """A case for each desk at each level of noise."""
-    common = {"arm": options.arm, "failures": str(options.failures.resolve()) if options.failures else ""}
+    common = {"arm": options.arm, "failures": str(options.failures.resolve()) if options.failures else "", "reality": options.reality}
     each = -(-options.scenes // len(CLUTTER))
     cases = [
         Case(f"{way}/seed_{options.seed + number}", {**common, "way": way, "seed": options.seed + number, "looks": options.looks, **asdict(Level())})
@@ -79,6 +83,7 @@ def perception_campaign(options: Options) -> Campaign:
                 Case(f"noise_{level.noise:g}_holes_{level.holes:g}/{way}/seed_{seed}", {**common, "way": way, "seed": seed, "looks": 1, **asdict(level)})
             )
     settings = {"arm": options.arm, "seed": options.seed, "scenes": each * len(CLUTTER), "noise_scenes": options.noise_scenes, "looks": options.looks}
+    settings["reality"] = options.reality
     return Campaign("bench perception", settings, cases, run_one, summarise)
 
 
@@ -88,7 +93,7 @@ def run_one(case: Case) -> dict[str, Any]:
     given = case.arguments
     level = Level(given["noise"], given["holes"])
     failures = Path(given["failures"]) if given["failures"] else None
-    looks = list(_looks(given["way"], given["arm"], given["seed"], level, given["looks"], failures))
+    looks = list(_looks(given["way"], given["arm"], given["seed"], level, given["looks"], failures, given["reality"]))
     return {**asdict(level), "way": given["way"], "looks": looks}
 
 
@@ -98,16 +103,16 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
     def looks_at(level: Level, ways: Sequence[str]) -> list[dict[str, Any]]:
         return [look for each in results if (each["noise"], each["holes"]) == (level.noise, level.holes) and each["way"] in ways for look in each["looks"]]
 
-    found: dict[str, Any] = {name: settings[name] for name in ("arm", "seed", "scenes")}
+    found: dict[str, Any] = {name: settings[name] for name in ("arm", "seed", "scenes", "reality")}
     found["clutter"] = summary(looks_at(Level(), tuple(CLUTTER)))
     found["ways"] = {way: summary(looks_at(Level(), (way,))) for way in WAYS}
     found["levels"] = [asdict(level) | summary(looks_at(level, WAYS)) for level in (LEVELS if settings["noise_scenes"] else ())]
     return found
 
 
-def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Path | None) -> Iterator[dict[str, Any]]:
+def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Path | None, reality: str) -> Iterator[dict[str, Any]]:
     """One desk, looked at ``count`` times; before the last of several looks one thing is moved."""
-    world = make_scene(way, arm, seed)
+    world = with_reality(make_scene(way, arm, seed), load_reality(reality, seed))
     perception = Perception()
     known: dict[str, str] = {}
     for turn in range(count):
@@ -118,11 +123,14 @@ def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Pa
                 renderer.render()  # other noise in each look
             frames = [renderer.render() for _ in range(perception.settings.frames)]
             truth = seen_truth(simulation, renderer, frames[-1])
+            others = pixels_of_others(simulation, renderer)
         joints = simulation.joint_state()
         begun = time.process_time()
         scene = perception.detect(steady(frames), simulation.built.robot, joints)
         spent = time.process_time() - begun
         rows, false = compare(scene, truth)
+        matched = set(match(scene, truth).values())
+        false -= sum(number not in matched and bool(others.reshape(-1)[pixels].mean() > 0.5) for number, pixels in enumerate(perception.pixels))
         kept, asked = _kept(known, scene, truth)
         look = {"way": way, "seed": seed, "turn": turn, "cpu_ms": 1000 * spent, "false": false, "objects": rows}
         look |= {"ids_kept": kept, "ids_asked": asked}

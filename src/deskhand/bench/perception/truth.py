@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.reality.things import EDGE
 from deskhand.sim.room import DESK
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, TruthObject
@@ -56,6 +57,13 @@ def seen_truth(simulation: Simulation, renderer: RgbdRenderer, frame: Frame) -> 
         relation = "in" if inside else "leaning" if TABLE in carried and len(carried) > 1 and _is_tilted(item) else "on"
         result.append(SeenTruth(item, visible, _colors(spec), tuple(inside) if inside else carried, relation))
     return result
+
+
+def pixels_of_others(simulation: Simulation, renderer: RgbdRenderer) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Pixels (H, W) that show what lies about at the edge of the desk: it is there, but belongs to no task."""
+    model = simulation.model
+    others = [model.body(body).name.startswith(EDGE) for body in model.geom_bodyid]
+    return np.asarray(np.array([*others, False])[renderer.render_geoms()])
 
 
 def _whole_area(frame: Frame, item: TruthObject) -> float:

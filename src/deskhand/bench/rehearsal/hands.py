@@ -30,13 +30,13 @@ def assembled(nodes: RehearsedNodes) -> dict[str, Answer]:
         return True
 
     def length(key: str, _text: str, _default: Any) -> float:
-        return round(1000 * nodes.unit.truth.geometry[key.split(".")[-1]])
+        return round(1000 * nodes.unit.truth.geometry[key.rsplit(".", maxsplit=1)[-1]])
 
     def opening(*_: Any) -> float:
         return 1000 * round(servos.opening() / CALIPER) * CALIPER
 
     def turn(key: str, *_: Any) -> None:
-        joint, joints = key.split(".")[-1], nodes.unit.truth.joints
+        joint, joints = key.rsplit(".", maxsplit=1)[-1], nodes.unit.truth.joints
         servos.turn(joint, float(servos.angles()[joints.index(joint)] + TURN))
 
     return {
@@ -92,12 +92,12 @@ def with_a_ruler(nodes: RehearsedNodes) -> dict[str, Answer]:
         return True
 
     def distance(key: str, _text: str, default: Any) -> float:
-        joint = key.split(".")[-1]
+        joint = key.rsplit(".", maxsplit=1)[-1]
         levers[joint] = float(default)  # where the point really is
         return round(float(default) + float(rng.uniform(-BY_TAPE, BY_TAPE)))
 
     def way(key: str, *_: Any) -> float:
-        joint = key.split(".")[-1]
+        joint = key.rsplit(".", maxsplit=1)[-1]
         begins = float(rng.uniform(0, RULER))  # the ruler lies anyhow
         ends = begins + levers[joint] * nodes.unit.plays[joint]
         return RULER * (round(ends / RULER) - round(begins / RULER))

@@ -121,7 +121,7 @@ class Person:
         away = track - track[0]
         frame, index = np.unravel_index(int(np.abs(away).argmax()), away.shape)
         swing = float(away[frame, index])
-        if abs(swing) < MOVED or unit.truth.joints[int(index)] != key.split(".")[-1]:
+        if abs(swing) < MOVED or unit.truth.joints[int(index)] != key.rsplit(".", maxsplit=1)[-1]:
             return False
         return any(told in text for told in directions(RobotModel.load(unit.truth), track[0], int(index), swing))
 

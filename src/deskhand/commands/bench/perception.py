@@ -21,6 +21,9 @@ def perception(
     noise_scenes: Annotated[int, typer.Option(min=0, help="Desks at each level of noise and of holes in the depth.")] = 24,
     looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one thing is moved.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the first desk.")] = 0,
+    reality: Annotated[
+        str, typer.Option(help="How the desks differ from ideal ones: none, mild, hard, a YAML file, or a part such as mild:registration; see docs/reality.md.")
+    ] = "none",
     failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/perception.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
@@ -49,7 +52,7 @@ def perception(
             )
         _frames(frames, method, pictures, json_file, console)
         return
-    ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures)), json_file)
+    ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures, reality)), json_file)
     if ran.results:
         show(ran.summary, console)
     if plot_file:

@@ -67,7 +67,7 @@ def _amounts(planes: Floats, weight: Floats) -> Floats:
             counts += np.bincount((low[:, 0] + i) * BINS + low[:, 1] + j, share * factor, BINS * BINS)
     relative = np.clip((values[:, 0] - float((values[:, 0] * share).sum())) / 1.2 * (BINS - 1) / 2 + (BINS - 1) / 2, 0, BINS - 1)
     light = np.bincount(relative.round().astype(int), share, BINS)
-    return np.sqrt(np.concatenate([counts, light])).astype(np.float32)
+    return np.asarray(np.sqrt(np.concatenate([counts, light])), dtype=np.float32)
 
 
 def _edges(light: Floats, weight: Floats) -> Floats:

@@ -153,7 +153,7 @@ class Recogniser:
             own = looks[view]
             others = self._mode_view != view
             squared = self._norms[others] - 2 * (self._modes[others] @ own) + float(own @ own)
-            squared = squared + self._size_cost(self._sizes[view])[self._mode_view[others]]
+            squared = squared + self._size_cost(tuple(self._sizes[view]))[self._mode_view[others]]
             least = self._of_names(squared, self._mode_name[others])
             rows.append(least)
             truths.append(int(number))

@@ -84,4 +84,4 @@ def _partly_hidden(mask: Mask, random: np.random.Generator) -> Mask:
     if gone.all():
         return mask
     cut[rows[gone], columns[gone]] = False
-    return cut
+    return np.asarray(cut)

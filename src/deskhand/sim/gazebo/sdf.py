@@ -6,9 +6,9 @@ rolling friction, softness of contacts, the grain of the wood.
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
