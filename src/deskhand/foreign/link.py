@@ -14,7 +14,7 @@ from deskhand.errors import DeskhandError
 from deskhand.foreign.served import wire
 from deskhand.geometry import Array
 
-ANSWER_TIME = 120.0  # [s] for an answer: the first picture of a scene compiles shaders, and making a scene loads its meshes
+ANSWER_TIME = 300.0  # [s] for an answer: the first picture of a scene compiles shaders, and making a scene loads its meshes
 END_TIME = 5.0  # [s] until a process that was told to end is ended
 
 

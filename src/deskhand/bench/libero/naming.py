@@ -57,7 +57,7 @@ class NamingPerception(RecordedPerception):
 
 def _seen_size(item: SceneObject) -> tuple[float, ...]:
     """Extents [m]; nothing where one of them was not seen but taken from what such objects usually have."""
-    return () if any(item.guessed) else tuple(map(float, item.size))
+    return () if item.guessed else tuple(map(float, item.size))
 
 
 def crop(frame: Frame, pixels: np.ndarray) -> tuple[Image, Mask]:
