@@ -215,7 +215,8 @@ class ForeignCamera:
             width, height = self._size
             focal = float(str(head["focal"]))
             intrinsics = CameraIntrinsics(width, height, focal, focal, (width - 1) / 2, (height - 1) / 2)
-            return Frame(arrays["color"], arrays["depth"], intrinsics, base @ arrays["pose"], self._body.time)
+            color, depth = arrays["color"].astype(np.uint8, copy=False), arrays["depth"].astype(np.float32, copy=False)
+            return Frame(color, depth, intrinsics, base @ arrays["pose"], self._body.time)
 
     def _hand(self) -> Array:
         state = self._body.joint_state()

@@ -17,7 +17,7 @@ PERTURBED = ("", "_lan", "_object", "_swap", "_task")
 SUITES = tuple(f"libero_{family}{change}" for family in FAMILIES for change in PERTURBED)
 TASKS, STATES = 10, 50
 HORIZON = 6000  # steps of 50 ms; see docs/libero.md for what others take
-PLAIN = {
+PLAIN: dict[str, tuple[str, dict[str, Any], str]] = {
     "stack": ("Stack", {}, "put the red cube on the green cube"),
     "milk": ("PickPlaceMilk", {}, "put the milk in its compartment"),
     "can": ("PickPlaceCan", {}, "put the can in its compartment"),

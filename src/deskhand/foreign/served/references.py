@@ -130,7 +130,7 @@ def main() -> int:
         kept[f"{name}/size"] = size
         for number, (color, mask) in enumerate(views):
             kept[f"{name}/{number}/color"], kept[f"{name}/{number}/mask"] = color, mask
-    np.savez_compressed(sys.argv[1], **kept)
+    np.savez_compressed(sys.argv[1], **kept)  # type: ignore[arg-type]
     return 0
 
 
