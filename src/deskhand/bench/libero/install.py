@@ -76,6 +76,4 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         last = "\n".join(done.stdout.strip().splitlines()[-5:])
-        raise DeskhandError(
-            "missing_dependency", f"{' '.join(command[:4])} … failed:\n{last}", hint="See docs/libero.md."
-        )
+        raise DeskhandError("missing_dependency", f"{' '.join(command[:4])} … failed:\n{last}", hint="See docs/libero.md.")

@@ -13,8 +13,8 @@ from deskhand.arms.model import RobotModel
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.language.compound_names import noun_of
 from deskhand.perception.fit.interpenetration import without_pieces
-from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.perception.taught.descriptor import Image, Mask
+from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.trials.local import RecordedPerception
 from deskhand.types import Frame, JointState, Scene, SceneObject
 from deskhand.world.taught import TaughtView

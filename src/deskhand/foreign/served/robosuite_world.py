@@ -221,7 +221,7 @@ class PlainWorld(RobosuiteWorld):
         if self.env is not None:
             self.env.close()
         config = {**robosuite.load_controller_config(default_controller="JOINT_POSITION"), **CONTROLLER}
-        np.random.seed(int(case["seed"]))  # robosuite draws its places from the global generator
+        np.random.seed(int(case["seed"]))  # noqa: NPY002 - robosuite draws its places from the global generator
         self.env = robosuite.make(
             str(case["task"]),
             robots="Panda",
