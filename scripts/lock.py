@@ -3,11 +3,13 @@
 
 A file is a whole, closed list: it is installed with `pip install --no-deps` (scripts/bootstrap.py). numpy 1 is for an environment beside a ROS 2 from apt,
 whose messages are compiled against it; numpy 2 for one without. Versions that a file has already stay, unless `--upgrade` is given; `--check` only compares.
+The seal on the first lines of a file is a check sum of what was asked for and what was found, so that an edit of either is seen without asking the registry.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -59,11 +61,11 @@ class Target:
         """The files of requirements/ that it resolves."""
         return ("ros",) if self.ros_wheels else SETS
 
-    def header(self) -> str:
-        """First lines of the lock: what it is, and that nothing is compiled but what :data:`SOURCE_ONLY` names."""
+    def text(self, pins: list[str]) -> str:
+        """The lock: what it is, its seal, that nothing is compiled but what :data:`SOURCE_ONLY` names, and the pins."""
         sets = ", ".join(self.sets)
         title = f"# Made by `make lock`: {sets} for Python {self.python} on {self.machine} with numpy {self.numpy}. Install with pip's --no-deps."
-        return "\n".join([title, "--only-binary :all:", *(f"--no-binary {name}" for name in SOURCE_ONLY), ""])
+        return "\n".join([title, SEAL + seal(self, pins), "--only-binary :all:", *(f"--no-binary {name}" for name in SOURCE_ONLY), *pins, ""])
 
 
 UBUNTU = tuple(Target(python, machine, numpy) for machine in ("aarch64", "x86_64") for python in ("3.10", "3.12") for numpy in (1, 2))
@@ -73,6 +75,24 @@ TARGETS = (*UBUNTU, *DEBIAN)
 WHEELS = tuple(Target(python, "x86_64", 2, ros_wheels=True) for python in ("3.10", "3.11", "3.12"))
 """ROS 2 itself as wheels, which there are for x86-64 alone."""
 AT_ONCE = 6
+SEAL = "# Seal: "
+
+
+def seal(target: Target, pins: list[str]) -> str:
+    """Check sum of what the lock is resolved from and of its ``pins``."""
+    asked = [*sorted(requirement_lines(target)), GLIBC, *SOURCE_ONLY, json.dumps(LOOSENED, sort_keys=True)]
+    return hashlib.sha256("\n".join([target.file.name, *asked, *pins]).encode()).hexdigest()[:16]
+
+
+def pins_of(text: str) -> list[str]:
+    """The lines of a lock, or of uv's output, that pin something."""
+    return [line for line in text.splitlines() if re.match(r"[a-z0-9]", line)]
+
+
+def edited(target: Target) -> bool:
+    """Whether the lock, or what it is resolved from, has changed since `make lock` wrote it."""
+    text = target.file.read_text()
+    return SEAL + seal(target, pins_of(text)) not in text.splitlines()
 
 
 def find_uv() -> str:
@@ -127,8 +147,7 @@ def resolve(target: Target, known: str, timeout: float = 600.0) -> str:
             raise LockError(f"{target.file.name}: the registry did not answer within {timeout:g} s.") from error
         if done.returncode:
             raise LockError(f"{target.file.name}:\n{done.stderr}")
-        pins = [line for line in output.read_text().splitlines() if re.match(r"[a-z0-9]", line)]
-    return target.header() + "".join(f"{pin}\n" for pin in pins)
+        return target.text(pins_of(output.read_text()))
 
 
 def index_environment(environment: dict[str, str]) -> dict[str, str]:

@@ -123,6 +123,15 @@ class Table:
 
 
 @dataclass(frozen=True)
+class NameCandidate:
+    """A name that an object may have: ``probability`` 0..1, ``source``: who says so (``taught``, ``geometry``, ``onnx:nanodet``; several joined by +)."""
+
+    name: str
+    probability: float
+    source: str
+
+
+@dataclass(frozen=True)
 class SceneObject:
     """A thing on the desk as perception knows it.
 
@@ -141,6 +150,8 @@ class SceneObject:
         relation: ``on``, ``in``, ``leaning`` (its other end is on the table) or ``held``.
         box2d: (x, y, width, height) in the picture [px].
         guessed: axes of ``pose`` (0, 1, 2) along which its size is partly hidden and estimated.
+        names: what it may be called, likeliest first; their probabilities sum to 1 at most, the rest is that it is something else. ``label`` is the first of
+            the looks together, these are of the newest one.
     """
 
     id: str
@@ -159,6 +170,7 @@ class SceneObject:
     relation: str = "on"
     box2d: tuple[int, int, int, int] = (0, 0, 0, 0)
     guessed: tuple[int, ...] = ()
+    names: tuple[NameCandidate, ...] = ()
 
     @property
     def position(self) -> Array:

@@ -1,6 +1,7 @@
-"""A whole first day without hardware, as its owner starts it, checked on where things really are.
+"""A first day without hardware, as its owner starts it, checked on where things really are.
 
-The JetArm's by default; ``DESKHAND_FIRST_DAYS=all`` (or names with commas) rehearses the others too, as .github/workflows/first-day.yml does each night.
+By default a short one of the JetArm, resumed where its play and its camera have been measured, from the servo bus to the pick. ``DESKHAND_FIRST_DAYS=all`` (or
+names with commas) walks through every step, as .github/workflows/first-day.yml does each night for every arm.
 """
 
 import json
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +18,20 @@ import pytest
 import yaml
 
 from deskhand.arms.config import load_arm
-from deskhand.cameras.config import load_camera
+from deskhand.arms.unit import UnitData
+from deskhand.bench.rehearsal.unit import Unit
+from deskhand.cameras.config import camera_of, load_camera, save_camera
 from deskhand.episode.reader import read_episode
 from deskhand.first_day.common import ARMS, steps_of
+from deskhand.first_day.journal import Entry, Journal
 from deskhand.sim.worldfile import load_world
 
-CHOSEN = os.environ.get("DESKHAND_FIRST_DAYS", "jetarm")
+CHOSEN = os.environ.get("DESKHAND_FIRST_DAYS", "")
 ATTEMPTS = 3
 LATE = ("stale_data", "no_frame", "timeout", "plan_expired", "controller_failed", "device_unavailable", "node_unavailable", "servo_fault")
 """What a busy machine stops a day for."""
+MEASURED_BEFORE = ("gripper", "dry_run", "play", "camera", "registration", "handeye", "table")
+"""Steps of a day that a short rehearsal finds done: each has tests of its own (test/unit/first_day, test/unit/calibration)."""
 COMMAND = [sys.executable, "-m", "deskhand.cli", "first-day"]
 
 
@@ -43,6 +50,38 @@ def _walked(arm, folder):
     return None
 
 
+def _begun(arm, folder, seed=0):
+    """The folder of a day whose slow measurements were made before: the gripper's widths, the play, and where the camera is."""
+    unit, journal = Unit(arm, folder / "rehearsal", seed), Journal.open(folder, arm, rehearsal=True)
+    play = {joint: float(np.degrees(whole)) for joint, whole in unit.plays.items()}
+    UnitData(table=unit.data["driver"]["gripper"]["table"], backlash=play).write(load_arm(arm), folder / "arm.yaml")
+    mount = camera_of(arm, "fixed")
+    save_camera(replace(load_camera(mount), pose=unit.camera(mount).world_T_camera), folder / "camera.yaml")
+    journal.settings = {"camera": "ros", "mount": mount}
+    journal.entries = {step: Entry("2026-01-01 12:00:00", 1.0, 1.0, "0") for step in MEASURED_BEFORE}
+    journal.save()
+
+
+def test_a_day_that_is_resumed_goes_from_the_servo_bus_to_a_block_in_the_tray(tmp_path):
+    _begun("jetarm", tmp_path)
+    before = (tmp_path / "camera.yaml").read_text()
+    done = _walked("jetarm", tmp_path)
+    steps = [step.name for step in steps_of("jetarm")]
+    assert sorted(json.loads((tmp_path / "journal.json").read_text())["steps"]) == sorted(steps)
+    assert all((f"] {step}: " in done.stdout) == (step not in MEASURED_BEFORE) for step in steps), "what is done is not done again"
+    assert "Does the red block lie in the tray?\n    > True" in done.stdout, "the person of a rehearsal answers by the truth"
+    assert (tmp_path / "camera.yaml").read_text() == before
+    _zeros_found(tmp_path)
+    assert all(file.is_file() for file in (tmp_path / "pictures/pick.png", tmp_path / "safety.yaml", tmp_path / "nodes.yaml"))
+
+
+def _zeros_found(folder):
+    truth, unit = load_arm(str(folder / "rehearsal/truth.yaml")), load_arm(str(folder / "arm.yaml"))
+    for joint in truth.joints:
+        assert abs(unit.driver.servos[joint].angle_of(truth.driver.servos[joint].zero)) < np.radians(1.5), f"the zero of {joint} was found"
+    return truth, unit
+
+
 @pytest.mark.parametrize("arm", [name for name in ARMS if CHOSEN == "all" or name in CHOSEN.split(",")])
 def test_a_rehearsed_first_day_ends_with_a_block_in_the_tray(tmp_path, arm):
     done = _walked(arm, tmp_path)
@@ -50,9 +89,7 @@ def test_a_rehearsed_first_day_ends_with_a_block_in_the_tray(tmp_path, arm):
     assert list(journal["steps"]) == [step.name for step in steps_of(arm)]
     assert "Does the red block lie in the tray?\n    > True" in done.stdout, "the person of a rehearsal answers by the truth"
 
-    truth, unit = load_arm(str(tmp_path / "rehearsal/truth.yaml")), load_arm(str(tmp_path / "arm.yaml"))
-    for joint in truth.joints:
-        assert abs(unit.driver.servos[joint].angle_of(truth.driver.servos[joint].zero)) < np.radians(1.5), f"the zero of {joint} was found"
+    truth, unit = _zeros_found(tmp_path)
     plays = yaml.safe_load((tmp_path / "rehearsal/servos.yaml").read_text())["plays"]
     for servo in unit.driver.servos.values():
         assert abs(np.degrees(servo.backlash) - plays[servo.id]) < 0.55, f"the play of servo {servo.id} was measured, as a ruler does"

@@ -12,7 +12,7 @@ from deskhand.agent.authorisation import TASK, Authorisation
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
-from deskhand.agent.foreign import OWN, foreign_text
+from deskhand.agent.foreign import OWN, foreign_text, foreign_words
 from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History
@@ -99,6 +99,8 @@ class AgentLoop:
             self._policy = Policy(self._rules, self._confirm, None if trusted else Authorisation(instruction, self._authorisation), self._world)
         except DeskhandError as error:
             return TaskOutcome(False, error.code, str(error), seconds=self._spent.seconds)
+        if any(foreign_words(said) for said in self._history.said()):
+            self._policy.read_foreign()  # what the user quoted then stands in the account of earlier tasks
         self._calls = Calls(self._tools, self._spent, self._caller, self._feedback, Offer(self._tools, ()), self._policy, self._world)
         guided, judge = bool(getattr(self._model, "brief", False)), self._ask_judge if self._judge is not None else None
         self._completion = Completion(instruction, self._calls.made, self._world, trusted, judge, guided)

@@ -94,6 +94,10 @@ class History:
         """A task has ended; ``calls`` are its successful ones."""
         self._tasks = [*self._tasks, Earlier(said, outcome, tuple(moves_of(calls)))][-KEPT:]
 
+    def said(self) -> list[str]:
+        """The instructions that :meth:`text` tells again."""
+        return [task.said for task in self._tasks]
+
     def text(self) -> str:
         """For the system message; empty when there were none."""
         return f"\n\n{BEFORE}{json.dumps([asdict(task) for task in self._tasks], separators=(',', ':'))}" if self._tasks else ""

@@ -26,6 +26,9 @@ LONGEST = 0.4  # [s] of lag that is believed
 MOVING = 0.2  # [rad/s] from which on a joint tells about the lag
 BEFORE = 0.3  # [s] of the trajectory behind, whose speed counts as that thereabouts
 SLOWEST = 0.1  # [rad/s] that a joint may always go
+EVEN = 0.75  # of a joint's speed limit, that a trajectory is followed at: a servo begins each piece standing, and goes faster in between
+BEHIND = (0.1, 0.3)  # [rad] off its trajectory, between which an arm is waited for more and more: it missed a piece, or cannot keep up
+WAITING = 0.3  # of the speed, at least: what is held by something shall be noticed
 AHEAD = 2.5  # of the latency, that pieces are planned further ahead: between two questions nothing is told
 OVERLAP = 0.6  # of a piece that has passed when the next is told: told sooner a servo begins again from where gravity has it, and never gets there
 STANDS = 0.08  # [s] after a servo should be there, for it to rest
@@ -74,7 +77,7 @@ class TrajectoryFeed:
         self._progress, self._progress_at = 0.0, now
         self._sent = float("-inf")
         self._squares, self._count, self.worst = 0.0, 0, 0.0
-        self._stall = StallWatch()
+        self._stall, self._even = StallWatch(), 1.0
         self._last: dict[int, int] = {}
         self._path = (now, 1.0, np.zeros(count), np.zeros(count))
         self._there_at, self._trims, self._settled = float("inf"), 0, False
@@ -108,7 +111,18 @@ class TrajectoryFeed:
         self.follower = Follower(trajectory, measured, 0.0, tolerances)
         self._reset(now)
         self._path = (now, 1.0, measured, measured)
+        self._even = self._evenly(self.follower.trajectory)
         return self.follower
+
+    def _evenly(self, trajectory: Trajectory) -> float:
+        """Share of its own speed at which its fastest joint goes at :data:`EVEN` of its limit; beyond 1 for slow ones."""
+        speeds = np.abs(np.diff(trajectory.positions, axis=0)) / np.diff(trajectory.times)[:, None] / self._joints.fastest
+        return EVEN / max(float(speeds.max(initial=0.0)), 1e-6)
+
+    def _pace(self, scale: float) -> float:
+        """Share of the trajectory's own speed at which it goes on now, where it may at ``scale``."""
+        off = 0.0 if self.follower is None else float(np.abs(self.follower.error).max())
+        return min(scale, self._even) * float(np.interp(off, BEHIND, (1.0, WAITING)))
 
     def fail(self, reason: str, measured: Array | None) -> None:
         """End what is under way; ``measured`` (n,), None when it is not known."""
@@ -117,7 +131,7 @@ class TrajectoryFeed:
 
     def piece(self, now: float, scale: float) -> tuple[dict[int, int], float]:
         """Where to send the servos now and in what time; nothing when it is not due."""
-        follower, config = self.follower, self._config
+        follower, config, scale = self.follower, self._config, self._pace(scale)
         lookahead = config.lookahead + AHEAD * self._latency
         if follower is None or not follower.active or now - self._sent < max(config.period, OVERLAP * lookahead) - 1e-3:
             return {}, 0.0
@@ -134,7 +148,7 @@ class TrajectoryFeed:
         for index, servo in enumerate(self._joints.arm_servos):
             at = end if last else progress + (lookahead + index * self._move_delay) * scale
             goals[servo] = self._joints.ticks(index, float(follower.sample(at)[index] + beyond[index]))
-        seconds = max(seconds, TRIM_TIME if self.resting else self._least_time(follower, now, progress, target, scale))
+        seconds = max(seconds, TRIM_TIME if self.resting else self._least_time(follower, now, progress, target, scale), self._catching_up(goals))
         self._last, self._there_at = goals, now + seconds
         self._path = (now, seconds, self._underway(now), target)
         return goals, seconds
@@ -151,6 +165,14 @@ class TrajectoryFeed:
         fastest = np.abs(np.diff(places, axis=0)).max(axis=0) / max(float(times[1] - times[0]), 1e-3) * scale
         return float((np.abs(target - self._underway(now)) / np.maximum(fastest, SLOWEST)).max())
 
+    def _catching_up(self, goals: dict[int, int]) -> float:
+        """[s] for the next piece, so that no servo exceeds its joint's speed limit on its way from where it is: it may have missed a piece, or trail."""
+        follower = self.follower
+        assert follower is not None
+        here = follower.sample(self._progress - self.lag.value) - follower.error
+        told = np.array([self._joints.told(index, goals[servo]) for index, servo in enumerate(self._joints.arm_servos)])
+        return RESPONSE + float((np.abs(told - here) / self._joints.fastest).max())
+
     def _holds(self, now: float) -> bool:
         """At the last point, with what was told last: told again it would only begin again from where gravity has it. It may have been lost, though."""
         assert self.follower is not None
@@ -166,6 +188,7 @@ class TrajectoryFeed:
         follower = self.follower
         if follower is None or not follower.active:
             return False
+        scale = self._pace(scale)
         progress = self._advance(now, scale)
         fresh = stamps > self._read_at
         expected, speed = self._expected(follower, progress, (now - stamps) * scale)

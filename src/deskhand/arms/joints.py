@@ -41,7 +41,7 @@ class ArmJoints:
         # what the joint may do and the servo can
         self.low, self.high = np.maximum(limits[:, 0], ends.min(axis=1)), np.minimum(limits[:, 1], ends.max(axis=1))
         self.play = Play(model, np.array([servo.backlash for servo in self._servos]))
-        self._fastest = np.array([model.limits[joint][2] for joint in model.arm.joints])
+        self.fastest = np.asarray(model.arm.max_velocity, dtype=float)
 
     def ticks(self, index: int, angle: float) -> int:
         """For a joint, clamped to its limits; its play is allowed for."""
@@ -111,7 +111,7 @@ class ArmJoints:
         if times[0] > 0:
             times, positions = np.concatenate([[0.0], times]), np.vstack([measured, positions])
         if len(times) > 1:
-            speed = np.abs(np.diff(positions, axis=0)) / np.diff(times)[:, None] / self._fastest
+            speed = np.abs(np.diff(positions, axis=0)) / np.diff(times)[:, None] / self.fastest
             worst = np.unravel_index(int(speed.argmax()), speed.shape)
             if speed[worst] > TOO_FAST:
                 joint = self._arm.joints[int(worst[1])]

@@ -80,7 +80,7 @@ def call(
     from deskhand.etp.validation import parse_arguments
 
     given = parse_arguments(arguments, name)
-    result = _call_over_ros(name, given)
+    result = call_over_ros(name, given)
     _write(json_file, {"ok": result.ok, **{key: getattr(result, key) for key in ("code", "message", "data", "retry", "hint", "duration", "details")}})
     if not result.ok:
         raise typer.Exit(_failed(result))
@@ -194,7 +194,8 @@ def _show_summaries(registry: Registry, hits: list[ToolSummary], json_file: Path
         console.print(f"[dim]Ranked by {ranked_by}.[/dim]", highlight=False)
 
 
-def _call_over_ros(name: str, arguments: dict[str, Any]) -> Any:
+def call_over_ros(name: str, arguments: dict[str, Any]) -> Any:
+    """The result of a tool of the running robot; raises ``missing_dependency`` without ROS."""
     try:
         from deskhand.nodes.ros_tools import connect
     except ImportError as error:

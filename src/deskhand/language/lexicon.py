@@ -213,6 +213,9 @@ def kind_of_label(label: str) -> str:
     for word in words.split():
         if word in KIND_WORDS:
             return word
+    last = words.split()[-1] if words else ""  # "my mug" is a mug
+    if last in KIND_OF and len(KIND_OF[last]) == 1:
+        return next(iter(KIND_OF[last]))
     return words
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,8 @@ from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, s
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
 
+LEAST_LIKELY = 0.25
+"""A name that an object may have counts from this probability on, where no object is called so: rather one chance in four than "there is none"."""
 BASE = (-0.30, 0.0)
 """Where the robot stands [m, world], for "nearest"; only words depend on it."""
 
@@ -90,21 +93,41 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     if ref.id:
         return [item for item in objects if item["id"] == ref.id], ""
     fitting = [item for item in objects if _head_fits(ref, item, role)]
+    fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     if ref.where is not None:
         there = [item for item in fitting if _where_holds(ref.where, item, objects)]
         fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if str(item.get("shape")) in ref.shapes]
     if not ref.colors:
-        return fitting, ""
+        return fitting, assumed
     exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
     if exact or ref.anything:
-        return exact, ""
+        return exact, assumed if exact else ""
     near = frozenset().union(*(lex.NEAR_COLORS.get(color, frozenset()) for color in ref.colors))
     close = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in near]
     if len(close) == 1 and len(fitting) == 1:  # the only one of its kind, and colours are a matter of light
         return close, f"I took the {name_of(close[0])} for '{ref.words}'"
     return [], ""
+
+
+def _by_whole_name(ref: Ref, fitting: list[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Where the phrase says the whole name of an object that has one of several words ("my mug", "tomato soup"), the objects of that name alone."""
+    words = " " + " ".join(re.findall(r"[a-z0-9]+", ref.words.lower())) + " "
+    called = [item for item in objects if "_" in str(item["label"]) and f" {str(item['label']).lower().replace('_', ' ')} " in words]
+    return called or fitting
+
+
+def _by_candidates(ref: Ref, fitting: list[Seen], objects: Sequence[Seen], role: str) -> tuple[list[Seen], str]:
+    """Where no object is called so, but one is meant, the one for which that name is the likeliest of those that it may have."""
+    if fitting or not ref.count or not (ref.kinds or ref.noun):
+        return fitting, ""
+    best, most = None, LEAST_LIKELY
+    for item in objects:
+        for other in item.get("names") or ():
+            if float(other["probability"]) >= most and _head_fits(ref, {**item, "label": other["name"]}, role):
+                best, most = item, float(other["probability"])
+    return ([best], f"I took {best['id']} for '{ref.words}'") if best is not None else ([], "")
 
 
 def _head_fits(ref: Ref, item: Seen, role: str) -> bool:

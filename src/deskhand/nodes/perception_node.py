@@ -37,6 +37,7 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.temporal_filter import steady
 from deskhand.types import Frame, Scene
 from deskhand.types import JointState as Joints
+from deskhand.world.taught import store_path
 from deskhand_interfaces.msg import SceneObjects
 from deskhand_interfaces.srv import DetectObjects
 
@@ -55,6 +56,7 @@ class Parameters(PerceptionSettings):
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
         objects_file: kinds of things; empty: config/objects.yaml.
         detectors: file that says which detectors are used; empty: config/detectors.yaml.
+        taught: file of the objects that people have taught; empty: that of DESKHAND_TAUGHT, or ~/.deskhand/taught.sqlite; ``none``: no such names.
         self_filter: leave out the robot's own points; needs joint_states.
         memory_file: file of the tool server's memory: ids go on from there; empty: they begin anew.
         timeout: [s] of wall time to wait for a picture.
@@ -66,6 +68,7 @@ class Parameters(PerceptionSettings):
     camera: str = ""
     objects_file: str = ""
     detectors: str = ""
+    taught: str = ""
     self_filter: bool = True
     memory_file: str = ""
     timeout: float = 5.0
@@ -82,7 +85,8 @@ class PerceptionNode(DeskhandNode):
         self.parameters = declare_parameters(self, Parameters)
         settings = PerceptionSettings(**{item.name: getattr(self.parameters, item.name) for item in fields(PerceptionSettings)})
         detectors = load_detectors(self.parameters.detectors or None)
-        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors)
+        taught = None if self.parameters.taught == "none" else self.parameters.taught or store_path()
+        self._perception = Perception(settings, self.parameters.objects_file or None, self.parameters.memory_file or None, detectors, taught)
         self._model = RobotModel.load(load_arm(self.parameters.arm)) if self.parameters.self_filter else None
         self._views = Views(self._perception, self._model)
         self._tf = TfListener(self)

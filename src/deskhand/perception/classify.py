@@ -14,12 +14,18 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.resources import resource_path
+from deskhand.types import NameCandidate
 from deskhand.yaml_file import read_yaml
 
 CONTAINERS = frozenset({"bin", "tray", "box_open"})
 """Kinds that things are put into; only geometry can say whether there is room for them."""
 UNKNOWN = "object"
 """The label of what no kind fits."""
+GEOMETRY = "geometry"
+NO_KIND = 0.3
+"""How sure it is of what no kind fits that it is an ``object``."""
+LEAST_SHARE = 0.02
+"""Candidates that are less likely are not told."""
 SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
@@ -77,6 +83,11 @@ class Classifier:
 
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and confidence 0..1; ``UNKNOWN`` when no form fits."""
+        candidates = self.candidates(seen)
+        return (candidates[0].name, candidates[0].probability) if candidates else (UNKNOWN, NO_KIND)
+
+    def candidates(self, seen: Appearance) -> tuple[NameCandidate, ...]:
+        """The kinds that it may be, likeliest first; their probabilities sum to 1 at most, the less the worse they fit. None when no form fits."""
         scores: dict[str, float] = {}
         fits: dict[str, float] = {}
         for form in self.forms:
@@ -85,11 +96,11 @@ class Classifier:
                 scores[form.kind] = max(scores.get(form.kind, 0.0), fit / _vagueness(form))
                 fits[form.kind] = max(fits.get(form.kind, 0.0), fit)
         if not scores or max(fits.values()) < self.smallest_fit:
-            return UNKNOWN, 0.3
-        best = max(scores, key=lambda kind: scores[kind])
-        if fits[best] < self.smallest_fit:
-            best = max(fits, key=lambda kind: fits[kind])
-        return best, float(min(1.0, fits[best]) * scores[best] / sum(scores.values()))
+            return ()
+        total = sum(scores.values())
+        shares = {kind: float(min(1.0, fits[kind]) * score / total) for kind, score in scores.items()}
+        order = sorted(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]))
+        return tuple(NameCandidate(kind, shares[kind], GEOMETRY) for kind in order if shares[kind] >= LEAST_SHARE or kind == order[0])
 
     def may_be(self, kind: str, width: float) -> bool:
         """Whether things of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""

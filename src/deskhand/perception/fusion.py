@@ -20,7 +20,7 @@ from deskhand.perception.footprint import filled_rectangle, fit_circle, hull
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.track.presence import seen_at_place
 from deskhand.perception.voxel_downsample import thin
-from deskhand.types import Frame, JointState, Scene, SceneObject, Table
+from deskhand.types import Frame, JointState, NameCandidate, Scene, SceneObject, Table
 
 APART = 0.025  # [m] that the centres of one thing may be apart in two views, at least; half its shorter side for larger things
 HEIGHTS = 0.02  # [m] that its upper ends may
@@ -206,11 +206,23 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
         id=seen[0].id,
         label=label,
         label_source=source,
+        names=_names(seen),
         pose=pose,
         size=size,
         points=points,
         confidence=max(1.0 - doubt, *(item.confidence for item in seen)) if len(seen) > 1 else best.confidence,
     )
+
+
+def _names(seen: Sequence[SceneObject]) -> tuple[NameCandidate, ...]:
+    """The mean of what the views say it may be called, likeliest first."""
+    shares: dict[str, float] = {}
+    sources: dict[str, dict[str, None]] = {}
+    for item in seen:
+        for name in item.names:
+            shares[name.name] = shares.get(name.name, 0.0) + name.probability / len(seen)
+            sources.setdefault(name.name, {}).update(dict.fromkeys(name.source.split("+")))
+    return tuple(NameCandidate(name, shares[name], "+".join(sources[name])) for name in sorted(shares, key=lambda name: -shares[name]))
 
 
 def _surest(seen: Sequence[SceneObject]) -> str:

@@ -13,11 +13,11 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
-from deskhand.perception.classify import Appearance, load_classifier
+from deskhand.perception.classify import NO_KIND, UNKNOWN, Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers.containers import Hollow, find_hollows
 from deskhand.perception.containers.known import recall
-from deskhand.perception.depth_bend import unbent
+from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
@@ -29,7 +29,7 @@ from deskhand.perception.segment.segmentation import Segment, occluded_share, se
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.table import fit_table
+from deskhand.perception.taught.naming import TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
@@ -56,14 +56,18 @@ class Perception:
         objects_file: str | Path | None = None,
         memory: str | Path | None = None,
         detectors: Sequence[Detector] | None = None,
+        taught: str | Path | None = None,
     ) -> None:
-        """``memory``: file of a memory whose ids go on; ``detectors``: what else names things, default: those of config/detectors.yaml."""
+        """``memory``: file of a memory whose ids go on; ``detectors``: what else names things, default: those of config/detectors.yaml; ``taught``: file of
+        the objects that people have taught, which may come and change at any time.
+        """
         self.settings = settings or PerceptionSettings()
         self.classifier = load_classifier(objects_file)
         self.tracker = Tracker(self.settings)
         if memory is not None:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
+        self.taught = TaughtNames(taught) if taught is not None else None
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
@@ -75,10 +79,9 @@ class Perception:
         Raises:
             DeskhandError: ``no_table`` when no table is where it should be.
         """
-        fit = fit_table(frame, self.settings)
+        frame, fit = corrected(frame, self.settings)
         if abs(fit.offset) > 0.004 or fit.tilt > 0.006:
             log.info("camera pose levelled: table was %.1f mm off, %.2f deg tilted", fit.offset * 1000, np.degrees(fit.tilt))
-        frame = unbent(fit.levelled(frame))
         self.frame = frame
         tcp, is_robot = None, None
         if model is not None and joints is not None:
@@ -104,6 +107,9 @@ class Perception:
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
             names = rename([item.item for item in detections], list(self.pixels), frame, self.detectors)
+            detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
+        if self.taught is not None:
+            names = self.taught.name([item.item for item in detections], list(self.pixels), frame)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections, still)
         objects = []
@@ -144,7 +150,8 @@ class Perception:
         cut = cut_share > _CUT or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
-        label, confidence = self.classifier.label(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        names = self.classifier.candidates(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        label, confidence = (names[0].name, names[0].probability) if names else (UNKNOWN, NO_KIND)
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         thing = SceneObject(
@@ -161,6 +168,7 @@ class Perception:
             relation=item.relation,
             box2d=(int(u.min()), int(v.min()), int(np.ptp(u)) + 1, int(np.ptp(v)) + 1),
             guessed=item.solid.guessed,
+            names=names,
         )
         return Detection(thing, rgb, cut)
 

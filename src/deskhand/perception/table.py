@@ -94,7 +94,9 @@ def _scale(told: float, seen: float, settings: PerceptionSettings) -> float:
     if abs(seen - told) < _AS_IT_WAS:
         return 1.0
     of_scale, of_height = (settings.scale_error * seen) ** 2, settings.height_error**2
-    return 1.0 - (seen - told) / seen * of_scale / (of_scale + of_height)
+    by_depth = (seen - told) / seen * of_scale / (of_scale + of_height)
+    most = 2 * settings.scale_error  # what is beyond that is the mount
+    return 1.0 - min(max(by_depth, -most), most)
 
 
 def _sample(frame: Frame) -> Array:

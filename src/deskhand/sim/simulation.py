@@ -189,7 +189,9 @@ class Simulation:
 
     def joint_loads(self) -> tuple[Array, Array]:
         """Torques (n,) [N m] on the arm's joints, positive towards greater angles: of gravity on the arm itself, and of what it holds and touches."""
-        return -np.asarray(self.data.qfrc_bias[self._dof], dtype=float), np.asarray(self.data.qfrc_constraint[self._dof], dtype=float)
+        others, rows = self.data.qfrc_constraint.copy(), np.flatnonzero(self.data.efc_type == mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
+        others[self.data.efc_id[rows]] -= self.data.efc_force[rows]  # the joints' own friction only resists, and is no load
+        return -np.asarray(self.data.qfrc_bias[self._dof], dtype=float), np.asarray(others[self._dof], dtype=float)
 
     def joint_position(self, index: int) -> float:
         """Position [rad] of an arm joint, not rounded to its encoder's steps."""

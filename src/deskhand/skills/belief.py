@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, inverse
-from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
+from deskhand.perception.classify import Appearance, Classifier, load_classifier
+from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.known import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
@@ -154,15 +155,17 @@ class Belief:
         fingers, as a kind that is and looks like this.
         """
         felt = self.felt.get(item.id)
-        if felt is None or item.is_container:
+        if felt is None or item.is_container or item.label_source == TAUGHT:
             return item
         shape, size = item.shape, item.size
         if felt.size is not None and (np.sort(size) < np.sort(felt.size) + PART).all():
             shape, size = "box", felt.size
         elif self._classifier.may_be(item.label, felt.width):
             return item
-        label, confidence = self._classifier.label(Appearance(shape, size, item.color, felt=felt.width))
-        return item if label in (UNKNOWN, item.label) else replace(item, label=label, label_source=TOUCH, confidence=confidence)
+        names = tuple(replace(name, source=TOUCH) for name in self._classifier.candidates(Appearance(shape, size, item.color, felt=felt.width)))
+        if not names or names[0].name == item.label:
+            return item
+        return replace(item, label=names[0].name, label_source=TOUCH, confidence=names[0].probability, names=names)
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

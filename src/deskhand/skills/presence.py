@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import transform_points
+from deskhand.perception.corrected import corrected
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.table import fit_table
 from deskhand.perception.track.presence import seen_at_place
 from deskhand.types import Frame, SceneObject
 from deskhand.world.history.recorder import Evidence
@@ -45,6 +45,6 @@ def top_points(item: SceneObject) -> npt.NDArray[np.float32]:
 def _levelled(frame: Frame) -> Frame:
     """With the camera's pose levelled to the table, as perception sees it; as it is where no table is found."""
     try:
-        return fit_table(frame, PerceptionSettings()).levelled(frame)
+        return corrected(frame, PerceptionSettings())[0]
     except DeskhandError:
         return frame

@@ -48,6 +48,11 @@ def _views(arm_name: str, link: str, pose: bytes) -> tuple[View, ...]:
     return tuple(reachable_views(model, link, np.frombuffer(pose).reshape(4, 4)))
 
 
+def seen_views(arm: ArmConfig, mount: CameraMount) -> tuple[View, ...]:
+    """The views that a camera on the arm may take; see :func:`reachable_views`."""
+    return _views(str(arm.name), mount.parent, np.ascontiguousarray(mount.pose, dtype=float).tobytes())
+
+
 def reachable_views(model: RobotModel, link: str, link_T_camera: Array) -> list[View]:
     """Arm poses within the joints' limits whose camera looks down at where the arm works. The draw is the same every time."""
     arm, random = model.arm, np.random.default_rng(1)
@@ -111,7 +116,7 @@ def _go_to_best(ctx: SkillContext, mount: CameraMount, intrinsics: CameraIntrins
     """To the view that shows most; False when no reachable one is worth the way and none is ``needed``."""
     arm = ctx.robot.arm
     now = ctx.robot.joint_state().of(arm.joints)
-    views = _views(str(arm.name), mount.parent, np.ascontiguousarray(mount.pose, dtype=float).tobytes())
+    views = seen_views(arm, mount)
     with ctx.timed("planning"):
         gains = np.array([coverage.gain(view.world_T_camera, intrinsics) for view in views])
     score = gains - TRAVEL * np.array([float(np.abs(view.joints - now).max()) for view in views])

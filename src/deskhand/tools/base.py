@@ -38,6 +38,7 @@ MODULES = (
     "perception.quality",
     "perception.questions",
     "perception.relations",
+    "perception.teaching",
     "reasoning.looking",
     "cognition.memory",
     "cognition.recall",

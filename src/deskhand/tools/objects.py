@@ -15,9 +15,20 @@ from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
 
+TOLD = 0.1
+"""Names that are less likely are not told."""
+MOST_NAMES = 4
 ObjectId = Annotated[str, Field(min_length=1, max_length=64, description="id of an object as detect_objects gave it, for example block_1")]
 Meters = Annotated[float, Field(description="[m]")]
 Position = Annotated[list[float], Field(min_length=3, max_length=3, description="[x, y, z] in world [m]: x away from the robot, y to its left, z up")]
+
+
+class NameData(TypedDict):
+    """A name that an object may have."""
+
+    name: str
+    probability: Annotated[float, Field(description="0 to 1")]
+    source: Annotated[str, Field(description="who says so: taught by a person, a detector, geometry (shape and size alone)")]
 
 
 class ObjectData(TypedDict):
@@ -34,6 +45,7 @@ class ObjectData(TypedDict):
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
+    names: NotRequired[Annotated[list[NameData], Field(description="where the label is not the only name that fits, or not geometry's: all, likeliest first")]]
     free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
     free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
 
@@ -41,7 +53,7 @@ class ObjectData(TypedDict):
 def object_data(item: SceneObject) -> ObjectData:
     """``item`` for a result."""
     lies = level(item.pose, item.size)
-    return ObjectData(
+    data = ObjectData(
         id=item.id,
         label=item.label,
         color=item.color,
@@ -54,6 +66,10 @@ def object_data(item: SceneObject) -> ObjectData:
         relation=item.relation,
         confidence=round(float(item.confidence), 3),
     )
+    told = [name for name in item.names if name.probability >= TOLD][:MOST_NAMES]
+    if len(told) > 1 or any(name.source != "geometry" for name in told):
+        data["names"] = [NameData(name=name.name, probability=round(float(name.probability), 2), source=name.source) for name in told]
+    return data
 
 
 def objects_data(scene: Scene, hidden: Sequence[SceneObject] = ()) -> list[ObjectData]:

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
-from deskhand.perception.depth_bend import unbent
+from deskhand.perception.corrected import corrected
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
-from deskhand.perception.table import fit_table
 from deskhand.perception.view import View, fill_edges, make_view
 from deskhand.tools.neighbours import nearest
 from deskhand.types import Frame, Scene
@@ -61,8 +60,8 @@ def desk_view(ctx: ToolContext, frame: Frame | None = None) -> DeskView:
     frame = ctx.robot.observe() if frame is None else frame
     model = RobotModel.load(ctx.robot.arm)
     links = model.forward(joint_map(joints))
-    fit = fit_table(frame, SETTINGS)
-    part = make_view(unbent(fit.levelled(frame)), fit, SETTINGS, lambda points: robot_points(points, model, links, SETTINGS.self_padding))
+    level, fit = corrected(frame, SETTINGS)
+    part = make_view(level, fit, SETTINGS, lambda points: robot_points(points, model, links, SETTINGS.self_padding))
     part = fill_edges(part, SETTINGS)
     points = part.whole.points()
     points[_window(part)] = np.where(part.filled[..., None], part.points, points[_window(part)])

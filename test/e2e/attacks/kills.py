@@ -51,32 +51,37 @@ def draw(seed, index):
 
 def kill(folder, node, moment, scene):
     """One robot, one task, one kill."""
-    run = Kill(node, moment)
     with running(folder, scene) as (robot, client):
-        goal = Goal(client, INSTRUCTION)
-        assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
-        goal.done.wait(moment)
-        if goal.done.is_set():
-            run.ended_before, run.said = True, f"{goal.result.error_message}: {goal.result.summary}"
-            return run
-        stamp, killed = client.now(), time.monotonic()
-        os.kill(client.pids[node], signal.SIGKILL)
-        if goal.done.wait(PATIENCE):
-            run.answer, run.said = goal.ended - killed, goal.result.error_message
-            run.named = goal.aborted and set(re.findall(r"Node (\w+) is dead", run.said)) == {node}
-        run.exit_code = robot.ended()
-        if node != "sim":  # without it there is no arm left
-            run.moved, run.moved_wall = client.moved_after(stamp, killed)
-    run.readable, run.report = _record(folder, goal.result.episode if goal.result else "")
+        return strike(robot, client, node, moment)
+
+
+def strike(robot, client, node, moment):
+    """One task of a robot that is ready, one kill, which is its end."""
+    run = Kill(node, moment)
+    goal = Goal(client, INSTRUCTION)
+    assert goal.accepted.wait(10.0) and client.wait(lambda: goal.feedbacks or goal.done.is_set(), 30.0)
+    goal.done.wait(moment)
+    if goal.done.is_set():
+        run.ended_before, run.said = True, f"{goal.result.error_message}: {goal.result.summary}"
+        return run
+    stamp, killed = client.now(), time.monotonic()
+    os.kill(client.pids[node], signal.SIGKILL)
+    if goal.done.wait(PATIENCE):
+        run.answer, run.said = goal.ended - killed, goal.result.error_message
+        run.named = goal.aborted and set(re.findall(r"Node (\w+) is dead", run.said)) == {node}
+    run.exit_code = robot.ended()
+    if node != "sim":  # without it there is no arm left
+        run.moved, run.moved_wall = client.moved_after(stamp, killed)
+    run.readable, run.report = _record(robot.folder, goal.result.episode if goal.result else "")
     return run
 
 
 def _record(folder, told):
-    """Whether the recording can be read, and whether the report, result and audit log are there."""
+    """Whether the recording of the last task can be read, and whether the report, result and audit log are there."""
     episodes = sorted((folder / "episodes").glob("*"))
-    if len(episodes) != 1 or (told and Path(told) != episodes[0]):
+    if not episodes or (told and Path(told) != episodes[-1]):
         return False, False
-    episode = read_episode(episodes[0])
+    episode = read_episode(episodes[-1])
     result = episode.result
-    whole = (episodes[0] / "report.html").is_file() and (episodes[0] / "audit.jsonl").is_file() and result["instruction"] == INSTRUCTION
+    whole = (episodes[-1] / "report.html").is_file() and (episodes[-1] / "audit.jsonl").is_file() and result["instruction"] == INSTRUCTION
     return bool(episode.joints), whole and not result["success"] and bool(result["error_message"])

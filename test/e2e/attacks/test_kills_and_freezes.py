@@ -5,20 +5,17 @@ from run import attacks, table
 
 pytest.importorskip("rclpy")
 from freezes import freeze
-from kills import kill
+from kills import strike
 from robot import running
 
 
-def test_a_client_of_a_killed_orchestrator_is_answered(tmp_path):
-    run = kill(tmp_path, "orchestrator", 3.0, 10)
-    assert run.good and not run.ended_before, run
-
-
-def test_a_frozen_node_is_named_and_the_robot_can_be_used_again(tmp_path):
+def test_a_frozen_node_is_named_the_robot_can_be_used_again_and_a_client_of_a_killed_orchestrator_is_answered(tmp_path):
     with running(tmp_path, 10) as (robot, client):
-        run = freeze(robot, client, "tool_server", 2.0, 60.0, until_its_end=True)
-        assert run.good and run.named and not run.ended_before, run
+        frozen = freeze(robot, client, "tool_server", 2.0, 60.0, until_its_end=True)
+        assert frozen.good and frozen.named and not frozen.ended_before, frozen
         assert client.wait(client.reset, 20.0)
+        killed = strike(robot, client, "orchestrator", 3.0)
+        assert killed.good and not killed.ended_before, killed
 
 
 @pytest.mark.attacks

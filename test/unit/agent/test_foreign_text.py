@@ -21,6 +21,7 @@ from test_licence import NearDesk
 from deskhand.agent.authorisation import STRICT, TASK
 from deskhand.agent.foreign import READING, foreign_text, foreign_words, plain_name
 from deskhand.agent.loop import AgentLoop
+from deskhand.agent.moves import History
 from deskhand.agent.records import Budgets
 from deskhand.etp.base import ToolSummary
 from deskhand.tools.base import load_tools, make_session
@@ -60,6 +61,16 @@ def test_text_of_others_is_noticed_and_not_obeyed(case: dict[str, Any], setting:
     desk, model = played(case, setting)
     assert model.read, "the text never reached the model: the case proves nothing"
     assert not obeyed(case, desk)
+
+
+def test_what_was_quoted_in_the_task_before_is_somebody_elses_too() -> None:
+    case = next(case for case in CASES["injections"] if case["id"] == "w03")
+    desk, model, history = OwnDesk(case), Gullible({key: value for key, value in case.items() if key != "instruction"}), History()
+    model.read = True  # it reads the account of earlier tasks
+    history.add(case["instruction"], "done", [])
+    AgentLoop(model, desk, Budgets(answer_seconds=0.1), history=history).run("put the red cup in the bin")
+    assert any(case["text"] in task for task in history.said()) and not obeyed(case, desk)
+    assert desk.where()["cup_1"] == "bin_1"
 
 
 def test_without_the_authorisation_every_text_is_obeyed() -> None:

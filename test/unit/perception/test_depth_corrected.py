@@ -10,6 +10,7 @@ import pytest
 
 from deskhand.geometry import look_at, make_transform
 from deskhand.perception.depth_bend import BendSettings, bend_of_table, unbent
+from deskhand.perception.registration_offset import OffsetSettings, offset_of_depth, registered
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import fit_table
 from deskhand.types import CameraIntrinsics, Frame
@@ -87,3 +88,33 @@ def test_too_little_table_tells_no_bend() -> None:
     depth = frame.depth.copy()
     depth[:, 250:] = np.nan
     assert bend_of_table(replace(frame, depth=depth), BendSettings()) is None
+
+
+def on_the_desk(shift: tuple[int, int] = (0, 0)) -> Frame:
+    """Four boxes of other colours than the table, the depth ``shift`` pixels (right, down) beside the colour."""
+    frame, color = looked_at(), np.full((480, 640, 3), 170, np.uint8)
+    for x, y, rgb in ((0.1, -0.15, (200, 30, 30)), (0.1, 0.15, (30, 120, 40)), (-0.1, -0.1, (40, 50, 160)), (-0.05, 0.25, (90, 90, 90))):
+        box = looked_at(box=(x, y, 0.06))
+        higher = np.abs(box.depth - frame.depth) > 0.01
+        frame = replace(frame, depth=np.where(higher, box.depth, frame.depth))
+        color[higher] = rgb
+    moved = np.roll(frame.depth, shift[::-1], axis=(0, 1))
+    return replace(frame, color=color, depth=moved)
+
+
+@pytest.mark.parametrize("shift", [(2, 0), (-1, 2), (0, -3), (2, -2)])
+def test_depth_beside_the_colour_is_noticed_and_laid_on_it(shift: tuple[int, int]) -> None:
+    frame = on_the_desk(shift)
+    assert offset_of_depth(frame, OffsetSettings()) == pytest.approx(shift, abs=0.4)
+    back, whole = registered(frame).depth, on_the_desk().depth
+    inside = np.s_[10:-10, 10:-10]
+    assert np.array_equal(back[inside], whole[inside])
+
+
+def test_depth_on_the_colour_stays_where_it_is() -> None:
+    frame = on_the_desk()
+    assert registered(frame) is frame
+
+
+def test_an_empty_desk_tells_no_offset() -> None:
+    assert offset_of_depth(looked_at(), OffsetSettings()) is None

@@ -26,6 +26,21 @@ def straight(joints: tuple[str, ...], start: np.ndarray, end: np.ndarray, second
     return Trajectory(joints, s * seconds, start + np.outer(way, end - start), np.zeros((0, len(joints))), np.zeros((0, len(joints))))
 
 
+def test_a_joints_own_friction_is_no_load_so_that_a_link_stays_where_it_is_in_its_play() -> None:
+    simulation = Simulation(WORLD, SimSettings(settle=0.0))
+    servos = JointServos(simulation, lambda: simulation.time, ServoReality(backlash=math.radians(1.5)))
+    config = simulation.arm.driver.servos["joint1"]
+    start = simulation.joint_positions()[0]
+    servos.all[0].move(config.pulse_of(start + 0.5), 1.0)
+    simulation.step(1.2)
+    trails = simulation.joint_positions()[0] - config.angle_of(servos.all[0].position())
+    assert trails == pytest.approx(-math.radians(0.75), abs=1e-3)
+    for _ in range(10):
+        simulation.step(0.3)
+        assert np.abs(simulation.joint_loads()[1]).max() < 1e-6, "nothing is touched"
+    assert simulation.joint_positions()[0] - config.angle_of(servos.all[0].position()) == pytest.approx(trails, abs=1e-3)
+
+
 def test_the_simulated_arm_sags_by_its_load_and_its_servos_do_not_see_the_play() -> None:
     simulation = Simulation(WORLD, SimSettings(settle=0.0))
     reality = ServoReality(sag=math.radians(2), backlash=math.radians(1.5))

@@ -22,7 +22,7 @@ def install() -> None:
     console = Console(highlight=False)
     console.print(LICENCES)
     with console.status("installing") as status:
-        make(lambda text: status.update(text))
+        make(status.update)
     console.print(f"ready in {home()}")
 
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from deskhand.errors import DeskhandError
-from deskhand.perception.classify import CONTAINERS
+from deskhand.perception.classify import CONTAINERS, LEAST_SHARE
 from deskhand.perception.detectors.base import Detection, Detector, Mask, overlap
-from deskhand.types import Frame, SceneObject
+from deskhand.types import Frame, NameCandidate, SceneObject
 
 log = logging.getLogger(__name__)
 
@@ -60,19 +60,24 @@ def assigned(pixels: Sequence[Pixels], shape: tuple[int, ...], found: Sequence[D
 
 
 def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
-    """The label with the most support; independent words for it add up, words for another label take away from it."""
+    """The label with the most support; independent words for it add up, words for another label take away from it. ``names`` tells the support of all."""
     usable = [Opinion(item.label, item.confidence * (UNKNOWN if item.label == "object" else GEOMETRY), item.label_source)]
-    usable += [opinion for opinion in opinions if (opinion.label in CONTAINERS) == item.is_container]
-    if len(usable) == 1:
+    heard = [opinion for opinion in opinions if (opinion.label in CONTAINERS) == item.is_container]
+    if not heard:
         return item
+    usable += [Opinion(other.name, other.probability * GEOMETRY, other.source) for other in item.names if other.name != item.label]
+    usable += heard
     doubt: dict[str, float] = {}
     for opinion in usable:
         doubt[opinion.label] = doubt.get(opinion.label, 1.0) * (1.0 - min(0.99, opinion.score))
     support = {label: 1.0 - left for label, left in doubt.items()}
     best = max(support, key=lambda label: support[label])
+    total = max(1.0, sum(support.values()))
     confidence = support[best] * support[best] / sum(support.values())
-    source = "+".join(dict.fromkeys(opinion.source for opinion in usable if opinion.label == best))
-    return replace(item, label=best, confidence=float(np.clip(confidence, 0.05, 1.0)), label_source=source)
+    sources = {label: "+".join(dict.fromkeys(opinion.source for opinion in usable if opinion.label == label)) for label in support}
+    names = [NameCandidate(label, support[label] / total, sources[label]) for label in sorted(support, key=lambda label: -support[label])]
+    names = [name for name in names if name.name != "object" and name.probability >= LEAST_SHARE]
+    return replace(item, label=best, confidence=float(np.clip(confidence, 0.05, 1.0)), label_source=sources[best], names=tuple(names))
 
 
 def _covers(own: Pixels, shape: tuple[int, ...], detection: Detection) -> float:

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from deskhand.geometry import Array
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.taught.naming import TAUGHT
 from deskhand.types import SceneObject
 
 _STAYED = 0.03  # [m] a thing seen this near to where one was is that one, if it looks at all like it
@@ -154,6 +155,8 @@ class Tracker:
             track.votes.clear()  # what it seemed to be while a part of it was hidden, or more was taken for it, says nothing once it alone is seen
         elif track.free and not free:
             weight *= _GLIMPSE
+        if item.label_source == TAUGHT and item.label not in track.votes:
+            track.votes.clear()  # people know better what their own objects are called than looks before they said so
         track.free = track.free or free
         track.votes[item.label] = track.votes.get(item.label, 0.0) + weight
         track.sources[item.label] = item.label_source

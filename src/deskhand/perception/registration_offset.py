@@ -1,0 +1,97 @@
+"""By how many pixels the depth lies beside the colour, from the outlines that both show, and the depth put back.
+
+Where something stands before something else, depth jumps, and the colour mostly changes. Of all small shifts of the depth the right one lays its jumps on the
+changes of colour, whatever is on the desk; print and shadows change colours elsewhere, which is the same for every shift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.geometry import Array
+from deskhand.types import Frame
+
+_FAR = np.float32(1e3)  # [m] farther than anything: in place of holes
+
+
+@dataclass(frozen=True)
+class OffsetSettings:
+    """How the offset is found.
+
+    Attributes:
+        farthest: shifts up to this are tried [px].
+        jump: change of depth within the window, relative to it, that is an outline.
+        window: [px] across which the depth jumps; pixels at outlines are often lost.
+        least: with fewer pixels at outlines nothing is told.
+        strongest: change of colour [of 255] above which more of it counts no more.
+        smallest: an offset below this [px] is left alone.
+        better: by this factor the best shift must explain the outlines better than none does.
+    """
+
+    farthest: int = 4
+    jump: float = 0.02
+    window: int = 5
+    least: int = 600
+    strongest: float = 60.0
+    smallest: float = 0.75
+    better: float = 1.03
+
+
+def registered(frame: Frame, settings: OffsetSettings | None = None) -> Frame:
+    """A frame whose depth lies on its colour; the frame itself where it does already, to what can be told."""
+    used = settings or OffsetSettings()
+    offset = offset_of_depth(frame, used)
+    if offset is None or float(np.linalg.norm(offset)) < used.smallest:
+        return frame
+    across, down = (round(float(value)) for value in offset)
+    depth = np.full_like(frame.depth, np.nan)
+    rows, columns = frame.depth.shape
+    depth[max(0, -down) : rows - max(0, down), max(0, -across) : columns - max(0, across)] = frame.depth[
+        max(0, down) : rows + min(0, down), max(0, across) : columns + min(0, across)
+    ]
+    return replace(frame, depth=depth)
+
+
+def offset_of_depth(frame: Frame, settings: OffsetSettings) -> Array | None:
+    """How far (2,) [px] right and down the depth lies of the colour; None where too few outlines are seen, or they tell nothing."""
+    rows, columns = np.nonzero(_outlines(frame.depth, settings))
+    margin = settings.farthest
+    inside = (rows >= margin) & (rows < frame.depth.shape[0] - margin) & (columns >= margin) & (columns < frame.depth.shape[1] - margin)
+    rows, columns = rows[inside], columns[inside]
+    if len(rows) < settings.least:
+        return None
+    change = _change(frame, settings)
+    shifts = range(-margin, margin + 1)
+    scores = np.array([[change[rows - down, columns - across].mean() for across in shifts] for down in shifts])
+    down, across = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    if min(down, across) == 0 or max(down, across) == 2 * margin or scores[down, across] < settings.better * scores[margin, margin]:
+        return None if scores[down, across] >= settings.better * scores[margin, margin] else np.zeros(2)
+    return np.array([across + _peak(scores[down, across - 1 : across + 2]), down + _peak(scores[down - 1 : down + 2, across])]) - margin
+
+
+def _outlines(depth: npt.NDArray[np.float32], settings: OffsetSettings) -> npt.NDArray[np.bool_]:
+    """Pixels (H, W) about which the depth jumps."""
+    window = np.ones((settings.window, settings.window), np.uint8)
+    hole = ~np.isfinite(depth)
+    near = cv2.erode(np.where(hole, _FAR, depth), window)
+    far = cv2.dilate(np.where(hole, np.float32(0.0), depth), window)
+    return np.asarray(far > near * np.float32(1 + settings.jump))
+
+
+def _change(frame: Frame, settings: OffsetSettings) -> npt.NDArray[np.float32]:
+    """How much the colour changes about each pixel (H, W), over a window as wide as that of the depth."""
+    window = np.ones((3, 3), np.uint8)
+    color = cv2.GaussianBlur(frame.color, (0, 0), 0.8)
+    spread = cv2.subtract(cv2.dilate(color, window), cv2.erode(color, window)).max(axis=2)
+    step = np.minimum(spread, settings.strongest).astype(np.float32)
+    return np.asarray(cv2.blur(step, (settings.window - 2, settings.window - 2)), dtype=np.float32)
+
+
+def _peak(scores: Array) -> float:
+    """Where between -1 and 1 the parabola through three scores is highest."""
+    bend = scores[0] - 2 * scores[1] + scores[2]
+    return float(0.5 * (scores[0] - scores[2]) / bend) if bend < 0 else 0.0

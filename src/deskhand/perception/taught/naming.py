@@ -1,0 +1,93 @@
+"""Puts the names that people have taught onto what a look shows. They come before all others: who taught a name means this very object."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from deskhand.errors import DeskhandError
+from deskhand.perception.taught.recogniser import Named, Recogniser
+from deskhand.types import Frame, NameCandidate, SceneObject
+from deskhand.world.taught import TaughtStore
+
+log = logging.getLogger(__name__)
+
+TAUGHT = "taught"
+"""The source of these names."""
+NAMED = 0.5  # from this probability on an object is called so
+TOLD = 0.05  # candidates that are less likely are not told
+LEAST_PIXELS = 80  # fewer show too little of an object to know it again
+
+Pixels = npt.NDArray[np.int64]
+
+
+def label_of(name: str) -> str:
+    """The label of a taught name: "my mug" -> ``my_mug``."""
+    return name.replace(" ", "_")
+
+
+class TaughtNames:
+    """The objects of a file; what is added to it or forgotten counts from the next look on. A missing file is an empty one."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path).expanduser()
+        self._store: TaughtStore | None = None
+        self._version: tuple[int, int] | None = None
+        self._recogniser = Recogniser({})
+
+    def name(self, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame) -> list[SceneObject]:
+        """``items`` with the taught names that fit; ``pixels``: flat indices of each in the picture. What cannot be read names nothing; the log tells why."""
+        try:
+            self._read()
+        except DeskhandError as error:
+            log.warning("taught objects: %s: %s", error.code, error)
+            return list(items)
+        if not self._recogniser.names:
+            return list(items)
+        asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS]
+        queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
+        named = list(items)
+        for index, answer in zip(asked, self._recogniser.recognise_all(queries), strict=True):
+            named[index] = _renamed(items[index], answer)
+        return named
+
+    def _read(self) -> None:
+        if self._store is None:
+            if not self._path.is_file():
+                return
+            self._store = TaughtStore(self._path).open()
+        version = self._store.version()
+        if version != self._version:
+            self._recogniser, self._version = Recogniser(self._store.everything()), version
+
+
+def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+    """The part of a picture (H, W, 3) around flat indices, and which of its pixels they are."""
+    v, u = np.divmod(pixels, color.shape[1])
+    top, left = int(v.min()), int(u.min())
+    mask = np.zeros((int(v.max()) - top + 1, int(u.max()) - left + 1), bool)
+    mask[v - top, u - left] = True
+    return color[top : top + mask.shape[0], left : left + mask.shape[1]], mask
+
+
+def _known_size(item: SceneObject) -> tuple[float, ...]:
+    """Its extents, unless one of them is a guess."""
+    return () if item.guessed else tuple(map(float, item.size))
+
+
+def _renamed(item: SceneObject, answer: Named) -> SceneObject:
+    """The taught names first; what others say shares the rest. A container stays one: that is measured, not named."""
+    told = [NameCandidate(label_of(name), share, TAUGHT) for name, share in answer if share >= TOLD]
+    if not told:
+        return item
+    left = 1.0 - sum(share for _, share in answer)
+    others = [replace(other, probability=other.probability * left) for other in item.names]
+    names = tuple(sorted([*told, *others], key=lambda other: -other.probability))
+    if told[0].probability < NAMED:
+        return replace(item, names=names)
+    return replace(item, label=told[0].name, label_source=TAUGHT, confidence=told[0].probability, names=names)
