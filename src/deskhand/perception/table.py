@@ -13,6 +13,10 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Table
 
 _STRIDE = 7
+_FINE = 2
+_BAND = 0.005  # [m] from a plane within which points support it
+_AS_GOOD = 0.8  # of the points of the best plane
+_FEW = 1500  # points near the table, with fewer of which every _FINE-th pixel is looked at
 _ROUNDS = 60
 _MIN_POINTS = 200
 _AS_IT_WAS = 0.0005  # [m] a table that is found less far off tells nothing of the scale
@@ -60,8 +64,11 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
     Raises:
         DeskhandError: ``no_table`` when no plane lies within the limits of the settings.
     """
-    points = _sample(frame)
-    near = points[np.abs(points[:, 2]) < settings.max_table_offset + 0.03]
+    for stride in (_STRIDE, _FINE):  # of a small camera, or where little of the table is seen, every few pixels count
+        points = _sample(frame, stride)
+        near = points[np.abs(points[:, 2]) < settings.max_table_offset + 0.03]
+        if len(near) >= _FEW:
+            break
     if len(near) < _MIN_POINTS:
         raise DeskhandError(
             "no_table",
@@ -69,6 +76,9 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
             hint="Does the camera see the table, is its depth picture filled, and is its pose calibrated?",
         )
     normal, offset = _ransac(near, settings)
+    tilted = np.arccos(np.clip(normal[2], -1, 1)) > settings.max_table_tilt
+    if tilted and (np.abs(near[:, 2]) < _BAND).sum() > _AS_GOOD * (np.abs(near @ normal - offset) < _BAND).sum():
+        normal, offset = np.array([0.0, 0.0, 1.0]), 0.0  # in clutter other planes have as many points: the camera's pose tells which is the table
     for band in (0.006, 0.004, 0.004):
         distance = near @ normal - offset
         inliers = near[np.abs(distance) < band]
@@ -99,11 +109,11 @@ def _scale(told: float, seen: float, settings: PerceptionSettings) -> float:
     return 1.0 - min(max(by_depth, -most), most)
 
 
-def _sample(frame: Frame) -> Array:
+def _sample(frame: Frame, stride: int) -> Array:
     """World points of pixels on a grid, (N, 3)."""
     k = frame.intrinsics
-    depth = frame.depth[::_STRIDE, ::_STRIDE].astype(float)
-    v, u = np.mgrid[0 : k.height : _STRIDE, 0 : k.width : _STRIDE]
+    depth = frame.depth[::stride, ::stride].astype(float)
+    v, u = np.mgrid[0 : k.height : stride, 0 : k.width : stride]
     keep = np.isfinite(depth) & (depth > 0)
     z = depth[keep]
     camera = np.column_stack([(u[keep] - k.cx) / k.fx * z, (v[keep] - k.cy) / k.fy * z, z])
@@ -124,7 +134,7 @@ def _ransac(points: Array, settings: PerceptionSettings) -> tuple[Array, float]:
     if not len(normals):
         raise DeskhandError("no_table", "no level plane was found near world z = 0.", hint="Is the camera's pose calibrated?")
     offsets = np.einsum("ij,ij->i", normals, triples[:, 0])
-    inliers = (np.abs(subset @ normals.T - offsets) < 0.005).sum(axis=0)
+    inliers = (np.abs(subset @ normals.T - offsets) < _BAND).sum(axis=0)
     best = int(np.argmax(inliers))
     return normals[best], float(offsets[best])
 

@@ -53,6 +53,15 @@ def test_a_bowl_is_one_object(radius):
     check(Bowl((0, 0), radius))
 
 
+def test_a_bowl_of_which_a_box_hides_half_the_rim_is_one_object():
+    best, count = overlaps(*cast(Bowl((0.1, 0), 0.08), Box((-0.02, 0.07, 0), (0.05, 0.14, 0.12), 0.0, print=0.012)))
+    assert min(best) > 0.8 and count == 2
+
+
+def test_a_slit_of_three_millimetres_between_printed_boxes_parts_them():
+    check(Box((0, 0.0515, 0), (0.1, 0.1, 0.16), 0.0, print=0.012), Box((0.002, -0.0515, 0), (0.1, 0.1, 0.15), 0.0, print=0.012), distance=0.6)
+
+
 def test_a_block_in_a_bowl_is_an_object_of_its_own():
     check(Bowl((0, 0), 0.09), Box((0, 0, 0.014), (0.035, 0.035, 0.035), 0.4, (200, 60, 30)))
 

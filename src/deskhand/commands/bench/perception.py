@@ -13,6 +13,8 @@ from deskhand.errors import DeskhandError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deskhand.bench.frames.run import Options as FrameOptions
+
 
 @campaign_options
 def perception(
@@ -20,7 +22,7 @@ def perception(
     scenes: Annotated[int, typer.Option(min=4, help="Cluttered desks: spread, touching, stacked, in containers, a quarter each.")] = 200,
     noise_scenes: Annotated[int, typer.Option(min=0, help="Desks at each level of noise and of holes in the depth.")] = 24,
     looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one thing is moved.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first desk.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first desk; with --stress of the changes.")] = 0,
     reality: Annotated[
         str, typer.Option(help="How the desks differ from ideal ones: none, mild, hard, a YAML file, or a part such as mild:registration; see docs/reality.md.")
     ] = "none",
@@ -31,6 +33,9 @@ def perception(
         Path | None, typer.Option(help="Instead of simulated desks: folder of RGB-D frames, with labels or without; see docs/perception.md.")
     ] = None,
     method: Annotated[str, typer.Option(help="With --frames: deskhand, euclidean or lccp.")] = "deskhand",
+    stress: Annotated[
+        int, typer.Option(min=0, help="With --frames: so many frames with each change that other cameras, lights and desks make, drawn by --seed.")
+    ] = 0,
     pictures: Annotated[Path | None, typer.Option(help="With --frames: folder for pictures of what was found, beside the labels.")] = None,
     *,
     how: CampaignOptions,
@@ -50,7 +55,9 @@ def perception(
             raise DeskhandError(
                 "invalid_input", "--frames are looked at one after the other: leave out --workers, --shards, --resume, --results, --ray, --track."
             )
-        _frames(frames, method, pictures, json_file, console)
+        from deskhand.bench.frames.run import Options as FrameOptions
+
+        _frames(FrameOptions(frames, method, pictures, stress=stress, seed=seed), json_file, console)
         return
     ran = how.run(perception_campaign(Options(arm, scenes, noise_scenes, looks, seed, failures, reality)), json_file)
     if ran.results:
@@ -61,11 +68,11 @@ def perception(
         raise typer.Exit(1)
 
 
-def _frames(folder: Path, method: str, pictures: Path | None, json_file: Path | None, console: Console) -> None:
+def _frames(options: FrameOptions, json_file: Path | None, console: Console) -> None:
     from deskhand.bench.frames.report import show
-    from deskhand.bench.frames.run import Options, run
+    from deskhand.bench.frames.run import run
 
     with console.status("frames") as status:
-        result = run(Options(folder, method, pictures), lambda text: status.update(f"{folder.name}: {text}"))
+        result = run(options, lambda text: status.update(f"{options.folder.name}: {text}"))
     show(result, console)
     write_json(json_file, result)

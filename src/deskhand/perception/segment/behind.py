@@ -17,11 +17,12 @@ from deskhand.perception.visibility import FREE, HIDDEN, states
 
 @dataclass(frozen=True)
 class _Face:
-    """``middle``, ``normal`` (3,) and ``share`` of the part's voxels."""
+    """``middle``, ``normal`` (3,), ``share`` of the part's voxels, ``size`` in voxels."""
 
     middle: Array
     normal: Array
     share: float
+    size: int
 
 
 def join_behind(view: View, voxels: Voxels, part: Numbers, printed: npt.NDArray[np.bool_], settings: BehindSettings) -> Numbers:
@@ -55,7 +56,7 @@ def _faces(voxels: Voxels, own: npt.NDArray[np.bool_], settings: BehindSettings)
             break
         middle = points[face].mean(axis=0)
         normal = np.linalg.svd(points[face] - middle, full_matrices=False)[2][2]
-        found.append(_Face(middle, normal * np.sign(normal @ direction + 1e-12), float(face.mean())))
+        found.append(_Face(middle, normal * np.sign(normal @ direction + 1e-12), float(face.mean()), int(face.sum())))
         left &= ~face
     return found
 
@@ -67,7 +68,7 @@ def _in_plane(one: list[_Face], other: list[_Face], edge: float, settings: Behin
         for b in other:
             gap = b.middle - a.middle
             far = float(np.linalg.norm(gap))
-            off = max(abs(float(gap @ a.normal)), abs(float(gap @ b.normal)))
+            off = abs(float(gap @ (a if a.size > b.size else b).normal))  # the larger face knows its direction better
             if a.normal @ b.normal > np.cos(settings.parallel) and off < max(settings.off * edge, settings.slant * far):
                 shares = [shares[0] + a.share, shares[1] + b.share]
     return min(shares) > settings.share

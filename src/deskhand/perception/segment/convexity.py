@@ -5,6 +5,7 @@ Decomposition of Image and Mesh Graphs by Lifted Multicuts, ICCV 2015).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -16,6 +17,9 @@ from scipy.spatial import cKDTree
 from deskhand.geometry import Array
 from deskhand.perception.segment.settings import ShapeSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels, cells, means, unit
+
+GapShare = Callable[[Array, Array], Array]
+"""Share (N,) of the ways between places (N, 3) that lead through a gap; see gaps.py."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Patches:
         borders: (B, 2) pairs of patches that meet.
         length: (B,) of their borders, in pairs of voxels.
         seam: (B, 3) middle of each border.
+        gap: (B,) share of each border over which the camera looks through between the patches.
     """
 
     of: Numbers
@@ -38,16 +43,17 @@ class Patches:
     borders: Numbers
     length: Array
     seam: Array
+    gap: Array
 
 
-def convex_parts(voxels: Voxels, settings: ShapeSettings) -> Numbers:
+def convex_parts(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> Numbers:
     """Number (M,) from 0 of the part that each voxel belongs to."""
-    patches = patches_of(voxels, settings)
-    part = contracted(len(patches.size), patches.borders, weights(patches, voxels.edge, settings))
+    patches = patches_of(voxels, settings, gap_share)
+    part = contracted(patches.size, patches.borders, weights(patches, voxels.edge, settings), settings.neck, 2 * settings.scrap * settings.patch**2)
     return np.asarray(_without_scraps(part, patches, settings)[patches.of])
 
 
-def patches_of(voxels: Voxels, settings: ShapeSettings) -> Patches:
+def patches_of(voxels: Voxels, settings: ShapeSettings, gap_share: GapShare) -> Patches:
     """Voxels shared out over seeds by place and direction."""
     reach = settings.patch * voxels.edge
     patch = cells(voxels.middle, reach)[1]
@@ -64,8 +70,9 @@ def patches_of(voxels: Voxels, settings: ShapeSettings) -> Patches:
     key, which, length = np.unique(np.minimum(patch[i], patch[j]) * count + np.maximum(patch[i], patch[j]), return_inverse=True, return_counts=True)
     borders = np.stack(np.divmod(key, count), axis=1)
     seam = means((voxels.middle[i] + voxels.middle[j]) / 2, which.reshape(-1), len(key))
+    gap = means(gap_share(voxels.middle[i], voxels.middle[j])[:, None], which.reshape(-1), len(key))[:, 0]
     middle, normal = means(voxels.middle, patch, count), unit(means(voxels.normal, patch, count))
-    return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam)
+    return Patches(patch, middle, normal, np.bincount(patch).astype(float), borders, length.astype(float), seam, gap)
 
 
 def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
@@ -87,7 +94,8 @@ def weights(patches: Patches, edge: float, settings: ShapeSettings) -> Array:
     sine = np.linalg.norm(line, axis=1)
     aside = np.abs(np.einsum("ij,ij->i", line, way)) > np.cos(settings.along) * sine
     kind = np.where(aside & (bend > settings.smooth), 0.0, kind)
-    return np.asarray(kind * patches.length)
+    # What the camera looks through between does not hang together there.
+    return np.asarray((kind * (1 - patches.gap) - patches.gap) * patches.length)
 
 
 def _sag(patches: Patches) -> Array:
@@ -101,8 +109,12 @@ def _sag(patches: Patches) -> Array:
     return np.asarray(np.arctan(below / (share * length)) + np.arctan(below / ((1 - share) * length)))
 
 
-def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:
-    """Number (count,) of the part of each node: the border with most evidence is joined first, those between the same two parts are added up."""
+def contracted(size: Array, borders: Numbers, weight: Array, neck: float, large: float) -> Numbers:
+    """Number (P,) of the part of each node with ``size`` (P,): the border with most evidence is joined first, those between the same two parts are added up.
+    Evidence below ``neck`` times the root of the smaller one's size is of a bridge of noise, not of an object as wide as that.
+    """
+    count = len(size)
+    grown = size.tolist()
     owner = list(range(count))
     near: list[dict[int, float]] = [{} for _ in range(count)]
     for (i, j), value in zip(borders.tolist(), weight.tolist(), strict=True):
@@ -113,9 +125,12 @@ def contracted(count: int, borders: Numbers, weight: Array) -> Numbers:
         value, i, j = heappop(queue)
         if near[i].get(j) != -value or owner[i] != i or owner[j] != j:
             continue
+        if (smaller := min(grown[i], grown[j])) > large and -value < neck * smaller**0.5:
+            continue
         if len(near[i]) < len(near[j]):
             i, j = j, i
         owner[j] = i
+        grown[i] += grown[j]
         del near[i][j]
         for k, more in near[j].items():
             if k == i:

@@ -15,9 +15,13 @@ from deskhand.perception.view import Mask
 _CORNER = 0.0005  # [m] that a simpler outline may be off
 
 
-def join_hollows(voxels: Voxels, part: Numbers, settings: HollowSettings) -> tuple[Numbers, set[int]]:
-    """The part (M,) of each voxel with those joined that make a rim together, and which of the numbers are such open things."""
-    hollow: set[int] = set()
+def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: HollowSettings) -> tuple[Numbers, set[int]]:
+    """The part (M,) of each voxel with those joined that make a rim together, or lie in one of ``shells`` as its ground, and which of the numbers are such
+    open things.
+    """
+    hollow = set(shells)
+    for shell in sorted(shells):
+        part = _with_floor(voxels, part, shell, settings)
     tops = {number: _top(voxels.middle[part == number, 2]) for number in np.unique(part).tolist()}
     for group in _candidates(voxels, part, tops, settings):
         members = [number for number in group if number in tops]

@@ -72,6 +72,7 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels[things] = _without_slivers(both, colored[things], view.points[things], parts.sliver) + 1
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), _SPECK)
+    segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
     return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
 
 

@@ -23,6 +23,9 @@ class ShapeSettings:
         sag: a concave bend is at most so many times that of the way from patch to patch by their border, which noise of directions does not touch.
         along: two patches that face each other over a bend do so across it; directions within this of the bend's line tell nothing [rad].
         step: surfaces that are offset by more than this, in voxels, are separate.
+        neck: evidence for one object, in pairs of neighbouring voxels, over the root of the voxels of the smaller part, below which they hang together by
+            noise only. Parts that share a side of a square have about 3.
+        through: the camera looks through between two voxels where it sees what is farther behind the way between them, in voxels.
         scrap: a part with fewer voxels than a patch has, times this, belongs to its neighbour.
     """
 
@@ -38,6 +41,8 @@ class ShapeSettings:
     sag: float = 2.0
     along: float = float(np.deg2rad(30.0))
     step: float = 0.7
+    neck: float = 0.5
+    through: float = 1.5
     scrap: float = 3.0
 
 
@@ -94,6 +99,41 @@ class HollowSettings:
     facing: float = 0.5
     inside: float = 0.1
     meets: int = 5
+
+
+@dataclass(frozen=True)
+class RevolvedSettings:
+    """When two walls are the outside and the inside of one open round object.
+
+    Attributes:
+        steep: normals so far from upright, or farther, are of walls [rad].
+        least: voxels of a wall.
+        gap: walls are beside each other that are no farther apart than this share of their width.
+        rounds: of the fit of the axis.
+        off: normals meet the axis that are turned off it by less [rad]: noise of normals of 25 neighbours, and out-of-roundness.
+        round: so much of each wall does.
+        voxels: radii follow the height up to so many voxels.
+        profile: degree of the radius over the height.
+        apart: heights at which both walls are seen may miss each other by this share of the radius.
+        wall: thickest wall, as a share of the radius.
+        slope: where they miss each other, the radius changes by this share of the gap at most.
+        band: parts on the wall are off it by less, in voxels ..
+        lies: .. with this share of their voxels.
+    """
+
+    steep: float = float(np.deg2rad(30.0))
+    least: int = 30
+    gap: float = 0.5
+    rounds: int = 6
+    off: float = float(np.deg2rad(25.0))
+    round: float = 0.7
+    voxels: float = 1.5
+    profile: int = 2
+    apart: float = 0.8
+    wall: float = 0.25
+    slope: float = 0.7
+    band: float = 2.5
+    lies: float = 0.8
 
 
 @dataclass(frozen=True)
@@ -173,6 +213,7 @@ class SegmentSettings:
 
     shape: ShapeSettings = field(default_factory=ShapeSettings)
     hollow: HollowSettings = field(default_factory=HollowSettings)
+    revolved: RevolvedSettings = field(default_factory=RevolvedSettings)
     attached: AttachedSettings = field(default_factory=AttachedSettings)
     behind: BehindSettings = field(default_factory=BehindSettings)
     color: ColorSettings = field(default_factory=ColorSettings)

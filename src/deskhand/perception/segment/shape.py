@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,10 @@ from deskhand.perception.segment.attached import join_attached
 from deskhand.perception.segment.behind import join_behind
 from deskhand.perception.segment.color import printed_parts
 from deskhand.perception.segment.convexity import convex_parts
+from deskhand.perception.segment.gaps import gap_share
 from deskhand.perception.segment.hollows import join_hollows
 from deskhand.perception.segment.noise import bend_of
+from deskhand.perception.segment.revolved import join_revolved
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.voxels import Numbers, voxels_of
 from deskhand.perception.view import Mask, View
@@ -22,8 +25,8 @@ Labels = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Parts:
-    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut, and ``hollow``;
-    ``sliver``: fewer pixels than a patch has [px].
+    """Attributes: ``labels`` (H, W): number of the part of each pixel, 0 for none; by number (P,): ``printed``, which colours do not cut as it is printed or
+    one round wall, and ``hollow``; ``sliver``: fewer pixels than a patch has [px].
     """
 
     labels: Labels
@@ -39,15 +42,18 @@ def shape_parts(view: View, settings: SegmentSettings) -> Parts:
     if len(flat) < 3:
         return Parts(labels, np.zeros(1, bool), np.zeros(1, bool), 0)
     voxels = voxels_of(view.points.reshape(-1, 3)[flat].astype(float), view.eye, voxel_edge(view, settings))
-    part = convex_parts(voxels, settings.shape)
-    part, hollow = join_hollows(voxels, join_attached(voxels, part, settings.attached), settings.hollow)
+    part = convex_parts(voxels, settings.shape, partial(gap_share, view, margin=settings.shape.through * voxels.edge))
+    part, shells = join_revolved(voxels, join_attached(voxels, part, settings.attached), settings.revolved)
+    revolved = np.isin(part, list(shells))
+    part, hollow = join_hollows(voxels, part, shells, settings.hollow)
     labels.reshape(-1)[flat] = part[voxels.of] + 1
     printed = printed_parts(view, labels, settings.color)[1:]
     joined = join_behind(view, voxels, part, printed, settings.behind)
     labels.reshape(-1)[flat] = joined[voxels.of] + 1
     is_hollow = np.isin(part, list(hollow))
     sliver = int(0.5 * (settings.shape.patch * voxels.edge * view.frame.intrinsics.fx / float(np.median(view.frame.depth[view.things]))) ** 2)
-    return Parts(_above_noise(view, labels, settings), _of_parts(printed[part], joined), _of_parts(is_hollow, joined), sliver)
+    labels = _above_noise(view, labels, settings)
+    return Parts(labels, _of_parts(printed[part] | revolved, joined), _of_parts(is_hollow, joined), sliver)
 
 
 def _of_parts(voxels: Mask, part: Numbers) -> Mask:

@@ -1,0 +1,28 @@
+"""Where the camera looks through between two places that are near each other in space: they belong to two objects, or to two arms of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.view import View
+from deskhand.perception.visibility import FREE, UNKNOWN, states
+
+_WAY = (0.3, 0.5, 0.7)  # where the way from one place to the other is looked at
+
+_UNSEEN = 0.5  # evidence neither for one object nor for two
+
+
+def gap_share(view: View, begin: Array, end: Array, margin: float) -> Array:
+    """How far (N,) the ways from ``begin`` to ``end`` (N, 3) lead through a gap: 1 where the picture shows what is farther than ``margin`` [m] behind the way,
+    or nothing at all, anywhere on it. Depth is lost in crevices, of which a sensor's projector or its second camera does not see the ground.
+    """
+    through, unseen = np.zeros(len(begin), bool), np.zeros(len(begin), bool)
+    measured = replace(view, frame=replace(view.frame, depth=np.where(view.filled, np.nan, view.frame.depth).astype(np.float32)))
+    for share in _WAY:
+        found = states(measured, begin + share * (end - begin), margin)
+        through |= found == FREE
+        unseen |= found == UNKNOWN
+    return np.where(through, 1.0, np.where(unseen, _UNSEEN, 0.0))

@@ -1,0 +1,136 @@
+"""Walls of one open round object, also where its rim is partly hidden: outside and inside are surfaces of revolution about one upright axis, and the inside is
+within the outside by no more than a wall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.segment.settings import RevolvedSettings
+from deskhand.perception.segment.voxels import Numbers, Voxels, unit
+from deskhand.perception.view import Mask
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """``middle`` (2,) [m] of an upright axis; ``share`` of the walls whose normals meet it."""
+
+    middle: Array
+    share: float
+
+
+@dataclass(frozen=True)
+class _Wall:
+    """The steep voxels of a part: ``points``, ``normals`` (N, 3)."""
+
+    points: Array
+    normals: Array
+
+
+def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> tuple[Numbers, set[int]]:
+    """The part (M,) of each voxel with outside and inside of open round objects joined, and which of the numbers are such."""
+    walls = {number: _wall(voxels, part == number, settings) for number in np.unique(part).tolist()}
+    walls = {number: wall for number, wall in walls.items() if len(wall.points) >= settings.least}
+    owner, hollow = np.arange(int(part.max()) + 1), set()
+    for one in sorted(walls, key=lambda number: -len(walls[number].points)):
+        for other in sorted(walls, key=lambda number: -len(walls[number].points)):
+            if one == other or owner[one] == owner[other] or not _near(walls[one], walls[other], settings):
+                continue
+            if _is_one(walls[one], walls[other], voxels.edge, settings):
+                owner[owner == owner[other]] = owner[one]
+                hollow.add(one)
+    shells = {int(owner[number]) for number in hollow}
+    part = owner[part]
+    for shell in sorted(shells):
+        part = _with_bands(voxels, part, shell, settings)
+    return part, shells
+
+
+def _with_bands(voxels: Voxels, part: Numbers, shell: int, settings: RevolvedSettings) -> Numbers:
+    """The same with parts given to an open round object that lie on its wall, as brims and bands do."""
+    wall = _wall(voxels, part == shell, settings)
+    axis = _axis(wall.points, wall.normals, settings)
+    if axis is None:
+        return part
+    outward = _radial(wall, axis.middle) > 0
+    far = np.linalg.norm(wall.points[:, :2] - axis.middle, axis=1)
+    low, high = wall.points[:, 2].min(), wall.points[:, 2].max()
+    profiles = [np.polynomial.Polynomial.fit(wall.points[side, 2], far[side], settings.profile) for side in (outward, ~outward)]
+    slack = settings.band * voxels.edge
+    for number in np.setdiff1d(np.unique(part), shell).tolist():
+        points = voxels.middle[part == number]
+        radius, height = np.linalg.norm(points[:, :2] - axis.middle, axis=1), np.clip(points[:, 2], low, high)
+        off = np.minimum.reduce([np.abs(radius - profile(height)) for profile in profiles])
+        if np.mean((off < slack) & (np.abs(height - points[:, 2]) < slack)) > settings.lies:
+            part = np.where(part == number, shell, part)
+    return part
+
+
+def _wall(voxels: Voxels, own: Mask, settings: RevolvedSettings) -> _Wall:
+    steep = own & (np.abs(voxels.normal[:, 2]) < np.cos(settings.steep))
+    return _Wall(voxels.middle[steep], voxels.normal[steep])
+
+
+def _near(one: _Wall, other: _Wall, settings: RevolvedSettings) -> bool:
+    low, high = one.points.min(axis=0), one.points.max(axis=0)
+    gap = settings.gap * float((high - low)[:2].max())
+    return bool((low < other.points.max(axis=0) + gap).all() and (other.points.min(axis=0) < high + gap).all())
+
+
+def _is_one(outer: _Wall, inner: _Wall, edge: float, settings: RevolvedSettings) -> bool:
+    """Whether ``inner`` faces the axis of ``outer`` from within, and both are round about it."""
+    axis = _axis(np.concatenate([outer.points, inner.points]), np.concatenate([outer.normals, inner.normals]), settings)
+    if axis is None or axis.share < settings.round:
+        return False
+    out, within = _radial(outer, axis.middle), _radial(inner, axis.middle)
+    if np.mean(out > np.cos(settings.off)) < settings.round or np.mean(within < -np.cos(settings.off)) < settings.round:
+        return False
+    return _is_within(outer, inner, axis.middle, edge, settings)
+
+
+def _radial(wall: _Wall, middle: Array) -> Array:
+    """Cosine (N,) between normals, seen from above, and the way from the axis."""
+    return np.asarray(np.einsum("ij,ij->i", unit(wall.points[:, :2] - middle), unit(wall.normals[:, :2])))
+
+
+def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | None:
+    """The upright line that the normals of most points meet, by least squares with the worst left out."""
+    across = unit(normals[:, :2])[:, ::-1] * [1.0, -1.0]
+    size = float(np.ptp(points[:, :2], axis=0).max())
+    weight = np.ones(len(points))
+    middle = points[:, :2].mean(axis=0)
+    for _ in range(settings.rounds):
+        try:
+            middle = np.linalg.solve((across * weight[:, None]).T @ across, (across * weight[:, None]).T @ np.einsum("ij,ij->i", across, points[:, :2]))
+        except np.linalg.LinAlgError:
+            return None
+        miss = np.abs(np.einsum("ij,ij->i", across, points[:, :2] - middle)) / np.maximum(np.linalg.norm(points[:, :2] - middle, axis=1), 1e-6)
+        weight = 1 / (1 + (miss / np.sin(settings.off)) ** 4)
+    if np.linalg.norm(middle - points[:, :2].mean(axis=0)) > size:
+        return None
+    return _Axis(middle, float(np.mean(miss < np.sin(settings.off))))
+
+
+def _is_within(outer: _Wall, inner: _Wall, middle: Array, edge: float, settings: RevolvedSettings) -> bool:
+    """Whether the radii follow the height, and those of the inside are at most a wall smaller than those of the outside."""
+    far = np.linalg.norm(outer.points[:, :2] - middle, axis=1)
+    near = np.linalg.norm(inner.points[:, :2] - middle, axis=1)
+    slack = settings.voxels * edge
+    degree = settings.profile
+    profile = np.polynomial.Polynomial.fit(outer.points[:, 2], far, degree)
+    lining = np.polynomial.Polynomial.fit(inner.points[:, 2], near, degree)
+    if np.median(np.abs(far - profile(outer.points[:, 2]))) > slack or np.median(np.abs(near - lining(inner.points[:, 2]))) > slack:
+        return False
+    outside, inside = np.quantile(outer.points[:, 2], (0.05, 0.95)), np.quantile(inner.points[:, 2], (0.05, 0.95))
+    low, high = max(outside[0], inside[0]), min(outside[1], inside[1])
+    if high < low - settings.apart * float(np.median(far)):
+        return False
+    if high < low:  # at no height both are seen: the wall goes on from the one to the other
+        step = float(profile(high) - lining(low)) if outside[1] < inside[0] else float(profile(low) - lining(high))
+        return bool(abs(step) < slack + settings.slope * (low - high))
+    heights = np.linspace(low, high, 5)
+    wall = profile(heights) - lining(heights)
+    return bool(wall.min() > -slack and wall.max() < max(slack, settings.wall * float(np.median(far))))
