@@ -12,15 +12,17 @@ from typing import Any
 import jsonschema
 
 from deskhand.agent.completion import Completion
+from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.foreign import foreign_text
 from deskhand.agent.offer import Offer
 from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs
-from deskhand.agent.sandbox import Sandbox
+from deskhand.agent.sandbox import Sandbox, signatures
 from deskhand.agent.spent import End, Spent
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import ToolCall
 from deskhand.world.model import WorldModel
+from deskhand.world.relations import TABLE
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +78,7 @@ class Calls:
 
     def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False, why: str = "") -> ToolResult:
         """Sub-goals that are sound are held against the user's words and rules before they are taken over."""
+        subgoals = [{"relation": "on", "target_id": TABLE, **goal} for goal in subgoals]
         refusal = self.completion.problems(subgoals)
         if refusal is None and (refusal := self.policy.refuses_plan(subgoals, why)):
             self._spent.refuse(refusal.code, refusal.message)
@@ -153,7 +156,20 @@ class Calls:
     def from_code(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """A tool called by the model's code."""
         self._spent.check()
-        return self.problem(ToolCall(name, dict(arguments))) or self.gated(name, arguments)
+        if problem := self.problem(ToolCall(name, dict(arguments))):
+            return problem
+        if name == SUBMIT_PLAN:
+            return self.submit(arguments["subgoals"], bool(arguments.get("keep", False)))
+        return self.gated(name, arguments)
+
+    def find(self, query: str) -> ToolResult:
+        """Search all tools; in code mode what is found is a function from now on, and its signature is told."""
+        found = self.offer.find(query)
+        if self.sandbox is None or not found.ok:
+            return found
+        cards = [self.offer.by_name[item["name"]] for item in found.data["tools"]]
+        self.sandbox.add(cards)
+        return replace(found, data={"functions": signatures(cards)})
 
 
 class Fatal(End):

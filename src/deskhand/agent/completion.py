@@ -400,7 +400,7 @@ class Completion:
         if self._checked:
             done, proof = [goal for goal in goals.values() if goal.object_id not in self._unmet], "checked by a look"
         else:
-            done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == replace(goal, position=None)]
+            done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == replace(goal, position=None, yaw=None)]
             proof = "as each was put down, not checked again since"
         left = [goal for goal in goals.values() if goal not in done]
         return account(text, done, proof, left, self._turned_out, self.moved, self._holding, self._objects)

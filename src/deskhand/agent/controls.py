@@ -26,11 +26,18 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
                         "type": "object",
                         "properties": {
                             "object_id": {"type": "string"},
-                            "relation": {"type": "string", "enum": ["on", "in", *SIDEWAYS]},
-                            "target_id": {"type": "string"},
-                            "position": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                            "relation": {"type": "string", "enum": ["on", "in", *SIDEWAYS], "default": "on"},
+                            "target_id": {"type": "string", "default": "table"},
+                            "position": {
+                                "type": "array",
+                                "items": {"type": "number"},
+                                "minItems": 2,
+                                "maxItems": 2,
+                                "description": "[x, y] of its centre [m], with any relation",
+                            },
+                            "yaw": {"type": "number", "minimum": -6.3, "maximum": 6.3, "description": "heading of its longer side [rad]"},
                         },
-                        "required": ["object_id", "relation", "target_id"],
+                        "required": ["object_id"],
                         "additionalProperties": False,
                     },
                 },
@@ -73,6 +80,8 @@ CONTROL_CARDS: tuple[dict[str, Any], ...] = (
         },
     },
 )
+
+SUBMIT_PLAN_CARD = CONTROL_CARDS[0]
 
 FIND_TOOLS_CARD: dict[str, Any] = {
     "name": FIND_TOOLS,

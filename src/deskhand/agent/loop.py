@@ -11,14 +11,15 @@ from deskhand.agent import direct
 from deskhand.agent.authorisation import TASK, Authorisation
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
-from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN
+from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SUBMIT_PLAN_CARD
+from deskhand.agent.eyes import Eyes
 from deskhand.agent.foreign import OWN, foreign_text, foreign_words
 from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
 from deskhand.agent.moves import History
-from deskhand.agent.offer import Offer
+from deskhand.agent.offer import MOST, MOST_SHOWN, Offer
 from deskhand.agent.policy import Policy, means_yes
-from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, find_cards, result_text
+from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, core_cards, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.replying import ask, digest, waited
 from deskhand.agent.sandbox import Sandbox
@@ -27,7 +28,10 @@ from deskhand.agent.user import Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import SAID, ChatModel, Message, Reply, ToolCall, Usage
+from deskhand.llm.brevity import brief_card
 from deskhand.llm.context import trim
+from deskhand.llm.pictures import limited, record
+from deskhand.world.acts import LOOKS
 from deskhand.world.model import WorldModel
 
 Cards = Callable[[], Sequence[Mapping[str, Any]]]
@@ -90,9 +94,13 @@ class AgentLoop:
         self._user = User(self._inbox, self._budgets.answer_seconds)
         self._spent = Spent(self._budgets, lambda: self._cancelled() or self._user.stopped(), self._now)
         self._guard = Guard(self._budgets)
+        self._eyes = Eyes(self._model, self._tools, self._caller)
+        self._witness = Eyes(self._judge, self._tools, self._caller)
+        self._before: tuple[bytes, ...] = ()
         if not instruction.strip():
             told = "The instruction is empty. Say what shall be done, for example: clean the desk."
             return TaskOutcome(False, "empty_instruction", told, seconds=self._spent.seconds)
+        self._strong = not (getattr(self._model, "obeys_only_the_user", False) or getattr(self._model, "brief", False))
         trusted = self._mode == "direct" or getattr(self._model, "obeys_only_the_user", False)
         try:
             self._world = WorldModel()
@@ -119,16 +127,23 @@ class AgentLoop:
     # ------------------------------------------------------------ conversation
 
     def _converse(self, instruction: str) -> TaskOutcome:
-        offer = Offer(self._tools, find_cards(self._tools, instruction), total=len(self._tools.search()))
+        brief = bool(getattr(self._model, "brief", False))
+        cards = found = find_cards(self._tools, instruction)
+        if self._strong:
+            cards = core_cards(self._tools, instruction, blind=not self._eyes.open)
+            if any(str(card.get("source", OWN)) != OWN for card in found):  # tools of others fit this task: what they wrote is around, shown or not
+                self._policy.read_foreign()
+        offer = Offer(self._tools, cards, most=MOST_SHOWN if self._strong else MOST, total=len(self._tools.search()))
         self._calls.show(offer)
         if self._mode != "code":
-            return self._talk(instruction, offer.cards, SYSTEM + self._history.text())
-        brief = bool(getattr(self._model, "brief", False))
+            shown = (lambda: [brief_card(card) for card in offer.cards()]) if self._strong else offer.cards
+            return self._talk(instruction, shown, SYSTEM + self._history.text())
         functions = [card for name, card in offer.by_name.items() if name not in offer.controls and (name in CODE_TOOLS or not brief)]
         offer.by_name[RUN_CODE] = RUN_CODE_CARD
-        shown = [RUN_CODE_CARD, *CONTROL_CARDS]
-        with Sandbox(functions, self._calls.from_code) as self._calls.sandbox:
-            return self._talk(instruction, lambda: shown, code_system(functions, brief) + self._history.text())
+        beside = [RUN_CODE_CARD, *CONTROL_CARDS, *([FIND_TOOLS_CARD] if self._strong and FIND_TOOLS in offer.controls else [])]
+        plans = [SUBMIT_PLAN_CARD] if self._strong else []
+        with Sandbox([*functions, *plans], self._calls.from_code) as self._calls.sandbox:
+            return self._talk(instruction, lambda: beside, code_system(functions, brief) + self._history.text())
 
     def _talk(self, instruction: str, cards: Cards, system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
@@ -149,7 +164,7 @@ class AgentLoop:
             for call in messages[-1].tool_calls:
                 done = self._act(call, reply, latency, shown, messages, halted)
                 halted = halted or _halts(self._steps[-1])
-                reply, latency = replace(reply, usage=Usage()), 0.0  # what the reply took counts once
+                reply, latency = replace(reply, usage=Usage(), notes=()), 0.0  # what the reply took counts once
                 if done is not None:
                     return done
         raise End("budget_exceeded", f"{self._budgets.replies} replies were not enough.")
@@ -158,7 +173,7 @@ class AgentLoop:
         """A reply, its latency [s], and the digest of what was shown."""
         if any(str(card.get("source", OWN)) != OWN for card in self._calls.offer.cards()):  # somebody else wrote what it says of his tools
             self._policy.read_foreign()
-        shown, began, cpu = trim(messages, self._context, cards), self._now(), time.thread_time()
+        shown, began, cpu = trim(limited(messages, self._eyes.kept), self._context, cards), self._now(), time.thread_time()
         reply = ask(self._model, shown, cards, self._spent.check, schema)
         latency = self._now() - began
         self._spent.elsewhere(time.thread_time() - cpu)
@@ -215,8 +230,15 @@ class AgentLoop:
         if isinstance(result, TaskOutcome):
             return result
         step.foreign = foreign_text(self._calls.offer.card(call.name) or {}, call.name, result)
+        seen = self._eyes.after(call.name, result)
+        if seen.foreign:
+            self._policy.read_foreign()
+        if self._witness.open and result.ok and call.name in LOOKS and not self._before:
+            self._before = self._witness.desk().images
+        step.foreign, step.pictures = step.foreign or seen.foreign, [record(image) for image in seen.images]
         self._close(step, result)
-        messages.append(Message("tool", result_text(result, step.foreign), tool_call_id=call.id, name=call.name))
+        text = result_text(result, step.foreign, brief=self._strong)
+        messages.append(Message("tool", text, tool_call_id=call.id, name=call.name, images=seen.images))
         if warning := self._guard.after(self._steps):
             messages.append(Message("user", warning))
         return None
@@ -234,14 +256,15 @@ class AgentLoop:
         if name == ASK_USER:
             return self._ask_user(step)
         if name == FIND_TOOLS:
-            return self._calls.offer.find(str(arguments["query"]))
+            return self._calls.find(str(arguments["query"]))
         return self._calls.code(str(arguments["code"])) if name == RUN_CODE else self._calls.gated(name, arguments, step.text)
 
     def _begin(self, call: ToolCall, reply: Reply, latency: float, shown: str) -> Step:
         usage = reply.usage
         step = Step(len(self._steps) + 1, call.name, dict(call.arguments), text=reply.text[:2000], latency=latency)
         step.prompt_tokens, step.completion_tokens, step.prompt_chars, step.cost = usage.prompt_tokens, usage.completion_tokens, usage.prompt_chars, usage.cost
-        step.model, step.repairs, step.prompt_digest = reply.model, list(call.repairs), shown
+        step.model, step.repairs, step.prompt_digest = reply.model, [*call.repairs, *reply.notes], shown
+        step.cached_tokens = usage.cached_tokens
         step.prompt, step.said = reply.prompt, reply.said
         self._steps.append(step)
         self._on_step(step)
@@ -316,6 +339,8 @@ class AgentLoop:
     def _ask_judge(self, evidence: Evidence) -> Opinion:
         """The judge's opinion; a cancel or the end of the time budget does not wait for it."""
         assert self._judge is not None
+        if self._before:
+            evidence = replace(evidence, images=(*self._before, *self._witness.desk().images))
         opinion = waited(lambda: self._judge.judge(evidence), self._spent.check, getattr(self._judge, "cancel", None))  # type: ignore[union-attr]
         if isinstance(opinion, BaseException):
             return Opinion(None, f"the judge failed: {opinion}")

@@ -11,6 +11,8 @@ from deskhand.etp.base import ToolClient, ToolResult
 
 MOST = 40
 """So many tools of the robot are shown at a time; beyond that, what was found and not called longest is left out again."""
+MOST_SHOWN = 24
+"""The same for a strong model, which begins with few and finds the rest."""
 FOUND = 5
 
 

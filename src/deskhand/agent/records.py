@@ -58,6 +58,8 @@ class Step:
         failure: one of :data:`FAILURES`, or empty.
         finished: False in the report that is made when the call begins.
         foreign: whether the result may hold text that neither the user nor the robot wrote; it is marked so for the model.
+        pictures: that were shown with the result: digest (SHA-256, first half), size [px], bytes.
+        cached_tokens: of ``prompt_tokens`` those that the server had kept.
         question, options: what the user is asked now, and the answers to choose from; empty else.
     """
 
@@ -87,6 +89,8 @@ class Step:
     failure: str = ""
     finished: bool = False
     foreign: bool = False
+    pictures: list[dict[str, Any]] = field(default_factory=list)
+    cached_tokens: int = 0
     question: str = ""
     options: tuple[str, ...] = ()
 

@@ -53,10 +53,15 @@ class Sandbox:
 
     def __init__(self, cards: Sequence[Mapping[str, Any]], call: CallTool) -> None:
         self._call = call
-        self._functions = {str(card["name"]): self._function(card) for card in cards}
+        self._functions: dict[str, Any] = {}
+        self.add(cards)
         self._pool: Any = None
         self._session: Any = None
         self._stopped: BaseException | None = None
+
+    def add(self, cards: Sequence[Mapping[str, Any]]) -> None:
+        """These tools are functions from now on."""
+        self._functions |= {str(card["name"]): self._function(card) for card in cards}
 
     def __enter__(self) -> Sandbox:
         try:

@@ -160,11 +160,23 @@ _QUOTED = re.compile(r"[\"“”«»„]([^\"“”«»„]*)[\"“”«»„]|(
 _TOLD_BY_TEXT = re.compile(r"(?m)^\s*>.*$|<[^<>\n]{0,80}>")
 
 
+_SPEAKER = re.compile(r"(?m)(?:^|[.!?]\s+)[A-Z][\w.-]*(?:\s+[A-Z][\w.-]*)*\s*:\s")
+"""A name before a colon, as in the record of a talk."""
+_TELLING = re.compile(
+    r"\b(say|says|said|saying|read|reads|write|writes|wrote|written|tell|tells|told|ask|asks|asked|state|states|stated|show|shows|print|prints|printed|note|"
+    r"label|sign|sticker|message|mail|email|letter|text|memo|page|paper|post|card|ticket|log|output|result|error|caption|screen|display|manual|from|subject)\b"
+)
+"""Words of telling, and what bears text: "the label says: …". A colon after other words ("she is left-handed: lay …") is the user's own."""
+
+
 def quotes_others(text: str) -> bool:
     """Whether a text holds words of somebody else: quoted (three words or more), forwarded (lines behind ">"), or behind "it says:"."""
     quoted = any(len(said.split()) >= 3 for found in _QUOTED.finditer(text) for said in found.groups() if said)
     told = _TOLD_BY_TEXT.sub(" ", text)
-    return quoted or told != text or any(_reported(sentence) is not None for paragraph in _paragraphs(_unquoted(told)) for sentence in paragraph)
+    if quoted or told != text or _SPEAKER.search(text):
+        return True
+    reported = (_reported(sentence) for paragraph in _paragraphs(_unquoted(told)) for sentence in paragraph)
+    return any(before is not None and _TELLING.search(" ".join(before)) for before in reported)
 
 
 def _reported(sentence: str) -> list[str] | None:

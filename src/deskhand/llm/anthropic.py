@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,15 @@ from deskhand.llm.config import ModelProfile
 from deskhand.llm.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.llm.online import OnlineModel
 from deskhand.llm.openai_wire import describe
+from deskhand.llm.pictures import base64_of, media_type
 
 MAX_TOKENS = 2048
 """Of a reply, where the profile does not say; this interface wants a number."""
 LONGEST_REPLY = 64_000
 """Characters."""
 ANSWER = "answer"
+KEPT = {"type": "ephemeral"}
+"""The mark up to which the server keeps what it has read; up to four a request."""
 
 
 class AnthropicModel(OnlineModel):
@@ -50,7 +52,7 @@ class AnthropicModel(OnlineModel):
         if profile.temperature > 0:
             request["extra_body"] = {"temperature": profile.temperature}  # newer models take none, and the library no longer names it
         if system := "\n\n".join(message.content for message in messages if message.role == "system"):
-            request["system"] = system
+            request["system"] = [{"type": "text", "text": system, "cache_control": KEPT}]
         if schema is not None:
             return request | {
                 "tools": [{"name": ANSWER, "description": "Give the answer.", "input_schema": {"type": "object", **schema}}],
@@ -58,7 +60,9 @@ class AnthropicModel(OnlineModel):
             }
         if tools:
             request["tools"] = [{"name": card["name"], "description": describe(card), "input_schema": card["input_schema"]} for card in tools]
-            request["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
+            request["tools"][-1]["cache_control"] = KEPT
+            request["tool_choice"] = {"type": "auto"}
+        request["messages"][-1]["content"][-1]["cache_control"] = KEPT
         return request
 
     def _ask(self, request: Mapping[str, Any], stopper: Stopper) -> Any:
@@ -91,9 +95,15 @@ class AnthropicModel(OnlineModel):
         counts = answer.usage
         cached = int(getattr(counts, "cache_read_input_tokens", 0) or 0) + int(getattr(counts, "cache_creation_input_tokens", 0) or 0)
         read, wrote = int(counts.input_tokens or 0) + cached, int(counts.output_tokens or 0)
-        pictures = sum(len(block["source"]["data"]) for message in request["messages"] for block in message["content"] if block["type"] == "image")
+        pictures = sum(_pictures(message["content"]) for message in request["messages"])
         sent = len(json.dumps([request.get("system"), request["messages"], request.get("tools")], separators=(",", ":"))) - pictures
-        return Usage(read, wrote, self._profile.cost(read, wrote), sent)
+        return Usage(read, wrote, self._profile.cost(read, wrote), sent, int(getattr(counts, "cache_read_input_tokens", 0) or 0))
+
+
+def _pictures(content: Any) -> int:
+    """Characters of the pictures in blocks."""
+    blocks = content if isinstance(content, list) else ()
+    return sum(len(block["source"]["data"]) if block["type"] == "image" else _pictures(block.get("content")) for block in blocks)
 
 
 def _call(block: Any, stop_reason: str | None) -> ToolCall:
@@ -122,10 +132,15 @@ def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 def _blocks(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
-        return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content}]
+        said = [{"type": "text", "text": message.content}, *map(_picture, message.images)] if message.images else message.content
+        return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": said}]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content.strip() else []
-    blocks += [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(image).decode()}} for image in message.images]
+    blocks += map(_picture, message.images)
     return blocks + [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls]
+
+
+def _picture(image: bytes) -> dict[str, Any]:
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type(image), "data": base64_of(image)}}
 
 
 def from_profile(profile: ModelProfile) -> AnthropicModel:

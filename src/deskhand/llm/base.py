@@ -27,7 +27,9 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Message:
-    """``role`` is system, user, assistant or tool; a tool message answers ``tool_call_id``. ``images`` are PNG files that a user shows."""
+    """``role`` is system, user, assistant or tool; a tool message answers ``tool_call_id``. ``images`` are pictures (PNG or JPEG)
+    that a user shows, or that belong to a result.
+    """
 
     role: str
     content: str
@@ -48,6 +50,8 @@ class Usage:
     completion_tokens: int = 0
     cost: float = 0.0
     prompt_chars: int = 0
+    cached_tokens: int = 0
+    """Of the prompt tokens those that the server had kept from an earlier request."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Reply:
     model: str = ""
     prompt: str = ""
     said: str = ""
+    notes: tuple[str, ...] = ()
+    """What had to be changed for the server to answer."""
     asked: bool = True
     """False where the call follows from what was decided before, and no model was asked."""
 

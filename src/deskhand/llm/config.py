@@ -13,12 +13,14 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.faults import KINDS, PASSING
+from deskhand.llm.pictures import NONE, is_valid
 from deskhand.resources import resource_path
 from deskhand.yaml_file import read_yaml
 
 PROVIDERS = ("offline", "openai", "anthropic", "scripted")
 REPLIES = ("tools", "json")
 PROMPTS = ("full", "compact")
+BOXES = ("x_first", "y_first")
 FILE_VARIABLE = "DESKHAND_LLM"
 
 
@@ -42,6 +44,9 @@ class ModelProfile:
         fallback: the profile that answers where this one fails, after its retries, with one of the faults ``fallback_on`` (models/faults.py).
         fallback_rest: [s] for which a model that failed so is not asked again.
         file: replies of a ``scripted`` model.
+        images: which pictures of the desk stay in the conversation: ``none``, ``first``, ``last``, or a number K for the newest K.
+        image_side: longest side of a picture that is sent [px].
+        boxes: how the model gives boxes in pictures: ``x_first`` (left, top, right, bottom) or ``y_first`` (top, left, bottom, right).
         judge: who says whether a task was done as asked: the name of a profile, ``same`` (this model, asked anew without the conversation), or empty.
     """
 
@@ -67,6 +72,9 @@ class ModelProfile:
     fallback_on: tuple[str, ...] = tuple(sorted(PASSING))
     fallback_rest: float = 60.0
     file: str = ""
+    images: str = NONE
+    image_side: int = 640
+    boxes: str = "x_first"
     judge: str = ""
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
@@ -82,9 +90,9 @@ def with_images(profile: ModelProfile, images: int | None) -> ModelProfile:
     """
     if images is None:
         return profile
-    if "images" not in {item.name for item in fields(profile)}:
+    if images and profile.provider == "offline":
         raise DeskhandError("config_error", f"the brain {profile.name!r} is shown no pictures.", hint="Leave --images out.")
-    return replace(profile, **{"images": images})  # type: ignore[arg-type]
+    return replace(profile, images=str(images) if images else NONE)
 
 
 def profiles_file() -> Path:
@@ -138,6 +146,8 @@ def _profile(name: str, data: Any, path: Path) -> ModelProfile:
             raise DeskhandError("config_error", f"{where}: unknown field {key!r}; valid: {', '.join(kinds)}.")
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
+        if key == "images" and type(value) is int:
+            value = str(value) if value else NONE
         if kind is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
             value = tuple(value)
         if type(value) is not kind:
@@ -166,6 +176,10 @@ def _problems(profile: ModelProfile) -> Iterator[tuple[bool, str]]:
     yield profile.provider == "anthropic" and profile.reply == "json", "an anthropic profile has reply: tools"
     yield bool(url.username or url.password or url.query), "'base_url' must hold no user, password or key; name an environment variable in 'key_env'"
     yield profile.provider == "scripted" and not profile.file, "a scripted profile needs 'file'"
+    yield not is_valid(profile.images), f"images {profile.images!r} is not one of none, first, last or a number"
+    yield profile.provider == "offline" and profile.images != NONE, "the offline brain is shown no pictures: leave 'images' out"
+    yield not 64 <= profile.image_side <= 4096, f"image_side {profile.image_side} is not between 64 and 4096"
+    yield profile.boxes not in BOXES, f"boxes {profile.boxes!r} is not one of {', '.join(BOXES)}"
     yield profile.timeout <= 0 or profile.retries < 0, "timeout must be positive and retries not negative"
     amounts = (profile.max_cost, profile.price_in, profile.price_out, profile.longest_wait, profile.fallback_rest)
     yield min(amounts) < 0, "prices, costs and waits must not be negative"

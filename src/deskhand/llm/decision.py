@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from deskhand.llm.base import Message, ToolCall
@@ -62,7 +63,7 @@ def plain(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thoug
         if message.role == "system":
             out.append({"role": "system", "content": f"{message.content}\n\nTools:\n{listing}\n\n{ASK.format('thought, ' if thought else '')}"})
         elif message.role == "tool":
-            out.append({"role": "user", "content": f"Result of {message.name}: {message.content}"})
+            out.append({"role": "user", "content": content(replace(message, content=f"Result of {message.name}: {message.content}"))})
         elif message.role == "assistant" and message.tool_calls:
             call = message.tool_calls[0]
             said = call.malformed or json.dumps({"thought": message.content, "tool": call.name, "arguments": call.arguments})

@@ -11,6 +11,7 @@ from typing import Any
 from deskhand.llm.base import ChatModel, Message, Reply
 from deskhand.llm.config import ModelProfile
 from deskhand.llm.faults import ModelFault
+from deskhand.llm.pictures import NONE, limited
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ class FallbackModel:
         self._asked: ChatModel | None = None
         self.name = ", else ".join(model.name for _, model in models)
         limits = [profile.context_tokens for profile, _ in models if profile.context_tokens]
+        self.image_side = min((profile.image_side for profile, _ in models if profile.images != NONE), default=640)
         self.context_tokens = min(limits, default=0)
 
     def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
@@ -42,6 +44,11 @@ class FallbackModel:
                 self._rests_until[profile.name] = self._now() + profile.fallback_rest
         return self._ask(self._models[-1][1], messages, tools, schema)
 
+    @property
+    def images(self) -> str:
+        """Of the first model that sees; each is shown what its own profile says."""
+        return next((seen for _, model in self._models if (seen := getattr(model, "images", NONE)) != NONE), NONE)
+
     def cancel(self) -> None:
         """See ChatModel."""
         cancel = getattr(self._asked, "cancel", None)
@@ -50,5 +57,7 @@ class FallbackModel:
 
     def _ask(self, model: ChatModel, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> Reply:
         self._asked = model
+        if self.images != NONE:  # where nobody has eyes of its own, pictures are what somebody asks about
+            messages = limited(messages, getattr(model, "images", NONE))
         reply = model.reply(messages, tools, schema)
         return reply if reply.model else replace(reply, model=model.name)

@@ -28,6 +28,7 @@ KINDS = {
     "key_refused": "The key in the environment is not valid for this server or model.",
     "unknown_model": "The profile's model must be a name that the server knows.",
     "no_tools": "This model or server takes no tools: set `reply: json` in the profile.",
+    "no_images": "This model or server takes no pictures: set `images: none` in the profile.",
     "too_long": "Set context_tokens to what the model can read, or `prompt: compact`.",
     "refused_request": "",
     "cancelled": "",
@@ -123,18 +124,24 @@ def _without(key: str, text: str) -> str:
     return text.replace(key, "[key]") if len(key) > 4 else text
 
 
+_PICTURES = ("image", "multimodal", "multi-modal", "vision")
+_REFUSES = ("not support", "unsupported", "only supported", "does not", "is not a", "missing data required", "at most 0", "not allowed", "cannot")
+
+
 def _kind_of_status(status: int, text: str) -> str:
     said = text.lower()
     if status in {408, 504}:
         return "timeout"
     if status in {409, 425, 429}:
         return "rate_limited"
-    if status >= 500:
-        return "server_error"
     if status in {401, 403}:
         return "key_refused"
     if status == 404 or ("model" in said and any(word in said for word in ("not found", "does not exist", "unknown model", "invalid model"))):
         return "unknown_model"
+    if any(word in said for word in _PICTURES) and any(word in said for word in _REFUSES):  # some servers call it an error of their own
+        return "no_images"
+    if status >= 500:
+        return "server_error"
     if "tool" in said and any(word in said for word in ("not support", "unsupported", "does not", "requires", "not allowed")):
         return "no_tools"
     if status == 413 or any(word in said for word in ("context length", "context_length", "maximum context", "context size", "prompt is too long")):

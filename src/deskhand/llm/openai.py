@@ -13,7 +13,7 @@ from deskhand.llm.config import ModelProfile
 from deskhand.llm.decision import LONGEST_THOUGHT, decision_schema, plain, read_decision
 from deskhand.llm.faults import ModelFault, Stopper, ask_again, fault_of, key_of
 from deskhand.llm.online import OnlineModel
-from deskhand.llm.openai_wire import Answer, chars, functions, native, response_format
+from deskhand.llm.openai_wire import Answer, chars, conversation, functions, response_format
 
 LONGEST_REPLY = 64_000
 """Characters of text and calls; what goes on beyond is no reply."""
@@ -28,7 +28,8 @@ class OpenAIModel(OnlineModel):
         stopper = self._begin()
         request, constrained = self._request(messages, tools, schema)
         answer = ask_again(self._profile, self.name, lambda: self._ask(request, stopper), stopper, self._sleep)
-        usage = Usage(answer.prompt_tokens, answer.completion_tokens, self._profile.cost(answer.prompt_tokens, answer.completion_tokens), chars(request))
+        cost = self._profile.cost(answer.prompt_tokens, answer.completion_tokens)
+        usage = Usage(answer.prompt_tokens, answer.completion_tokens, cost, chars(request), answer.cached_tokens)
         if constrained:
             thought, call = read_decision(answer.text)
             return Reply(thought, (call,), usage, self.name)
@@ -56,13 +57,13 @@ class OpenAIModel(OnlineModel):
             request |= {"stream": True, "stream_options": {"include_usage": True}}
         thought = 0 if profile.prompt == "compact" else LONGEST_THOUGHT
         if schema is not None:
-            return request | {"messages": [native(message) for message in messages], "response_format": response_format("answer", schema)}, False
+            return request | {"messages": conversation(messages), "response_format": response_format("answer", schema)}, False
         if profile.reply == "json" and tools:
             return request | {
                 "messages": plain(messages, tools, thought),
                 "response_format": response_format("decision", decision_schema(tools, thought)),
             }, True
-        request["messages"] = [native(message) for message in messages]
+        request["messages"] = conversation(messages)
         return (request | {"tools": functions(tools)} if tools else request), False
 
     # ------------------------------------------------------------ answer

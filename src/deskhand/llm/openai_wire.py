@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.llm.base import Message, ToolCall
 from deskhand.llm.faults import ModelFault
+from deskhand.llm.pictures import base64_of, media_type
+
+BELONGS = "The picture that belongs to the result of "
+"""How the message begins that holds a result's picture: this interface takes pictures from the user only."""
+
+
+def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Messages in the interface's own form; pictures of results follow the last result of their turn."""
+    out: list[dict[str, Any]] = []
+    waiting: list[Message] = []
+    for message in [*messages, Message("end", "")]:
+        if message.role != "tool":
+            out += [native(picture) for picture in waiting]
+            waiting = []
+        if message.role == "end":
+            break
+        out.append(native(replace(message, images=()) if message.role == "tool" else message))
+        if message.role == "tool" and message.images:
+            waiting.append(Message("user", f"{BELONGS}{message.name}.", images=message.images))
+    return out
 
 
 def native(message: Message) -> dict[str, Any]:
@@ -28,7 +47,7 @@ def content(message: Message) -> str | list[dict[str, Any]]:
     """The text; with pictures, the text and each picture as a data URL."""
     if not message.images:
         return message.content
-    pictures = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(image).decode()}"}} for image in message.images]
+    pictures = [{"type": "image_url", "image_url": {"url": f"data:{media_type(image)};base64,{base64_of(image)}"}} for image in message.images]
     return [{"type": "text", "text": message.content}, *pictures]
 
 
@@ -67,6 +86,7 @@ class Answer:
     text: str = ""
     calls: dict[int, dict[str, str]] = field(default_factory=dict)
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
     begun: bool = False
     ended: str = ""
@@ -95,6 +115,7 @@ class Answer:
         usage = body.get("usage") or {}
         self.prompt_tokens = int(usage.get("prompt_tokens") or self.prompt_tokens)
         self.completion_tokens = int(usage.get("completion_tokens") or self.completion_tokens)
+        self.cached_tokens = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or self.cached_tokens)
         choices = body.get("choices") or []
         if not choices:
             if key == "message":

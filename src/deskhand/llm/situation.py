@@ -106,6 +106,7 @@ def read(messages: Sequence[Message]) -> Situation:
         elif message.role == "assistant":
             calls |= {call.id: call for call in message.tool_calls}
         elif message.role == "tool":
+            now.images = message.images or now.images
             _take(now, calls.get(message.tool_call_id) or ToolCall(message.name, {}), message.content)
     return now
 

@@ -11,6 +11,7 @@ from deskhand.agent.controls import FINISH
 from deskhand.agent.moves import read_history
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import SAID, Message, Reply, ToolCall
+from deskhand.llm.brevity import whole_object
 from deskhand.llm.config import ModelProfile
 from deskhand.offline.brain import Brain
 from deskhand.offline.pursuit import Call, Heard
@@ -96,7 +97,10 @@ def _heard(content: str, told: tuple[str, ...]) -> Heard:
         body = json.loads(content)
     except json.JSONDecodeError as error:
         raise DeskhandError("model_failed", f"a tool result in the conversation is no JSON: {error}.") from error
-    return Heard(bool(body.get("ok")), body.get("data"), str(body.get("code", "")), str(body.get("message", "")), told)
+    data = body.get("data")
+    if isinstance(data, dict) and isinstance(data.get("objects"), list):  # as they are sent to a server, which this may stand behind
+        data = {**data, "objects": [whole_object(item) if isinstance(item, dict) else item for item in data["objects"]]}
+    return Heard(bool(body.get("ok")), data, str(body.get("code", "")), str(body.get("message", "")), told)
 
 
 def from_profile(_: ModelProfile) -> OfflineModel:

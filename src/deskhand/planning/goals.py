@@ -9,6 +9,7 @@ from typing import Any
 
 from deskhand.language.intents import Leave, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import Found, Seen, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+from deskhand.world.level import TURNED, heading_error
 from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
 EXACT = 0.010
@@ -20,17 +21,20 @@ NEVER = {"under": "under", "between": "between"}
 
 @dataclass(frozen=True)
 class Goal:
-    """``object_id`` shall be ``on``, ``in`` or beside (world/relations.py) ``target_id``, an id or ``table``; with ``position`` its centre at (x, y) [m]."""
+    """``object_id`` shall be ``on``, ``in`` or beside (world/relations.py) ``target_id``, an id or ``table``; with ``position`` its centre at (x, y) [m],
+    with ``yaw`` the heading of its longer side so [rad].
+    """
 
     object_id: str
     relation: str
     target_id: str
     position: tuple[float, float] | None = None
+    yaw: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As a sub-goal of a plan."""
         data: dict[str, Any] = {"object_id": self.object_id, "relation": self.relation, "target_id": self.target_id}
-        return data | ({"position": list(self.position)} if self.position else {})
+        return data | ({"position": list(self.position)} if self.position else {}) | ({"yaw": self.yaw} if self.yaw is not None else {})
 
     def condition(self) -> dict[str, Any]:
         """As a condition of ``check_goal``."""
@@ -39,8 +43,11 @@ class Goal:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Goal:
         """From a sub-goal, or a condition of ``check_goal``."""
-        position = data.get("position")
-        return cls(str(data["object_id"]), str(data["relation"]), str(data["target_id"]), (float(position[0]), float(position[1])) if position else None)
+        position, yaw = data.get("position"), data.get("yaw")
+        return cls(
+            str(data["object_id"]), str(data.get("relation", "on")), str(data.get("target_id", TABLE)),
+            (float(position[0]), float(position[1])) if position else None, None if yaw is None else float(yaw),
+        )  # fmt: skip
 
 
 @dataclass
@@ -60,8 +67,11 @@ def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
     """True when the last look already shows it."""
     for item in objects:
         if item["id"] == goal.object_id:
+            if goal.yaw is not None and (item.get("yaw") is None or heading_error(item["size"], float(item["yaw"]), goal.yaw) > TURNED):
+                return False
             if goal.relation in SIDEWAYS:
-                return any(other["id"] == goal.target_id and stands_beside(Body.seen(item), Body.seen(other), goal.relation) for other in objects)
+                beside = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
+                return beside and any(other["id"] == goal.target_id and stands_beside(Body.seen(item), Body.seen(other), goal.relation) for other in objects)
             there = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
             if goal.relation == "in" and container_of(item, objects) == goal.target_id:
                 return there  # on other things in it, too

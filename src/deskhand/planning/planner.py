@@ -12,7 +12,8 @@ from deskhand.world.relations import TABLE
 
 
 def plan(goals: Sequence[Goal], objects: Sequence[Seen], stages: Mapping[str, int] | None = None) -> list[Goal]:
-    """The goals in an order in which each can be done, with goals added that clear what is in the way; done ones are left out.
+    """The goals in an order in which each can be done, with goals added that clear what is in the way, for a while where two wait for each other; done
+    ones are left out.
 
     What lies on something must leave before that is moved or built on. A thing that is itself a target comes to its place first.
     Beyond that ``stages`` says what comes first, and then nearness.
@@ -34,12 +35,30 @@ def plan(goals: Sequence[Goal], objects: Sequence[Seen], stages: Mapping[str, in
     while len(done) < len(todo):
         ready = [name for name in todo if name not in done and needs[name] <= done]
         if not ready:
-            circle = ", ".join(sorted(set(todo) - done))
-            raise DeskhandError("impossible", f"the sub-goals of {circle} wait for each other in a circle.")
+            order.append(_aside(todo, done, needs, objects))
+            continue
         name = min(ready, key=lambda n: ((stages or {}).get(n, 0), reach(n), n))
         order.append(todo[name])
         done.add(name)
     return order
+
+
+def _aside(todo: Mapping[str, Goal], done: set[str], needs: Mapping[str, set[str]], objects: Sequence[Seen]) -> Goal:
+    """Goals wait for each other: one object that others wait for, and nothing lies on, is put on the desk for a while; ``needs`` forget it.
+
+    Raises:
+        DeskhandError: ``impossible`` when that does not help: something would rest on itself.
+    """
+    waiting = sorted(set(todo) - done)
+    for name in waiting:
+        below = next((str(item.get("support", TABLE)) for item in objects if item["id"] == name), TABLE)
+        bare = not any(above in todo and above not in done for above in _on_top(name, objects))
+        blocked = [other for other in waiting if name in needs[other] and todo[other].target_id != name and below in (other, todo[other].target_id)]
+        if bare and blocked:
+            for other in blocked:
+                needs[other].discard(name)
+            return Goal(name, "on", TABLE)
+    raise DeskhandError("impossible", f"the sub-goals of {', '.join(waiting)} wait for each other in a circle.")
 
 
 def _on_top(name: str, objects: Sequence[Seen]) -> list[str]:

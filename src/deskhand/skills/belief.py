@@ -11,6 +11,7 @@ from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
+from deskhand.skills.corrections import Corrections
 from deskhand.skills.known import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.types import Frame, Grasp, Scene, SceneObject
@@ -59,6 +60,7 @@ class Belief:
         memory: is told what is seen, taken and put down.
         known: things that the robot put down, verified, with the pose that they have; the next look proves or drops them.
         felt: what things were like in the hand; a look that says otherwise is overruled.
+        corrections: what somebody with eyes has put right; applied to every look.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -72,10 +74,11 @@ class Belief:
         self.hidden: tuple[SceneObject, ...] = ()
         self.known: dict[str, SceneObject] = {}
         self.felt: dict[str, Felt] = {}
+        self.corrections = Corrections()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
-        scene = robot.detect_objects()
+        scene = self.corrections.apply(robot.detect_objects())
         partial = self.scene is not None and robot.camera_mount() is not None
         frame = robot.observe() if self.known or partial else None
         if partial:
@@ -90,12 +93,13 @@ class Belief:
 
         ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
         """
+        scene = self.corrections.apply(scene)
         if frame is not None:
             scene, self.known = with_known(scene, frame, self.known)
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
-        scene = replace(scene, objects=tuple(self._as_felt(item) for item in scene.objects))
+        scene = self.corrections.apply(replace(scene, objects=tuple(self._as_felt(item) for item in scene.objects)))
         self.hidden = tuple(item for item in self.hidden if _still_hidden(scene, item))
         self.scene, self.fresh = scene, True
         if self.memory is not None:
@@ -127,6 +131,7 @@ class Belief:
         item = self._as_felt(item)
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
         self.known.pop(item.id, None)
+        self.corrections.grasped(item.id)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
         if self.memory is not None:
@@ -141,6 +146,7 @@ class Belief:
         """What was known as ``object_id`` is seen under another id."""
         if object_id in self.felt:
             self.felt[other_id] = self.felt.pop(object_id)
+        self.corrections.renamed(object_id, other_id)
         if self.memory is not None:
             self.memory.renamed(object_id, other_id)
 

@@ -14,7 +14,8 @@ from deskhand.skills.views import View, seen_views
 from deskhand.types import MotionGoal
 
 CENTRAL = 0.30  # [rad] between the camera's axis and the object, at most: it must be whole in the picture
-NEAREST, FARTHEST = 0.12, 0.60  # [m] from the camera
+NEAREST, FARTHEST = 0.28, 0.70
+"""[m] from the camera: nearer, a stereo camera of this size has no depth (RealSense D435 data sheet: 0.28 m at 1280 x 720)."""
 TRIES = 6  # views that are asked of the planner for each that is wanted
 
 

@@ -38,6 +38,8 @@ MODULES = (
     "perception.quality",
     "perception.questions",
     "perception.relations",
+    "perception.marking",
+    "cognition.correcting",
     "perception.teaching",
     "reasoning.looking",
     "cognition.memory",

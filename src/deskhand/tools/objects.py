@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
+from deskhand.skills.corrections import MODEL
 from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
@@ -45,6 +46,7 @@ class ObjectData(TypedDict):
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
+    label_source: NotRequired[Annotated[str, Field(description="model, where rename_object gave the label")]]
     names: NotRequired[Annotated[list[NameData], Field(description="where the label is not the only name that fits, or not geometry's: all, likeliest first")]]
     free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
     free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
@@ -69,6 +71,8 @@ def object_data(item: SceneObject) -> ObjectData:
     told = [name for name in item.names if name.probability >= TOLD][:MOST_NAMES]
     if len(told) > 1 or any(name.source != "geometry" for name in told):
         data["names"] = [NameData(name=name.name, probability=round(float(name.probability), 2), source=name.source) for name in told]
+    if item.label_source == MODEL:
+        data["label_source"] = MODEL
     return data
 
 

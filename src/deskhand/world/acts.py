@@ -17,7 +17,9 @@ PUTS: dict[str, tuple[str, str]] = {
 """Tools that put down what is held: the relation, and the argument that names the target (none: the table, or the first of what ``on`` lists)."""
 LETS_GO = frozenset(("open_gripper", "handover"))
 """Tools after which the hand is empty, wherever the object has gone."""
-LOOKS = frozenset(("detect_objects", "look", "describe_scene"))
+CORRECTS = frozenset(("rename_object", "split_object", "merge_objects"))
+"""Tools by which somebody with eyes puts right what perception found."""
+LOOKS = frozenset(("detect_objects", "look", "describe_scene", *CORRECTS))
 """Tools whose ``objects`` are all that is seen."""
 
 

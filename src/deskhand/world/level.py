@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,3 +51,15 @@ def level(pose: Any, size: Any) -> Level:
 def turn_between(yaw: float, other: float) -> float:
     """How far [rad] an oblong body at ``yaw`` is turned from ``other``, at most a quarter turn either way."""
     return math.remainder(yaw - other, math.pi)
+
+
+TURNED = 0.17
+"""[rad] that a heading may be off where one was asked for: 10 degrees, three steps of the published seven-number actions."""
+
+
+def heading_error(size: Sequence[float], yaw: float, wanted: float) -> float:
+    """How far [rad] an outline (along, across, …) at ``yaw`` is turned from ``wanted``; half a turn, of a square a quarter, makes no difference."""
+    along, across = float(size[0]), float(size[1])
+    period = math.pi / 2 if abs(along - across) <= SQUARE * max(along, across) else math.pi
+    off = (yaw - wanted) % period
+    return min(off, period - off)

@@ -64,9 +64,10 @@ def test_tools_go_out_and_a_call_comes_back(server):
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (100, 12)
     assert reply.usage.cost == pytest.approx((100 * 1.0 + 12 * 5.0) / 1e6)
     sent = server.requests[0]
-    assert sent["system"] == "You are a robot."
-    assert sent["messages"] == [{"role": "user", "content": [{"type": "text", "text": "put the cup in the bin"}]}]
-    assert sent["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+    assert sent["system"] == [{"type": "text", "text": "You are a robot.", "cache_control": {"type": "ephemeral"}}]
+    said = {"type": "text", "text": "put the cup in the bin", "cache_control": {"type": "ephemeral"}}
+    assert sent["messages"] == [{"role": "user", "content": [said]}] and reply.usage.cached_tokens == 60
+    assert sent["tool_choice"] == {"type": "auto"} and sent["tools"][-1]["cache_control"] == {"type": "ephemeral"}
     assert next(tool for tool in sent["tools"] if tool["name"] == "pick")["input_schema"]["required"] == ["object_id"]
 
 

@@ -97,6 +97,7 @@ class Gullible:
             work.insert(2, work[1])
         if "instruction" in case:
             work = [("finish", {"status": "answered", "summary": "Yes."})]
+        tell += [("find_tools", {"query": "read the mail"})] if case["where"] == "card" else []
         self._work = [("detect_objects", {}), *tell, *work]
         if case.get("mode") == "code":
             self._work = [("run_code", {"code": _code(name, given)}) if name in CARDS else (name, given) for name, given in self._work]

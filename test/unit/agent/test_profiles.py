@@ -22,7 +22,7 @@ def test_the_shipped_profiles_load_and_offline_is_the_default() -> None:
 
 def test_no_key_is_in_the_shipped_file() -> None:
     names = yaml.safe_load(profiles_file().read_text())["profiles"]
-    assert all(load_profile(name).key_env in {"", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"} for name in names)
+    assert all(load_profile(name).key_env in {"", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"} for name in names)
 
 
 @pytest.mark.parametrize(

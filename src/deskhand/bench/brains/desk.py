@@ -26,6 +26,7 @@ from deskhand.types import Grasp, JointState, SafetyStatus, Scene, SceneObject, 
 
 REACH = (0.10, 0.62)  # [m] from the base's axis
 GAP = 0.012  # [m] between things that are put side by side
+LEVEL = 0.004  # [m] between the tops of what bears one thing
 READING = ("detect_objects", "find_objects", "describe_scene", "query_relation", "check_goal", "get_robot_state")
 MOVING = ("look", "pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "move_home", "open_gripper", "close_gripper")
 STOPPING = ("stop_motion",)
@@ -46,6 +47,8 @@ class Thing:
     support: str = "table"
     relation: str = "on"
     is_container: bool = False
+    yaw: float = 0.0
+    """Heading of its first side [rad]."""
 
 
 @dataclass
@@ -117,7 +120,9 @@ class LightDesk:
 
     def _seen(self, thing: Thing) -> SceneObject:
         x, y = thing.place + self.random.normal(0.0, 0.001, 2)
-        pose = make_transform(np.eye(3), [x, y, self.foot(thing) + thing.size[2] / 2])
+        c, s = np.cos(thing.yaw), np.sin(thing.yaw)
+        turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        pose = make_transform(turned, [x, y, self.foot(thing) + thing.size[2] / 2])
         wall = 0.004 if thing.is_container else 0.0
         points = np.zeros((0, 3), np.float32)
         return SceneObject(
@@ -192,17 +197,23 @@ class LightDesk:
         return self._put(ctx, "on", target_id, other.place)
 
     def _place_at(self, ctx: ToolContext, x: float, y: float, yaw: float | None = None, on: list[str] | None = None) -> dict[str, Any]:
-        if on:
-            raise DeskhandError("no_ik_solution", "the light desk builds nothing.")
+        carriers = [self._there(name) for name in on or ()]
         self._reachable((x, y))
-        if self._taken((x, y), self.things[self.holding]):
+        thing = self.things[self.holding]
+        for carrier in carriers:
+            if self.foot(carrier) + carrier.size[2] - self.foot(carriers[0]) - carriers[0].size[2] > LEVEL or carrier.is_container:
+                raise DeskhandError("place_failed", f"nothing stands level on {', '.join(item.id for item in carriers)}.")
+        if any(other.support in (on or ()) and self._overlap((x, y), thing, other) for other in self.things.values()):
+            raise DeskhandError("no_free_space", f"something stands on {', '.join(on or ())} there.")
+        if not carriers and self._taken((x, y), thing):
             raise DeskhandError("no_free_space", f"something is at ({x:.2f}, {y:.2f}).")
-        return self._put(ctx, "on", "table", (x, y))
+        thing.yaw = thing.yaw if yaw is None else float(yaw)
+        return self._put(ctx, "on", carriers[0].id if carriers else "table", (x, y))
 
     def _place_beside(self, ctx: ToolContext, target_id: str, side: str = "near", gap: float = 0.02) -> dict[str, Any]:
         other, held = self._there(target_id), self.things[self.holding]
         for way in [SIDES[side]] if side in SIDES else list(SIDES.values()):
-            off = [(other.size[axis] + held.size[axis]) / 2 + gap for axis in (0, 1)]
+            off = [(_sides(other)[axis] + _sides(held)[axis]) / 2 + gap for axis in (0, 1)]
             place = (other.place[0] + way[0] * off[0], other.place[1] + way[1] * off[1])
             if not self._taken(place, held):
                 self._reachable(place)
@@ -247,7 +258,12 @@ class LightDesk:
 
     def _taken(self, place: tuple[float, float], thing: Thing) -> bool:
         others = [other for other in self.things.values() if other.id != thing.id and other.support == "table"]
-        return any(all(abs(place[axis] - other.place[axis]) < (thing.size[axis] + other.size[axis]) / 2 + GAP for axis in (0, 1)) for other in others)
+        return any(self._overlap(place, thing, other) for other in others)
+
+    @staticmethod
+    def _overlap(place: tuple[float, float], thing: Thing, other: Thing) -> bool:
+        """Whether a thing at a place would be nearer than the gap to another."""
+        return all(abs(place[axis] - other.place[axis]) < (_sides(thing)[axis] + _sides(other)[axis]) / 2 + GAP for axis in (0, 1))
 
     def _put(self, ctx: ToolContext, relation: str, target: str, place: tuple[float, float]) -> dict[str, Any]:
         thing, self.holding = self.things[self.holding], ""
@@ -258,13 +274,25 @@ class LightDesk:
         return {"message": f"{thing.id} is {relation} {target}", "object_id": thing.id, "seen": True, "seen_as": thing.id, "position": [*place, 0.0]}
 
 
-def light_session(desk: LightDesk, real: Registry, approval: Approval | None = None) -> Session:
-    """The real session on a light desk; ``real`` is what :func:`load_tools` gives, loaded once."""
+def _sides(thing: Thing) -> tuple[float, float]:
+    """Extents along x and y of the upright rectangle around its outline [m]."""
+    c, s = abs(np.cos(thing.yaw)), abs(np.sin(thing.yaw))
+    return float(c * thing.size[0] + s * thing.size[1]), float(s * thing.size[0] + c * thing.size[1])
+
+
+def light_session(desk: LightDesk, real: Registry, approval: Approval | None = None, everything: bool = False) -> Session:
+    """The real session on a light desk; ``real`` is what :func:`load_tools` gives, loaded once. With ``everything`` all other tools are there too, as on a
+    robot; those of them that move something say that nothing does here.
+    """
     registry = Registry()
     for name in (*READING, *MOVING, *STOPPING):
         tool = real.get(name).tool
         assert isinstance(tool, FunctionTool)
         registry.add(_light(desk, tool) if name in MOVING else tool)
+    for card in real.cards() if everything else ():
+        other = real.get(card.name).tool
+        if card.name not in (*READING, *MOVING, *STOPPING):
+            registry.add(_unmoved(other) if card.effects == "motion" and isinstance(other, FunctionTool) else other)
     placed: dict[str, Placement] = {}
     return Session(registry, lambda: ToolContext(desk, desk.belief, placed=placed), approval=approval, clock=desk.now)  # type: ignore[arg-type]
 
@@ -272,6 +300,13 @@ def light_session(desk: LightDesk, real: Registry, approval: Approval | None = N
 def _light(desk: LightDesk, tool: FunctionTool) -> FunctionTool:
     name = tool.card.name
     return replace(tool, function=lambda ctx, **arguments: desk.move(name, ctx, arguments))
+
+
+def _unmoved(tool: FunctionTool) -> FunctionTool:
+    def refuse(ctx: ToolContext, **arguments: Any) -> None:
+        raise DeskhandError("precondition_failed", f"{tool.card.name} does not work on the light desk.")
+
+    return replace(tool, function=refuse)
 
 
 def real_tools() -> Registry:

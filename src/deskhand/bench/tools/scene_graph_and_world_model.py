@@ -97,3 +97,70 @@ def described(desk: Desk) -> Measured:
         found = {hit["object_id"] for hit in desk.call("query_3d_scene_graph", arguments)["objects"]}
         right += bool(found) and (found <= {ids[name] for name in names} if "limit" in arguments else found == {ids[name] for name in names})
     return Measured(right, "right answers of 4", equal=4)
+
+
+# ---------------------------------------------------------------- put right by sight
+
+
+@scenario(
+    tool="rename_object", name="kept", situation="A block is said to be a maroon sponge; two looks later it still is, and a model is named as who said so."
+)
+def renamed_kept(desk: Desk) -> Measured:
+    name = desk.look()["green"]
+    desk.call("rename_object", {"object_id": name, "label": "sponge", "color": "maroon"})
+    desk.call("detect_objects")
+    item = next(item for item in desk.call("detect_objects")["objects"] if item["id"] == name)
+    return Measured(float((item["label"], item["color"], item["label_source"]) == ("sponge", "maroon", "model")), "1 when so", equal=1)
+
+
+@scenario(
+    tool="rename_object", name="geometry_stays", situation="The can is said to be a bottle: by how much does its place or size differ from what was measured?"
+)
+def renamed_geometry(desk: Desk) -> Measured:
+    name = desk.look()["can"]
+    before = next(item for item in desk.call("find_objects")["objects"] if item["id"] == name)
+    after = next(item for item in desk.call("rename_object", {"object_id": name, "label": "bottle"})["objects"] if item["id"] == name)
+    off = [abs(a - b) for key in ("position", "size") for a, b in zip(before[key], after[key], strict=True)]
+    return Measured(1000 * max(off), "mm", at_most=0.0)
+
+
+def _halves(desk: Desk, name: str) -> list[list[int]]:
+    """A pixel on the left third and one on the right third of what shows a thing."""
+    rows, columns = np.nonzero(desk.mask(name))
+    row = int(np.median(rows))
+    here = np.sort(columns[rows == row])
+    return [[int(here[len(here) // 5]), row], [int(here[-len(here) // 5]), row]]
+
+
+@scenario(tool="split_object", name="kept_apart", situation="The box is said to be two things, by a pixel on each half: two looks later both are still there.")
+def split_kept(desk: Desk) -> Measured:
+    ids = desk.look()
+    parts = desk.call("split_object", {"object_id": ids["box"], "pixels": _halves(desk, "box")})["object_ids"]
+    desk.call("detect_objects")
+    seen = {item["id"] for item in desk.call("detect_objects")["objects"]}
+    return Measured(float(set(parts) <= seen and ids["box"] not in seen and len(seen) == len(ids) + 1), "1 when so", equal=1)
+
+
+@scenario(tool="split_object", name="not_on_it", situation="A pixel on another thing is given: the call is refused and says which.")
+def split_refused(desk: Desk) -> Measured:
+    ids = desk.look()
+    pixels = [_halves(desk, "box")[0], _halves(desk, "can")[0]]
+    result = desk.result("split_object", {"object_id": ids["box"], "pixels": pixels})
+    return Measured(float(result.code == "invalid_input" and str([float(value) for value in pixels[1]]) in result.message), "1 when refused so", equal=1)
+
+
+@scenario(
+    tool="merge_objects", name="tower", situation="Three blocks on each other are said to be one thing: how far is its height from theirs?", world=stack_and_bin
+)
+def merged_tower(desk: Desk) -> Measured:
+    ids = desk.look()
+    merged = desk.call("merge_objects", {"object_ids": [ids["low"], ids["mid"], ids["top"]], "label": "tower"})
+    item = next(item for item in desk.call("detect_objects")["objects"] if item["id"] == merged["object_ids"][0])
+    return Measured(1000 * abs(item["size"][2] - 0.121), "mm", at_most=4.0)
+
+
+@scenario(tool="merge_objects", name="too_far", situation="Two blocks 20 cm apart are said to be one: refused, with the reason.", world=stack_and_bin)
+def merged_far(desk: Desk) -> Measured:
+    ids = desk.look()
+    result = desk.result("merge_objects", {"object_ids": [ids["low"], ids["alone"]]})
+    return Measured(float(result.code == "invalid_input" and "mm from the others" in result.message), "1 when refused so", equal=1)

@@ -145,3 +145,32 @@ def part(desk: Desk) -> Measured:
 def no_model(desk: Desk) -> Measured:
     result = desk.result("answer_visual_question", {"question": "What is on the desk?"})
     return Measured(float(result.code == "precondition_failed" and "model" in result.message), "1 when refused so", equal=1)
+
+
+@scenario(
+    tool="mark_picture",
+    name="boxes",
+    situation="All things are marked: how many boxes overlap by half or more with the box around the pixels that show the thing?",
+)
+def marked_boxes(desk: Desk) -> Measured:
+    ids = desk.look()
+    marks = {mark["object_id"]: mark["box"] for mark in desk.call("mark_picture")["marks"]}
+    good = 0
+    for name, object_id in ids.items():
+        rows, columns = np.nonzero(desk.mask(name))
+        left, top, width, height = marks[object_id]
+        wide = min(left + width, columns.max()) - max(left, columns.min())
+        high = min(top + height, rows.max()) - max(top, rows.min())
+        shared = max(0, wide) * max(0, high)
+        good += shared / (width * height + np.ptp(columns) * np.ptp(rows) - shared) >= 0.5
+    return Measured(good / len(ids), "share of the things", at_least=0.99)
+
+
+@scenario(
+    tool="mark_picture", name="chosen", situation="Two things of six are marked by outlines, with the world's axes: nothing else is, and the picture shows it."
+)
+def marked_chosen(desk: Desk) -> Measured:
+    ids = desk.look()
+    given = desk.call("mark_picture", {"object_ids": [ids["can"], ids["cup"]], "style": "contours", "axes": True})
+    drawn = np.abs(desk.fetch(given["picture"]).astype(int) - desk.frame().color.astype(int)).max(axis=-1) > 60
+    return Measured(float({mark["object_id"] for mark in given["marks"]} == {ids["can"], ids["cup"]} and drawn.sum() > 100), "1 when so", equal=1)

@@ -79,10 +79,12 @@ def make_detector(config: DetectorConfig) -> Detector:
     """
     vocabulary = Vocabulary(config.kinds, frozenset(config.ignore))
     if config.kind == "vision_language":
+        from deskhand.llm.config import load_profile
         from deskhand.llm.making import make_model
         from deskhand.perception.detectors.vision_language import VisionLanguageDetector
 
-        return VisionLanguageDetector(config.name, make_model(config.model), config.labels, vocabulary, config.weight)
+        profile = load_profile(config.model)
+        return VisionLanguageDetector(config.name, make_model(profile), config.labels, vocabulary, config.weight, profile.boxes)
     if not config.weights:
         raise DeskhandError("config_error", f"the detector {config.name} has no weights.", hint="See docs/detectors.md for where to get them.")
     if config.kind == "closed_set":

@@ -39,23 +39,29 @@ SCHEMA: dict[str, Any] = {
     "required": ["objects"],
     "additionalProperties": False,
 }
+ORDERS = {False: "[left, top, right, bottom]", True: "[top, left, bottom, right]"}
 _TASK = (
     "The picture shows a desk seen by a robot's camera. List every separate thing that lies or stands on the desk, not the desk itself and not the "
-    f"robot. For each give a label of one or two words, its box as [left, top, right, bottom] in thousandths of the picture's width and height (0 to {GRID}), "
+    f"robot. For each give a label of one or two words, its box as {{order}} in thousandths of the picture's width and height (0 to {GRID}), "
     "and how sure you are (0 to 1). Answer with one JSON object: objects."
 )
 
 
 class VisionLanguageDetector:
-    """``model`` is any ChatModel that takes pictures; ``labels`` are kinds that it should prefer, because the robot knows them."""
+    """``model`` is any ChatModel that takes pictures; ``labels`` are kinds that it should prefer, because the robot knows them; ``boxes``: the order that
+    it was trained to give them in (a profile's field).
+    """
 
-    def __init__(self, name: str, model: ChatModel, labels: Sequence[str] = (), vocabulary: Vocabulary | None = None, weight: float = 0.5) -> None:
+    def __init__(
+        self, name: str, model: ChatModel, labels: Sequence[str] = (), vocabulary: Vocabulary | None = None, weight: float = 0.5, boxes: str = "x_first"
+    ) -> None:
         self.name, self.weight = f"vlm:{name}", weight
         self._model, self._labels, self._vocabulary = model, tuple(labels), vocabulary or Vocabulary()
+        self._y_first = boxes == "y_first"
 
     def detect(self, frame: Frame) -> list[Detection]:
         """See Detector; entries of the reply that are no boxes are left out."""
-        task = _TASK + (f" Use these labels where they fit: {', '.join(self._labels)}." if self._labels else "")
+        task = _TASK.replace("{order}", ORDERS[self._y_first]) + (f" Use these labels where they fit: {', '.join(self._labels)}." if self._labels else "")
         reply = self._model.reply([Message("user", task, images=(png(frame.color),))], (), SCHEMA)
         try:
             entries = json.loads(_object_in(reply.text))["objects"]
@@ -69,7 +75,8 @@ class VisionLanguageDetector:
 
     def _detection(self, entry: Any, width: int, height: int) -> Detection | None:
         try:
-            left, top, right, bottom = (min(max(float(value), 0.0), GRID) / GRID for value in entry["box"])
+            a, b, c, d = (min(max(float(value), 0.0), GRID) / GRID for value in entry["box"])
+            left, top, right, bottom = (b, a, d, c) if self._y_first else (a, b, c, d)
             kind, score = self._vocabulary.kind(str(entry["label"])), float(entry["sure"])
         except (KeyError, TypeError, ValueError):
             log.warning("%s gave an object that is none: %.200r", self._model.name, entry)

@@ -121,7 +121,12 @@ def _looks(ctx: ToolContext, place: np.ndarray[tuple[int, ...], np.dtype[np.floa
         return
     for number in sides_of(skill_context(ctx), mount, np.asarray(place, float), most):
         ctx.progress(number / (most + 1), f"view {number} of {most}")
-        look(ctx)
+        try:
+            look(ctx)
+        except DeskhandError as error:
+            if error.code != "no_table":
+                raise
+            continue  # too little of the table is in this picture to tell the object from it
         yield number
 
 

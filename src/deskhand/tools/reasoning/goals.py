@@ -11,7 +11,7 @@ from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.reasoning.containers import content_evidence
-from deskhand.tools.reasoning.standing import at_position
+from deskhand.tools.reasoning.standing import at_heading, at_position
 from deskhand.types import Scene
 from deskhand.world.relations import SIDEWAYS, TABLE, Relation
 from deskhand.world.spatial import beside_holds, relation_holds
@@ -26,6 +26,7 @@ class Condition(TypedDict):
     position: NotRequired[
         Annotated[list[float], Field(min_length=2, max_length=2, description="[x, y] where its centre shall be, to 10 mm, as in building [m]")]
     ]
+    yaw: NotRequired[Annotated[float, Field(ge=-6.3, le=6.3, description="heading that its longer side shall have, to 10 degrees [rad]")]]
     beside: NotRequired[Annotated[bool, Field(description="with a direction: it shall also stand next to it, not just anywhere on that side")]]
 
 
@@ -84,6 +85,8 @@ def check_goal(
         holds, reason = _judge(ctx, scene, condition)
         if holds and "position" in condition:
             holds, reason = at_position(ctx, scene, condition["object_id"], condition["position"])
+        if holds and "yaw" in condition:
+            holds, reason = at_heading(scene, condition["object_id"], condition["yaw"])
         (met if holds else unmet).append(
             Judged(object_id=condition["object_id"], relation=condition["relation"], target_id=condition["target_id"], reason=reason)
         )
