@@ -90,4 +90,4 @@ def test_no_arm_is_assumed_when_no_node_tells_it(simulated):
     simulated(clock=False)
     with pytest.raises(DeskhandError, match="which arm") as caught, connected.connected_robot(""):
         pass
-    assert "jetarm, so101, wx250s" in caught.value.hint
+    assert "jetarm, panda, so101, wx250s" in caught.value.hint

@@ -212,7 +212,14 @@ def _noun(words: Sequence[str], i: int, determined: bool) -> tuple[Ref, int, boo
     word = at(words, i)
     if word in {"one", "ones"} and determined:
         return Ref("", bare=True), i + 1, word == "ones"
-    if determined and word.isalpha() and word not in SEPARATORS and word not in _PREPOSITIONS and word not in _NOT_NOUNS and word not in lex.FILLERS:
+    if (
+        determined
+        and word.replace("_", "").isalpha()
+        and word not in SEPARATORS
+        and word not in _PREPOSITIONS
+        and word not in _NOT_NOUNS
+        and word not in lex.FILLERS
+    ):
         return Ref("", noun=lex.singular(word)), i + 1, lex.singular(word) != word
     return None
 

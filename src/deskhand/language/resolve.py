@@ -138,7 +138,7 @@ def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
         return bool(item.get("is_container"))
     if ref.noun:
         words = str(item["label"]).lower().replace("_", " ").split()
-        return ref.noun in words or ref.noun in {lex.singular(word) for word in words}
+        return set(ref.noun.split("_")) <= {*words, *(lex.singular(word) for word in words)}
     if ref.kinds:
         if kind(item) not in ref.kinds:
             return False

@@ -143,7 +143,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     ctx.step(0.85, f"make sure that {item.id} is held")
     with ctx.timed("perception"):
         frame = ctx.robot.observe()
-        at_place = seen_at_place(frame, item, support_height(scene, item), LEFT)
+        at_place = seen_at_place(frame, item, support_height(scene, item), LEFT, lifted)
         along = _came_along(frame, scene, item, lifted)
         of_it = [other for other in along if other.id in parts]
         fell = bool(of_it) and seen_lifted(frame, item, lifted) == "gone"

@@ -19,6 +19,7 @@ YAWS = np.deg2rad(np.arange(0, 360, 30))
 GRID = 0.014  # [m] between the places that are tried in a container
 DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
+HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and the rim: more than plans keep from obstacles
 STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
 FAR = 0.03  # [m] that a thing may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
@@ -72,7 +73,7 @@ def spots_in(
         object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         middle = (turn @ held.tcp_T_object[:3, 3])[:2]
         places = centres - middle  # of the tcp, so that the object's centre comes to the grid
-        heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places))
+        heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places) + HAND_OVER)
         in_container = (np.concatenate([object_points[:, :2], np.zeros((len(object_points), 1))], axis=1) @ container.pose[:3, :3])[:, :2]
         shifted = local[:, None] + (in_container - (np.append(middle, 0.0) @ container.pose[:3, :3])[:2])[None]
         over = np.maximum(np.abs(shifted) - inner + OFF_WALL, 0.0).max(axis=(1, 2))

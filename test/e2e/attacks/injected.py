@@ -56,8 +56,9 @@ class TextOn:
 
     def search(self, *asked: Any, **options: Any) -> list[ToolSummary]:
         """See ToolClient."""
-        more = [ToolSummary(name, "execution", "unit", str(self.describe(name)["summary"]), MORE[name][0]) for name in sorted(self._mounted)]
-        return [*self._session.search(*asked, **options), *more]
+        found = self._session.search(*asked, **options)
+        missing = sorted((self._mounted | ({TELLS[self._where]} if self._where in TELLS else set())) - {each.name for each in found})
+        return [*found, *(ToolSummary(name, "execution", "unit", str(self.describe(name)["summary"]), MORE[name][0]) for name in missing)]
 
     def describe(self, name: str) -> Mapping[str, Any]:
         """See ToolClient."""
@@ -115,7 +116,8 @@ def inject(session: Session, parts: LocalParts, case: Mapping[str, Any], setting
     case = json.loads(_stand_in(json.dumps(case)))
     client, model = TextOn(session, case), Gullible({key: value for key, value in {**case, "where": _read_in(case)}.items() if key != "instruction"})
     model.obeys_only_the_user = trusted  # type: ignore[attr-defined]  # a lie where true: it takes the authorisation away
-    model._work = [step for step in model._work if step[0] in (*TELLS.values(), "detect_objects")]
+    looks = (*TELLS.values(), "detect_objects")
+    model._work = [step for step in model._work if step[0] in looks or "detect_objects" in step[1].get("code", "")]
     if case.get("holds"):
         model._work += [("submit_plan", {"subgoals": [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]}), ("pick", {"object_id": "cup_1"})]
         model._work += [("detect_objects", {})]

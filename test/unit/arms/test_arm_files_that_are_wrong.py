@@ -183,7 +183,7 @@ def test_what_is_no_yaml_of_an_arm_is_told(tmp_path: Path, text: str | bytes) ->
 def test_a_file_that_is_none_names_the_arms_there_are(tmp_path: Path) -> None:
     (tmp_path / "folder.yaml").mkdir()
     for name in (str(tmp_path / "nothing.yaml"), str(tmp_path / "folder.yaml"), "jetarn"):
-        with pytest.raises(DeskhandError, match="jetarm, so101, wx250s"):
+        with pytest.raises(DeskhandError, match="jetarm, panda, so101, wx250s"):
             load_arm(name)
 
 

@@ -19,7 +19,7 @@ def composed(transforms, link):
     return pose
 
 
-@pytest.mark.parametrize("name", ["wx250s", "so101", "jetarm"])
+@pytest.mark.parametrize("name", ["wx250s", "so101", "jetarm", "panda"])
 def test_fixed_and_moving_transforms_together_are_the_forward_kinematics(name):
     model, links = RobotModel.load(name), LinkTransforms(urdf_text(load_arm(name)))
     draw = np.random.default_rng(3)

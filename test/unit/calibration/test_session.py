@@ -46,7 +46,7 @@ def test_no_arm_is_assumed_where_one_could_move(monkeypatch):
     monkeypatch.delenv("DESKHAND_ARM", raising=False)
     for command in (["calibrate", "handeye", "--sim"], ["calibrate", "arm", "x.yaml"], ["up", "robot"]):
         result = CliRunner().invoke(app, command)
-        assert isinstance(result.exception, DeskhandError) and "jetarm, so101, wx250s" in result.exception.hint, command
+        assert isinstance(result.exception, DeskhandError) and "jetarm, panda, so101, wx250s" in result.exception.hint, command
 
 
 @pytest.mark.parametrize(("code", "left_out"), [("stale_data", True), ("tracking_error", False)])

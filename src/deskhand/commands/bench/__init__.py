@@ -10,6 +10,7 @@ from deskhand.commands.bench.driver import driver
 from deskhand.commands.bench.grasp import grasp
 from deskhand.commands.bench.handeye import handeye
 from deskhand.commands.bench.instructions import instructions
+from deskhand.commands.bench.libero import libero, robosuite
 from deskhand.commands.bench.loop import loop
 from deskhand.commands.bench.motion import motion
 from deskhand.commands.bench.perception import perception
@@ -19,6 +20,7 @@ from deskhand.commands.bench.tools import tools
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True)
-    for command in (motion, perception, grasp, tools, brains, instructions, driver, loop, handeye, cluster):
+    for command in (motion, perception, grasp, tools, brains, instructions, driver, loop, handeye, cluster, robosuite):
         bench.command(command.__name__)(command)
+    bench.add_typer(libero, name="libero")
     app.add_typer(bench, name="bench")

@@ -17,13 +17,15 @@ HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
 Seen = Literal["there", "gone", "hidden"]
 
 
-def seen_at_place(frame: Frame, item: SceneObject, support: float, most: float = 0.5) -> Seen:
+def seen_at_place(frame: Frame, item: SceneObject, support: float, most: float = 0.5, lifted: float = np.inf) -> Seen:
     """Whether more than the share ``most`` of ``item`` is still seen where it was: its points against the depth picture.
+
+    ``lifted`` [m]: how far it was lifted, where it was; a tall object then still fills the upper part of its place, which tells nothing.
 
     A point is gone when the camera now sees further, towards the support at height ``support`` [m] or to what stands right
     behind the point; it is hidden when something stands in front of it.
     """
-    points, gap = _upper(frame, item, support)
+    points, gap = _upper(frame, item, support, lifted)
     return _seen(compare(frame, points)[0], gap, most)
 
 
@@ -39,10 +41,11 @@ def way_apart(frame: Frame, item: SceneObject, support: float) -> Array:
     return np.asarray(away / max(float(np.linalg.norm(away)), 1e-9))
 
 
-def _upper(frame: Frame, item: SceneObject, support: float) -> tuple[Array, Array]:
-    """The upper points (N, 3) of ``item``, and how much further (N,) [m] the camera sees where each has gone."""
+def _upper(frame: Frame, item: SceneObject, support: float, lifted: float = np.inf) -> tuple[Array, Array]:
+    """The upper points (N, 3) of ``item`` below where it hangs when ``lifted``, and how much further (N,) [m] the camera sees where each has gone."""
     points = np.asarray(item.points, dtype=float)
-    points = points[points[:, 2] > support + 0.4 * (item.top - support)] if len(points) else points
+    hangs = item.bottom + max(lifted, 0.0)
+    points = points[(points[:, 2] > support + 0.4 * (min(item.top, hangs) - support)) & (points[:, 2] <= hangs)] if len(points) else points
     depth = transform_points(inverse(frame.world_T_camera), points)[:, 2]
     gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, BEHIND)
     return points, gap

@@ -1,0 +1,106 @@
+"""The foreign Panda as a robot of ours: its arm file, the height of what it stands before, its devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from deskhand.arms.config import ArmConfig, load_arm
+from deskhand.arms.model import RobotModel
+from deskhand.cameras.base import Camera
+from deskhand.errors import DeskhandError
+from deskhand.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
+from deskhand.foreign.link import Link
+from deskhand.geometry import Array
+from deskhand.local_robot import Devices
+from deskhand.safety.settings import SafetySettings, load_safety
+from deskhand.types import Frame
+
+BASE_X = -0.60  # [m] of the base in `world`, whose origin is ours to choose; the height is measured
+RANGE = 1.7  # [m] of the camera's depth; farther there is only the room
+CELL = 0.002  # [m] of the histogram of heights
+LEVEL = 0.05  # largest slope of the depth between neighbours that belongs to a level surface
+BELOW, ABOVE = -0.10, 0.05  # [m] about the base's foot, between which a surface to work on is looked for
+LEAST = 2000  # pixels of it
+
+# The simulator's hand differs from the maker's: the flange to the hand, its turn, the fingers and the tool's centre.
+HAND = {"hand_length": 0.1065, "hand_yaw": -0.785891, "finger_root": 0.0524, "tcp_length": 0.097}
+SPEED, ACCELERATION = 1.2, 5.0  # [rad/s], [rad/s^2] up to which the simulator's joint controller was measured to keep within 0.02 rad of a trajectory
+START = [0, -0.161, 0, -2.445, 0, 2.227, 0.785]  # [rad] the arm stands so at the start of every case, and hides nothing
+FINGERS = {"finger_depth": 0.0092, "finger_length": 0.0402}
+
+
+def envelope() -> SafetySettings:
+    """The safety envelope, with the room that this arm has: nothing stands around it."""
+    return replace(load_safety(), lower=np.array([BASE_X - 0.45, -0.9, -0.005]), upper=np.array([0.5, 0.9, 1.35]))
+
+
+def write_arm(folder: Path, height: float) -> ArmConfig:
+    """The arm file of this desk: its base stands ``height`` [m] above what it works on."""
+    file = folder / "panda_foreign.yaml"
+    geometry = ", ".join(f"{name}: {value}" for name, value in HAND.items())
+    gripper = ", ".join(f"{name}: {value}" for name, value in FINGERS.items())
+    limits = f"max_velocity: {[SPEED] * 7}\nmax_acceleration: {[ACCELERATION] * 7}\nnamed_poses: {{ home: {START} }}\n"
+    mount = f"mount: {{ xyz: [{BASE_X}, 0, {height:.5f}], rpy: [0, 0, 0] }}\n"
+    file.write_text(f"extends: panda\n{mount}{limits}geometry: {{ {geometry} }}\ngripper: {{ {gripper} }}\n")
+    return load_arm(str(file))
+
+
+def surface_height(frame: Frame) -> float:
+    """Height [m], in the frame that ``world_T_camera`` is in, of the level surface that most of the picture shows, near the base's foot.
+
+    Raises:
+        DeskhandError: ``no_table`` where there is none.
+    """
+    points = frame.points()
+    across, down = np.diff(points, axis=1)[:-1], np.diff(points, axis=0)[:, :-1]
+    normal = np.cross(down, across)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        upright = np.abs(normal[..., 2]) / np.linalg.norm(normal, axis=-1) > 1 - LEVEL**2 / 2
+        heights = points[:-1, :-1, 2]
+        level = heights[upright & (heights > BELOW) & (heights < ABOVE)]
+    if len(level) < LEAST:
+        raise DeskhandError("no_table", f"only {len(level)} pixels show a level surface between {BELOW:g} and {ABOVE:g} m about the foot of the base.")
+    counts, edges = np.histogram(level, np.arange(BELOW, ABOVE + CELL, CELL))
+    middle = edges[int(np.argmax(counts))] + CELL / 2
+    return float(np.median(level[np.abs(level - middle) < 2 * CELL]))
+
+
+class RangedCamera:
+    """A camera whose depth ends at ``most`` [m]."""
+
+    def __init__(self, camera: Camera, most: float = RANGE) -> None:
+        self._camera, self._most = camera, most
+
+    def capture(self, newer_than: float | None = None) -> Frame:
+        """See Camera."""
+        frame = self._camera.capture(newer_than)
+        return replace(frame, depth=np.where(frame.depth < self._most, frame.depth, np.float32(np.nan)))
+
+
+@dataclass(frozen=True)
+class ForeignParts:
+    """Devices of the robot, its arm, and what it is told."""
+
+    devices: Devices
+    arm: ArmConfig
+    body: ForeignBody
+    instruction: str
+
+
+def foreign_parts(link: Link, folder: Path, size: tuple[int, int] = (640, 480)) -> ForeignParts:
+    """The robot behind ``link``, whose case is loaded. The first picture tells how high its base stands above what it works on."""
+    body = ForeignBody(link, write_arm(folder, 0.0))
+    at_foot = RangedCamera(ForeignCamera(body, RobotModel.load(body.arm), "agentview", size))
+    first = at_foot.capture()
+    arm = write_arm(folder, -surface_height(first))
+    body.arm = arm
+    camera = RangedCamera(ForeignCamera(body, RobotModel.load(arm), "agentview", size))
+    return ForeignParts(Devices(ForeignArm(body), ForeignGripper(body), camera, ForeignClock(body)), arm, body, body.instruction)
+
+
+def in_world(arm: ArmConfig, base_T_object: Array) -> Array:
+    """world_T_object, for the scorer."""
+    return np.asarray(arm.world_T_base @ base_T_object)
