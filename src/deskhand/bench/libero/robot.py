@@ -22,7 +22,7 @@ BASE_X = -0.60  # [m] of the base in `world`, whose origin is ours to choose; th
 RANGE = 1.7  # [m] of the camera's depth; farther there is only the room
 CELL = 0.002  # [m] of the histogram of heights
 LEVEL = 0.05  # largest slope of the depth between neighbours that belongs to a level surface
-BELOW, ABOVE = -0.10, 0.05  # [m] about the base's foot, between which a surface to work on is looked for
+BELOW, ABOVE = -0.20, 0.05  # [m] about the base's foot, between which a surface to work on is looked for
 LEAST = 2000  # pixels of it
 
 # The simulator's hand differs from the maker's: the flange to the hand, its turn, the fingers and the tool's centre.
