@@ -75,5 +75,5 @@ def test_a_goal_holds_for_what_it_says_and_for_nothing_else() -> None:
 def test_a_move_that_is_none_is_refused() -> None:
     assert read_move("a at 0.1 -0.2 on b c yaw 1.5").on == ("b", "c")
     for text in ("a under b", "a at x y", "a at 0.1"):
-        with pytest.raises(ValueError, match="no move|could not convert"):
+        with pytest.raises(ValueError, match=r"no move|could not convert"):
             read_move(text)

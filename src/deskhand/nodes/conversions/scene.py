@@ -33,6 +33,9 @@ def scene_object_to_msg(item: types.SceneObject, stamp: float = 0.0) -> dm.Scene
         relation=item.relation,
         box2d=np.asarray(item.box2d, dtype=np.int32),
         guessed=list(item.guessed),
+        names=[other.name for other in item.names],
+        name_probabilities=[float(other.probability) for other in item.names],
+        name_sources=[other.source for other in item.names],
     )
 
 
@@ -55,6 +58,7 @@ def scene_object_from_msg(message: dm.SceneObject) -> types.SceneObject:
         relation=message.relation,
         box2d=tuple(int(v) for v in message.box2d),  # type: ignore[arg-type]
         guessed=tuple(int(axis) for axis in message.guessed),
+        names=tuple(map(types.NameCandidate, message.names, message.name_probabilities, message.name_sources)),
     )
 
 
