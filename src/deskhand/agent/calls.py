@@ -11,14 +11,14 @@ from typing import Any
 
 import jsonschema
 
+from deskhand.agent.budget import End, Spent
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.foreign import foreign_text
-from deskhand.agent.offer import Offer
 from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox, signatures
-from deskhand.agent.spent import End, Spent
+from deskhand.agent.toolset import Offer
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import ToolCall
 from deskhand.world.model import WorldModel

@@ -10,7 +10,7 @@ from typing import Any
 from deskhand.agent.account import account
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
-from deskhand.agent.reappraisal import Reappraisal
+from deskhand.agent.reidentification import Reappraisal
 from deskhand.agent.requested import FREE
 from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult

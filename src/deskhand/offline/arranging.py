@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 
 from deskhand.agent.moves import Spot
 from deskhand.language.resolve import BASE, Seen, name_of
-from deskhand.offline.pursuit import Call, Heard, One, Pursuit, Script, Yes, planned
+from deskhand.offline.task_executive import Call, CallResult, One, Script, TaskExecutive, Yes, planned
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import box_of, overlaps
 from deskhand.world.relations import TABLE
@@ -28,7 +28,7 @@ REACH = (0.17, 0.46)
 class Arranging:
     """Methods that act are generators of calls; what could not be done is among the problems of the pursuit."""
 
-    def __init__(self, pursuit: Pursuit) -> None:
+    def __init__(self, pursuit: TaskExecutive) -> None:
         self._pursuit = pursuit
         self._tries: Counter[str] = Counter()
         self._set_asides: Counter[str] = Counter()
@@ -102,7 +102,7 @@ class Arranging:
             yield Call("put_aside", {"keep_clear": [[spot.x, spot.y] for spot in spots.values()][:20]})
         yield from self._pursuit.look("Where is everything now?")
 
-    def _carry(self, name: str, spot: Spot) -> Generator[Call, Heard, Heard | None]:
+    def _carry(self, name: str, spot: Spot) -> Generator[Call, CallResult, CallResult | None]:
         """None when it came to its spot, else what failed."""
         picked = yield from self._pursuit.take(self._free_hand, name, f"{name} to its place")
         if not picked.ok:
@@ -115,7 +115,7 @@ class Arranging:
         state = yield Call("get_robot_state", {}, f"That failed ({placed.message}); is it still in the hand?")
         if state.ok and state.data.get("holding"):
             yield from self._free_hand()
-        return Heard(False, None, placed.code, placed.message + note)
+        return CallResult(False, None, placed.code, placed.message + note)
 
     def _put(self, spot: Spot) -> One:
         if spot.relation == "in":
@@ -178,7 +178,7 @@ class Arranging:
     def into_region(self, items: Sequence[Seen], region: str) -> Script:
         """Each of the things to a free place in a part of the desk."""
         for item in items:
-            name, failed = str(item["id"]), Heard(False, None, "no_free_space", f"there is no free place in the {region} of the desk")
+            name, failed = str(item["id"]), CallResult(False, None, "no_free_space", f"there is no free place in the {region} of the desk")
             for x, y in self._places(item, region)[:4]:
                 yield planned([Goal(name, "on", TABLE)])
                 result = yield from self._carry(name, Spot("on", TABLE, x, y))

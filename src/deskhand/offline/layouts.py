@@ -9,7 +9,7 @@ from deskhand.agent.moves import Move, Spot, first_origins
 from deskhand.language.intents import Clear, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Undo
 from deskhand.language.resolve import Seen, is_receptacle, kind, listing, measure, name_of, order_near, pair, resolve
 from deskhand.offline.arranging import Arranging
-from deskhand.offline.pursuit import Call, Pursuit, Script, planned
+from deskhand.offline.task_executive import Call, Script, TaskExecutive, planned
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import room_in
 from deskhand.world.relations import TABLE
@@ -22,7 +22,7 @@ LAYOUTS = (Sort, Row, Swap, Clear, MoveTo, Shift, Undo)
 class Layouts:
     """``do`` is a generator of calls. The desk was looked at before; phrases that fit several things are settled."""
 
-    def __init__(self, pursuit: Pursuit, tools: Collection[str]) -> None:
+    def __init__(self, pursuit: TaskExecutive, tools: Collection[str]) -> None:
         self._pursuit, self._tools = pursuit, tools
 
     def do(self, intent: Intent, moves: Sequence[Move]) -> Script:

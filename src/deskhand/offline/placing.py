@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from deskhand.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import held_object, listing, name_of, resolve
-from deskhand.offline.asking import Asking
-from deskhand.offline.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script, planned
+from deskhand.offline.clarification import Asking
+from deskhand.offline.task_executive import ATTEMPTS, Call, CallResult, Script, TaskExecutive, planned
 from deskhand.planning.goals import Goal, Goals, Task, make_goals
 from deskhand.planning.planner import plan
 
@@ -20,7 +20,7 @@ ROUNDS = 3
 class Placing:
     """Methods that act are generators of calls; ``notes`` and ``answers`` are added to."""
 
-    def __init__(self, pursuit: Pursuit, asking: Asking, tools: AbstractSet[str], notes: list[str], answers: list[str]) -> None:
+    def __init__(self, pursuit: TaskExecutive, asking: Asking, tools: AbstractSet[str], notes: list[str], answers: list[str]) -> None:
         self._pursuit, self._asking, self._tools = pursuit, asking, tools
         self._notes, self._answers = notes, answers
         self.pins: dict[Ref, tuple[str, ...]] = {}
@@ -52,7 +52,7 @@ class Placing:
         item = found.objects[0]
         for goal in plan([Goal(item["id"], "in", "gripper")], self._pursuit.objects)[:-1]:  # what lies on it
             yield from self._pursuit.fulfil(goal)
-        heard = Heard(False)
+        heard = CallResult(False)
         while not heard.ok and self._pursuit.work.tries[item["id"]] < ATTEMPTS:
             self._pursuit.work.tries[item["id"]] += 1
             heard = yield Call("pick", {"object_id": item["id"]})
@@ -119,7 +119,7 @@ class Placing:
             if not progress:
                 return
 
-    def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
+    def _name_held(self, group: list[Intent]) -> Generator[Call, CallResult, list[Intent]]:
         """Say what "it" is: where nobody was named before, what the gripper holds."""
         if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
             return group
@@ -138,7 +138,7 @@ class Placing:
                 named.append(task)
         return named
 
-    def _submit(self, made: Goals) -> Generator[Call, Heard, list[Goal]]:
+    def _submit(self, made: Goals) -> Generator[Call, CallResult, list[Goal]]:
         """Have the plan verified; what is refused is dropped and remembered with its reason."""
         goals = made.goals
         if not goals and made.problems:

@@ -18,7 +18,7 @@ from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.robot import Cancelled, Progress, Robot
 from deskhand.skills.belief import Belief
-from deskhand.skills.views import look_around
+from deskhand.skills.view_planning import look_around
 from deskhand.types import ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Scene, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)

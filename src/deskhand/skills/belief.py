@@ -12,7 +12,7 @@ from deskhand.perception.classify import Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
-from deskhand.skills.known import with_known, with_unshown
+from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory

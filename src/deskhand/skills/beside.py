@@ -11,10 +11,10 @@ from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
+from deskhand.skills.placement_sampling import spots_at, spots_for_pose
 from deskhand.skills.push import reach_along
 from deskhand.skills.put import Target, put_down
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.spots import spots_at, spots_for_pose
 from deskhand.skills.why import distance_from, in_the_way, joined
 from deskhand.types import Scene, SceneObject, SkillResult
 from deskhand.world.level import level

@@ -16,8 +16,8 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE
 from deskhand.skills.base import HALTED, SkillContext
 from deskhand.skills.belief import Held
 from deskhand.skills.fixed_jaw import move_off
+from deskhand.skills.placement_sampling import Spot
 from deskhand.skills.reach import UNREACHED
-from deskhand.skills.spots import Spot
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.base import HOME, SkillContext, skill
 from deskhand.skills.carry import check_held
 from deskhand.skills.reach import UNREACHED
-from deskhand.skills.views import clear_pose, look_around
+from deskhand.skills.view_planning import clear_pose, look_around
 from deskhand.types import MotionGoal, Plan, SkillResult
 
 HAND_HEIGHTS = (0.16, 0.12, 0.09)  # [m] over the table

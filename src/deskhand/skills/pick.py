@@ -15,8 +15,8 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.track.presence import seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
+from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
-from deskhand.skills.second_look import same_object, united
 from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 

@@ -15,11 +15,11 @@ from deskhand.perception.fit.pose_verification import ENOUGH, evidence_for, loca
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
+from deskhand.skills.change_detection import disturbed
 from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
+from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.second_look import disturbed
-from deskhand.skills.spots import Spot, spots_at, spots_for_pose
 from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between

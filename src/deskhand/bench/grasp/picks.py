@@ -22,7 +22,7 @@ from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
-from deskhand.skills.separate import separate
+from deskhand.skills.singulate import separate
 from deskhand.types import Grasp, Scene, SceneObject, SceneUpdate
 
 LIFTED = 0.03  # [m]

@@ -11,7 +11,7 @@ import numpy as np
 from deskhand.geometry import inverse, transform_points
 from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.perception.track.presence import seen_at_place
-from deskhand.skills.second_look import MOVED, alike
+from deskhand.skills.change_detection import MOVED, alike
 from deskhand.types import Frame, Scene, SceneObject
 
 WITHIN = 0.007  # [m] that the points of a segment may lie outside the boxes that explain it

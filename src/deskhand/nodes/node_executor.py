@@ -29,7 +29,7 @@ HAND_OVER = 1e-4  # [s] that the thread stands back after it woke another, which
 WAKE_PERIOD = 0.5  # [s] after which the thread looks whether its context still lives
 
 
-class Listener:
+class NodeExecutor:
     """The thread that waits; it starts with the first thing to wait for.
 
     Callbacks of subscriptions, of answers and of waitables (the actions) are called in it, one at a time, and must not block; those of services in up to

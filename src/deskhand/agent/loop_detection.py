@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deskhand.agent.budget import End
 from deskhand.agent.controls import ASK_USER, FINISH, SUBMIT_PLAN
 from deskhand.agent.records import Budgets, Step
-from deskhand.agent.spent import End
 
 PICK = "pick"
 CIRCLES = 3

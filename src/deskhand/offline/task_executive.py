@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.reappraisal import Reappraisal
+from deskhand.agent.reidentification import Reappraisal
 from deskhand.errors import DeskhandError
 from deskhand.language import lexicon as lex
 from deskhand.language.resolve import Seen, inside, is_receptacle, kind, order_near
@@ -43,7 +43,7 @@ def planned(goals: Iterable[Goal], thought: str = "") -> Call:
 
 
 @dataclass(frozen=True)
-class Heard:
+class CallResult:
     """What came back, and what the person has said since."""
 
     ok: bool
@@ -53,7 +53,7 @@ class Heard:
     told: tuple[str, ...] = ()
 
 
-class Told(Exception):
+class TaskEnd(Exception):
     """The person has said something: what is being done ends here, whatever it is."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
@@ -61,9 +61,9 @@ class Told(Exception):
         self.words = words
 
 
-Script = Generator[Call, Heard, None]
-One = Generator[Call, Heard, Heard]
-Yes = Generator[Call, Heard, bool]
+Script = Generator[Call, CallResult, None]
+One = Generator[Call, CallResult, CallResult]
+Yes = Generator[Call, CallResult, bool]
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Work:
     """Things that others lay on then; uncovered they may turn out to be something else."""
 
 
-class Pursuit:
+class TaskExecutive:
     """The last look, the sub-goals of the present group and what came of them. Methods that act are generators of calls."""
 
     def __init__(self, tools: Collection[str] = ()) -> None:
@@ -105,7 +105,7 @@ class Pursuit:
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
-    def count(self, heard: Heard, what: str) -> None:
+    def count(self, heard: CallResult, what: str) -> None:
         """Keep what came of an act that is no sub-goal."""
         if heard.ok:
             self.done += 1
@@ -272,7 +272,7 @@ class Pursuit:
         """One thing to its place; False when it did not get there."""
         self._fresh = False
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
-        picked = Heard(True)
+        picked = CallResult(True)
         if not held:
             picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
         if picked.code in HAND_FULL:
@@ -303,7 +303,7 @@ class Pursuit:
             self._may_retry(mine)
         return mine.object_id in self.work.done and (mine is goal or goal.object_id not in self.work.goals)
 
-    def _in_hand(self, goal: Goal, picked: Heard) -> Generator[Call, Heard, Goal]:
+    def _in_hand(self, goal: Goal, picked: CallResult) -> Generator[Call, CallResult, Goal]:
         """The goal of what a pick holds: the fingers may feel that it is another kind of thing, and one that had to look again may have taken the thing under
         another id, or another thing.
         """
@@ -360,7 +360,7 @@ class Pursuit:
         yield from self._put(other or Goal(holding, "on", TABLE))
         return False
 
-    def _rescue(self, goal: Goal, placed: Heard) -> Script:
+    def _rescue(self, goal: Goal, placed: CallResult) -> Script:
         """A place failed: when the thing is still in the hand, try again, another container where any will do, else the desk."""
         state = yield Call("get_robot_state", {}, f"Placing failed ({placed.message}); is it still in the hand?")
         if not state.ok or not state.data.get("holding"):
