@@ -90,7 +90,7 @@ class Calls:
         return replace(taken, data={**taken.data, "doubts": doubts}) if doubts else taken
 
     def _doubts(self, names: Sequence[str]) -> list[dict[str, str]]:
-        """Things of a plan that the hand does not reach as they lie now; no reason to refuse it, for what is in the way may go first."""
+        """Objects of a plan that the hand does not reach as they lie now; no reason to refuse it, for what is in the way may go first."""
         if REACH not in self.offer.by_name or not self.policy.model_decides:
             return []
         doubts = []

@@ -424,6 +424,6 @@ class ArmDriver:
             self._feed.fail(reason, self._joints.angles(self._readings) if self._connected else None)
         command = self._fingers.command
         if self._connected and command is not None:
-            self._fingers.hold(command, self._readings)  # nothing happens to what has ended: a thing that is held stays held
+            self._fingers.hold(command, self._readings)  # nothing happens to what has ended: an object that is held stays held
         else:
             self._fingers.end()

@@ -73,7 +73,7 @@ class GripperServo:
 
     Attributes:
         table: (ticks, distance of the pads [m]), at least two rows; between them it is interpolated. Measured on the unit.
-        squeeze: ticks beyond where it stalled, with which it holds a thing at full force. More only heats the servo.
+        squeeze: ticks beyond where it stalled, with which it holds an object at full force. More only heats the servo.
     """
 
     id: int

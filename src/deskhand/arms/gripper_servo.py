@@ -1,4 +1,4 @@
-"""A gripper of one servo: there, or stalled on a thing, told by where it really stands."""
+"""A gripper of one servo: there, or stalled on an object, told by where it really stands."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Brain:
                 told = more
 
     def _corrected(self, words: str) -> Generator[Call, CallResult, tuple[Ref, ...] | None]:
-        """Take a correction into account: the phrases whose things go back first; None when it ended the task."""
+        """Take a correction into account: the phrases whose objects go back first; None when it ended the task."""
         at = min(self._at, len(self._groups) - 1)
         found = correct(words, self._groups[at], self._placing.pins)
         if found.abandon:
@@ -151,7 +151,7 @@ class Brain:
         yield from _finish("partly", f"I ended the task, because you said '{words}'.", "cancelled")
 
     def _put_back(self, refs: Sequence[Ref]) -> Script:
-        """The things that were chosen for phrases which are no longer meant go back to where they were."""
+        """The objects that were chosen for phrases which are no longer meant go back to where they were."""
         names = {name for ref in refs for name in self._placing.pins.get(ref, (ref.id,) if ref.id else ())}
         if not (yield from self._pursuit.look("That was not meant; where is everything?")):
             return
@@ -296,7 +296,7 @@ def _cannot(item: Impossible) -> str:
 
 
 def _groups(intents: Sequence[Intent]) -> list[list[Intent]]:
-    """Placements that are rules of one job stay together; one that moves the same thing again, and everything else, comes after."""
+    """Placements that are rules of one job stay together; one that moves the same object again, and everything else, comes after."""
     leaves = [item for item in intents if isinstance(item, Leave)]
     groups: list[list[Intent]] = []
     for item in intents:
@@ -314,7 +314,7 @@ def _groups(intents: Sequence[Intent]) -> list[list[Intent]]:
 
 
 def _again(item: Intent, group: Sequence[Intent]) -> bool:
-    """True when ``item`` moves a thing that the group has placed already: first there, then here."""
+    """True when ``item`` moves an object that the group has placed already: first there, then here."""
     if not isinstance(item, Place):
         return isinstance(item, Tower)
     named = [ref for other in group if isinstance(other, Place) for ref in other.things]

@@ -238,7 +238,7 @@ class Building:
 
 
 def _highest_on(name: str, objects: Sequence[Seen]) -> str | None:
-    """The topmost of what stands on a thing, and on what stands on that."""
+    """The topmost of what stands on an object, and on what stands on that."""
     top = None
     for _ in objects:
         above = next((str(item["id"]) for item in objects if item.get("support") == name and item.get("relation") == "on"), None)

@@ -1,4 +1,4 @@
-"""Asking the person which thing is meant, and taking the answer. Part of the offline brain's script."""
+"""Asking the person which object is meant, and taking the answer. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Asking:
         self._pursuit = pursuit
 
     def settled(self, intent: I) -> Generator[Call, CallResult, I]:
-        """The intent with every phrase that means one thing and fits several replaced by what the person says."""
+        """The intent with every phrase that means one object and fits several replaced by what the person says."""
         changed: dict[str, Any] = {}
         for item in fields(intent):
             value = getattr(intent, item.name)
@@ -69,7 +69,7 @@ class Asking:
 
 
 def candidates(ref: Ref, objects: Sequence[Seen], role: str) -> list[Seen]:
-    """All things that a phrase may mean which means one of them; empty where nothing has to be asked."""
+    """All objects that a phrase may mean which means one of them; empty where nothing has to be asked."""
     plain = ref.definite and ref.count == 1 and not (ref.size or ref.place or ref.id or ref.pronoun or ref.rest or ref.table or ref.container)
     if not plain:
         return []

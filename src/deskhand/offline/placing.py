@@ -1,4 +1,4 @@
-"""Bringing things to containers, other things and the desk, and taking them into the hand. Part of the offline brain's script."""
+"""Bringing objects to containers, other objects and the desk, and taking them into the hand. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Placing:
         """The things that were chosen for phrases which mean a number of them."""
 
     def pin(self, tasks: Sequence[Intent]) -> None:
-        """Remember which things were chosen for phrases that mean a number of them."""
+        """Remember which objects were chosen for phrases that mean a number of them."""
         for task in tasks:
             for ref in getattr(task, "things", None) or ((task.thing,) if isinstance(task, Pick | Hand) else ()):
                 if ref.count and ref not in self.pins:
                     self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._pursuit.objects, "thing").objects)
 
     def hold(self, intent: Pick | Hand, group: list[Intent]) -> Script:
-        """One thing into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
+        """One object into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
         if not (yield from self._pursuit.look(f"I look for {intent.thing.words}.")):
             return
         intent = yield from self._asking.settled(intent)
@@ -101,7 +101,7 @@ class Placing:
             yield from self._pursuit.put_right()
 
     def _come_to_light(self, tasks: Sequence[Task], kept: frozenset[str]) -> Script:
-        """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
+        """In a heap, objects are taken for one or for other objects; what is seen once the others are gone is taken up by the same words."""
         progress = False
         for _ in range(ROUNDS):
             before = self._pursuit.done

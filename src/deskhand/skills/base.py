@@ -160,7 +160,7 @@ class SkillContext:
         self.grip(max(self.robot.arm.gripper.width_min, self.width() - RELAXED))
 
     def touching(self, object_id: str) -> set[str]:
-        """What a thing in the hand touches now but the hand, by the planner's own word."""
+        """What an object in the hand touches now but the hand, by the planner's own word."""
         contacts = self.robot.check_state().collisions
         return {b if a == object_id else a for a, b, _ in contacts if object_id in (a, b)} - set(self.robot.arm.gripper.links)
 

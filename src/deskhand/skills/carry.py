@@ -1,4 +1,4 @@
-"""What every way of putting a thing down does: make sure that it is held, bring it to a spot, let it go."""
+"""What every way of putting an object down does: make sure that it is held, bring it to a spot, let it go."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from deskhand.world.relations import BELOW_RIM
 FULL = 0.05  # share of a container's room that must be free
 NEW = 0.008  # [m] that the surface at a place has risen by when something has come there
 INNER = 0.7  # share of its sides
-NEAR = 0.05  # [m] beyond its own length that a thing which was let go may roll or tip
+NEAR = 0.05  # [m] beyond its own length that an object which was let go may roll or tip
 
 
 @skill

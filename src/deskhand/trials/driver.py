@@ -201,7 +201,7 @@ class _RigClock:
 
 
 def plan_pick(model: RobotModel, rig: Rig, place: tuple[float, float]) -> list[Trajectory]:
-    """Above a thing at ``place`` [m] in front of the arm's base, down, up, home; each from where the one before ends."""
+    """Above an object at ``place`` [m] in front of the arm's base, down, up, home; each from where the one before ends."""
     service = MotionService(model.arm, rig.driver.joint_state, _RigClock(rig))
     base = model.arm.world_T_base[:3, 3]
     above = make_transform(rotation_rpy(np.pi, 0.0, np.arctan2(place[1], place[0])), [base[0] + place[0], base[1] + place[1], 0.10])
