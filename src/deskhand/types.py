@@ -133,7 +133,7 @@ class NameCandidate:
 
 @dataclass(frozen=True)
 class SceneObject:
-    """A thing on the desk as perception knows it.
+    """An object on the desk as perception knows it.
 
     Attributes:
         id: stable across looks, for example ``block_2``.
@@ -141,10 +141,10 @@ class SceneObject:
         label_source: what gave the label, for example ``geometry``, ``onnx:nanodet``.
         color: colour name, for example ``red``.
         shape: ``box``, ``cylinder``, ``sphere`` or ``other``.
-        size: extents (3,) [m] along the axes of ``pose``; z of the pose is up for standing things.
+        size: extents (3,) [m] along the axes of ``pose``; z of the pose is up for standing objects.
         pose: centre of the oriented box.
         points: (N, 3) seen points in ``world``.
-        is_container: open at the top, things can be put in.
+        is_container: open at the top, objects can be put in.
         wall: thickness [m] of a container's walls and floor (0 for the rest).
         support: id of what it lies on or in, ``table`` or ``gripper``.
         relation: ``on``, ``in``, ``leaning`` (its other end is on the table) or ``held``.

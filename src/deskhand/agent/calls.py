@@ -11,14 +11,14 @@ from typing import Any
 
 import jsonschema
 
+from deskhand.agent.budget import End, Spent
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.foreign import foreign_text
-from deskhand.agent.offer import Offer
 from deskhand.agent.policy import Policy
 from deskhand.agent.repair import Repairs
 from deskhand.agent.sandbox import Sandbox, signatures
-from deskhand.agent.spent import End, Spent
+from deskhand.agent.toolset import Offer
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import ToolCall
 from deskhand.world.model import WorldModel
@@ -90,7 +90,7 @@ class Calls:
         return replace(taken, data={**taken.data, "doubts": doubts}) if doubts else taken
 
     def _doubts(self, names: Sequence[str]) -> list[dict[str, str]]:
-        """Things of a plan that the hand does not reach as they lie now; no reason to refuse it, for what is in the way may go first."""
+        """Objects of a plan that the hand does not reach as they lie now; no reason to refuse it, for what is in the way may go first."""
         if REACH not in self.offer.by_name or not self.policy.model_decides:
             return []
         doubts = []

@@ -10,7 +10,7 @@ from typing import Any
 from deskhand.agent.account import account
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
-from deskhand.agent.reappraisal import Reappraisal
+from deskhand.agent.reidentification import Reappraisal
 from deskhand.agent.requested import FREE
 from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult
@@ -144,7 +144,7 @@ class Completion:
         return {name: Goal(name, put.relation, put.target) for name, put in self._world.put.items()}
 
     def _reappraise(self) -> None:
-        """Sub-goals of what has turned out to be a part of something else are none; the things in a heap get those that the words give them, else its own."""
+        """Sub-goals of what has turned out to be a part of something else are none; the objects in a heap get those that the words give them, else its own."""
         self._reappraisal.looked(self._objects, self._world.handled)
         for name, instead in self._reappraisal.turned_out.items():
             goal = self._goals.pop(name, None)
@@ -215,7 +215,7 @@ class Completion:
         return {"advice": {"text": text, "unmet": [{**goal.to_json(), "reason": "a simple reading of the words"} for goal in differs.values()]}}
 
     def _replace_lost(self, goals: Sequence[Goal]) -> None:
-        """A new thing with the goal of one that is seen no more, and was not put there, is that thing under a new id."""
+        """A new object with the goal of one that is seen no more, and was not put there, is that object under a new id."""
         seen = {str(item["id"]) for item in self._objects}
         for goal in goals:
             lost = [old for old in self._goals.values() if old.object_id not in seen and old.object_id not in self._placed and old.object_id != self._holding]
@@ -303,7 +303,7 @@ class Completion:
                 return self._reject(seen.code, f"the goal could not be checked: {seen.message}")
         if not self._all():
             return self._objects
-        last = self._call("find_objects", {})  # what the check has seen, also things that nobody had planned for
+        last = self._call("find_objects", {})  # what the check has seen, also objects that nobody had planned for
         seen_now = list(last.data["objects"]) if last.ok and isinstance(last.data, Mapping) else self._objects
         if self._expected.doubtful(self._all().values(), seen_now):
             again = self._call("detect_objects", {})

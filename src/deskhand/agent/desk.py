@@ -33,7 +33,7 @@ class Desk:
 
     @property
     def objects(self) -> dict[str, Seen]:
-        """Id -> the thing as it was last seen or put."""
+        """Id -> the object as it was last seen or put."""
         return self.world.objects
 
     @property
@@ -52,11 +52,11 @@ class Desk:
             self._plans |= dict.fromkeys(_plan_ids(result.data), self.about(name, arguments))
 
     def thing(self, name: str) -> Seen | None:
-        """A thing by its id; what is held and was never seen is made up from its id."""
+        """An object by its id; what is held and was never seen is made up from its id."""
         return self.objects.get(name) or (held_object(name) if name and name == self.held else None)
 
     def about(self, name: str, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the things that a call of the tool concerns: named, meant by a stored plan, or lying where a position points (not for placing: that
+        """Ids of the objects that a call of the tool concerns: named, meant by a stored plan, or lying where a position points (not for placing: that
         keeps clear of what is there).
         """
         named = {text for text in _strings(arguments) if text in self.objects or text == self.held}
@@ -105,7 +105,7 @@ def _plan_ids(data: Any) -> Iterator[str]:
 
 
 def radius(item: Seen) -> float:
-    """Of the circle around a thing's outline [m]."""
+    """Of the circle around an object's outline [m]."""
     return math.hypot(float(item["size"][0]), float(item["size"][1])) / 2
 
 

@@ -1,4 +1,4 @@
-"""Direct mode, the baseline without tools: the model reads boxes of the things in bins and writes actions of seven numbers (tools/execution/direct.py).
+"""Direct mode, the baseline without tools: the model reads boxes of the objects in bins and writes actions of seven numbers (tools/execution/direct.py).
 
 As EB-Manipulation has it: several actions a reply, a look and a new reply after them, nothing else. What the loop checks elsewhere, nobody checks here but
 the safety envelope; whether it worked is the scorer's word.
@@ -107,7 +107,7 @@ def read_actions(text: str) -> tuple[list[list[int]], bool, str]:
 
 
 def boxes(seen: ToolResult) -> str:
-    """What a look has shown, one thing a line: centre, size and turn in bins."""
+    """What a look has shown, one object a line: centre, size and turn in bins."""
     if not seen.ok or not isinstance(seen.data, Mapping):
         return f"The camera shows nothing: {seen.message}"
     return "\n".join(["Things (id, colour, label: x, y, z, width x, width y, height, yaw):", *(_box(item) for item in seen.data.get("objects", ()))])

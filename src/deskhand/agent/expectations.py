@@ -1,4 +1,4 @@
-"""What an instruction plainly asks for, read without the model: guards against plans that leave out or twist it, and things that come to light late."""
+"""What an instruction plainly asks for, read without the model: guards against plans that leave out or twist it, and objects that come to light late."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Expectations:
 
     @property
     def moves(self) -> bool:
-        """Whether things are asked to be moved."""
+        """Whether objects are asked to be moved."""
         return self.builds or any(not isinstance(rule, Leave) for rule in self._rules)
 
     @property
@@ -50,7 +50,7 @@ class Expectations:
         return self._build is not None
 
     def looked(self, objects: Sequence[Seen]) -> None:
-        """The first look says what "the cup" was; a thing that a later look shows as something else is not judged by it."""
+        """The first look says what "the cup" was; an object that a later look shows as something else is not judged by it."""
         if self._first is None:
             self._first = list(objects)
             self._asked = self._plainly_asked(self._first) if self._rules else {}
@@ -58,7 +58,7 @@ class Expectations:
             self.seen_again(objects)
 
     def seen_again(self, objects: Iterable[Seen]) -> None:
-        """Some of the things, as they are known by now."""
+        """Some of the objects, as they are known by now."""
         objects = list(objects)
         self._looks.update((str(item["id"]), str(item["label"])) for item in objects)
         before = {str(item["id"]): item for item in self._first or ()}
@@ -68,20 +68,20 @@ class Expectations:
                 self._asked.pop(str(item["id"]), None)
 
     def contradicted(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
-        """What the instruction plainly asks for of things for which ``goals`` say something else; all that is open where there are no goals."""
+        """What the instruction plainly asks for of objects for which ``goals`` say something else; all that is open where there are no goals."""
         if not goals:
             return [goal for goal in self._asked.values() if any(item["id"] == goal.object_id for item in objects) and not satisfied(goal, objects)]
         wanted = [self._asked[goal.object_id] for goal in goals if goal.object_id in self._asked]
         return [goal for goal in dict.fromkeys(wanted) if goal not in {replace(each, position=None) for each in goals}]
 
     def asked_of(self, names: Collection[str], objects: Sequence[Seen]) -> dict[str, Goal]:
-        """What the instruction says of the things ``names``, as the desk is seen now."""
+        """What the instruction says of the objects ``names``, as the desk is seen now."""
         return {goal.object_id: goal for goal in make_goals(self._rules, objects).goals if goal.object_id in names}
 
     def overlooked(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
         """Goals that the instruction asks for and ``goals`` leaves out or has otherwise, as the desk is seen now; not what the hand holds.
 
-        Things of the first look count wherever they are now, also in a container; things that came to light since where they lie free. What is half hidden
+        Objects of the first look count wherever they are now, also in a container; objects that came to light since where they lie free. What is half hidden
         by walls is often taken for something else: it counts where the words mean everything there is at the end ("everything", "all", "the rest"), and
         two looks have shown it as the same kind.
         """
@@ -152,7 +152,7 @@ class Expectations:
     # ------------------------------------------------------------ what the words alone decide
 
     def _plainly_asked(self, objects: Sequence[Seen]) -> dict[str, Goal]:
-        """Goals in which nobody had to choose anything: neither which thing nor which place is meant."""
+        """Goals in which nobody had to choose anything: neither which object nor which place is meant."""
         made = make_goals(self._rules, objects)
         sure = {goal.object_id for goal in self._singles(objects)}
         unsure = {goal.object_id for goal in self._singles(objects, sure=False)} - sure
@@ -163,7 +163,7 @@ class Expectations:
         return {goal.object_id: goal for goal in made.goals if goal.object_id not in made.free and goal.target_id in targets}
 
     def _singles(self, objects: Sequence[Seen], sure: bool = True) -> list[Goal]:
-        """Goals of phrases that mean a number of things; with ``sure`` only where no choice had to be made."""
+        """Goals of phrases that mean a number of objects; with ``sure`` only where no choice had to be made."""
         rules: list[Rule] = []
         for rule in self._rules:
             if isinstance(rule, Place):

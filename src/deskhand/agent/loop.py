@@ -9,21 +9,21 @@ from typing import Any
 
 from deskhand.agent import direct
 from deskhand.agent.authorisation import TASK, Authorisation
+from deskhand.agent.budget import End, Spent
 from deskhand.agent.calls import Calls, Fatal
 from deskhand.agent.completion import Completion
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SUBMIT_PLAN_CARD
 from deskhand.agent.eyes import Eyes
 from deskhand.agent.foreign import OWN, foreign_text, foreign_words
-from deskhand.agent.guard import Guard
 from deskhand.agent.judge import Evidence, Judge, Opinion
+from deskhand.agent.loop_detection import Guard
 from deskhand.agent.moves import History
-from deskhand.agent.offer import MOST, MOST_SHOWN, Offer
 from deskhand.agent.policy import Policy, means_yes
 from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, core_cards, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
 from deskhand.agent.replying import ask, digest, waited
 from deskhand.agent.sandbox import Sandbox
-from deskhand.agent.spent import End, Spent
+from deskhand.agent.toolset import MOST, MOST_SHOWN, Offer
 from deskhand.agent.user import Inbox, User
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult

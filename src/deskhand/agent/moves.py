@@ -38,7 +38,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Move:
-    """One thing from one place to another; ``name`` is the id that it has now."""
+    """One object from one place to another; ``name`` is the id that it has now."""
 
     name: str
     origin: Spot
@@ -67,7 +67,7 @@ def moves_of(calls: Iterable[tuple[str, Mapping[str, Any], Any]]) -> list[Move]:
 
 
 def first_origins(moves: Sequence[Move]) -> dict[str, Spot]:
-    """Where each thing stood before it was moved for the first time, the thing that was moved last first."""
+    """Where each object stood before it was moved for the first time, the object that was moved last first."""
     origins: dict[str, Spot] = {}
     for move in moves:
         origins.setdefault(move.name, move.origin)

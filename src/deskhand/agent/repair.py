@@ -1,4 +1,4 @@
-"""Puts right what a model nearly said, where only one thing can be meant; numbers are never changed, nothing is ever guessed."""
+"""Puts right what a model nearly said, where only one object can be meant; numbers are never changed, nothing is ever guessed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Repairs:
         return replace(reply, tool_calls=tuple(self.call(call) for call in calls)) if calls else reply
 
     def call(self, call: ToolCall) -> ToolCall:
-        """The call put right where only one thing can be meant; what was done is in its ``repairs``."""
+        """The call put right where only one object can be meant; what was done is in its ``repairs``."""
         notes: list[str] = []
         if call.malformed:
             call = _reread(call, notes)

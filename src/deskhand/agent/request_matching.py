@@ -1,4 +1,4 @@
-"""Which motions requests ask for, and which things their phrases mean."""
+"""Which motions requests ask for, and which objects their phrases mean."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL = frozenset(("*",))
 
 
 def moves(request: Request) -> bool:
-    """Whether it asks for things to be moved; "clean the cup" does not, "clean up the cups" does."""
+    """Whether it asks for objects to be moved; "clean the cup" does not, "clean up the cups" does."""
     if request.verb in vb.SORTS[vb.MOVE] or not request.verb:
         return True
     if request.verb == "let":
@@ -50,7 +50,7 @@ def _means(request: Request) -> list[tuple[str, ...]]:
 
 
 def goes_to(request: Request, beside: bool) -> list[tuple[str, ...]]:
-    """The phrases that say where things go."""
+    """The phrases that say where objects go."""
     if not moves(request):
         return []
     own = request.of(OBJECT) if request.verb in STACKING else []
@@ -60,7 +60,7 @@ def goes_to(request: Request, beside: bool) -> list[tuple[str, ...]]:
 
 
 def named(words: Sequence[str], verb: str, objects: Sequence[Seen], held: str, target: bool) -> frozenset[str]:
-    """Ids of the things that a phrase means; :data:`ALL` for any."""
+    """Ids of the objects that a phrase means; :data:`ALL` for any."""
     words = _inner([word for word in words if word not in (",", "please")])
     if any(str(item["id"]) in words for item in objects):
         return frozenset(str(item["id"]) for item in objects if item["id"] in words)
@@ -91,7 +91,7 @@ def phrase(words: Sequence[str]) -> Ref | None:
 
 
 def widened(ref: Ref) -> Ref:
-    """Every thing of that kind and colour: which of them is the biggest or the left one is not settled here."""
+    """Every object of that kind and colour: which of them is the biggest or the left one is not settled here."""
     return replace(ref, count=0, size=None, place="", where=None, definite=False)
 
 
@@ -127,11 +127,11 @@ def _head(request: Request, nouns: frozenset[str]) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- motions without a thing of their own
+# ---------------------------------------------------------------- motions without an object of their own
 
 
 def asks_for(tool: str, request: Request, objects: Sequence[Seen], held: str) -> bool:
-    """Whether a request asks for a motion that is not about a thing by its arguments, or for a certain way of moving one."""
+    """Whether a request asks for a motion that is not about an object by its arguments, or for a certain way of moving one."""
     verb, acted = request.verb, request.of(OBJECT)
     bare = not acted
 
@@ -197,5 +197,5 @@ def _of_others(tool: str, request: Request) -> bool:
 
 
 def sort_of(name: str) -> str:
-    """The sort of motion whose words may name the things of a call of the tool."""
+    """The sort of motion whose words may name the objects of a call of the tool."""
     return {"wipe": vb.WIPE, "touch_down": vb.TOUCH}.get(name, vb.MOVE)

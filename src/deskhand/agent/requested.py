@@ -1,8 +1,8 @@
 """What the user's own words ask for. A motion about anything else needs the user's yes, whatever text a model may have read in between.
 
-Text on things, in names, in results of tools or of remote servers can ask a model for anything. The model may obey; the loop does not: it computes from the
-words of the user alone which things may be moved, where to, and which other motions were asked for. What licenses an act is a *request* (language/requests.py),
-with the thing in the part of what is acted on; a word that is merely there licenses nothing. The one question that is asked of this module is
+Text on objects, in names, in results of tools or of remote servers can ask a model for anything. The model may obey; the loop does not: it computes from the
+words of the user alone which objects may be moved, where to, and what else was asked for. What licenses an act is a *request* (language/requests.py),
+with the object in the part of what is acted on; a word that is merely there licenses nothing. The one question that is asked of this module is
 :meth:`RequestedActs.missing`.
 """
 
@@ -61,11 +61,11 @@ class RequestedActs:
         self._readings.append(read(text, answering=True))
 
     def grant(self, subjects: Iterable[str]) -> None:
-        """The user has said yes to these (ids, or tools that are about no thing)."""
+        """The user has said yes to these (ids, or tools that are about no object)."""
         self._granted |= set(subjects)
 
     def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
-        """What of a motion the words do not ask for: ids of things, or the tool's own name; empty when all is asked for."""
+        """What of a motion the words do not ask for: ids of objects, or the tool's own name; empty when all is asked for."""
         if name in FREE:
             return []
         things = sorted(desk.about(name, arguments))
@@ -81,7 +81,7 @@ class RequestedActs:
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
     def of_goals(self, goals: list[tuple[str, str]], desk: Desk) -> list[str]:
-        """What sub-goals (thing, target) bring in that the words do not cover."""
+        """What sub-goals (object, target) bring in that the words do not cover."""
         missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]
         missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
@@ -90,7 +90,7 @@ class RequestedActs:
         """Whether a request to move something means the object."""
         return self._acted_on(name, desk, vb.MOVE)
 
-    # ------------------------------------------------------------ things
+    # ------------------------------------------------------------ objects
 
     def _covers(self, name: str, desk: Desk, sort: str) -> bool:
         """Asked to be moved (wiped, touched), or lying on or in what is to be moved (it has to leave first)."""
@@ -106,7 +106,7 @@ class RequestedActs:
         return False
 
     def _acted_on(self, name: str, desk: Desk, sort: str) -> bool:
-        """Whether a request acts on the thing, and nothing that is at least as exact, and not older, keeps it where it is."""
+        """Whether a request acts on the object, and nothing that is at least as exact, and not older, keeps it where it is."""
         item = desk.thing(name)
         if item is None:
             return False
@@ -121,7 +121,7 @@ class RequestedActs:
         return any(all(_weighs_more(number, found, *other) for other in kept) for number, found in asked)
 
     def _kept(self, name: str, desk: Desk) -> list[tuple[int, frozenset[str]]]:
-        """What keeps it where it is: when that was said, and the things that it means."""
+        """What keeps it where it is: when that was said, and the objects that it means."""
         item = desk.thing(name)
         objects = _objects(desk, item) if item is not None else []
         found = [(number, named(words, "", objects, "", False)) for number, reading in enumerate(self._readings) for words in reading.kept]
@@ -140,7 +140,7 @@ class RequestedActs:
         return any(_target(reading, item, objects, None if free else what, it, beside) for reading in self._readings)
 
     def _answered(self, item: Seen, objects: list[Seen], desk: Desk) -> bool:
-        """Whether the user has named the thing since the instruction; "it" may then mean it."""
+        """Whether the user has named the object since the instruction; "it" may then mean it."""
         found = (ids for reading in self._readings[1:] for ids in _asked(reading, item, objects, desk.held, vb.MOVE))
         return any(ids != ALL and item["id"] in ids for ids in found)
 
@@ -161,7 +161,7 @@ class RequestedActs:
         return any(asks_for(name, request, known, desk.held) for reading in self._readings for request in reading.requests)
 
     def _anywhere(self) -> bool:
-        """Whether a request leaves open where on the desk a thing goes, or gives it a place there."""
+        """Whether a request leaves open where on the desk an object goes, or gives it a place there."""
         for reading in self._readings:
             intents = [item for intent in reading.intents for item in _flat(intent)]
             if any(not isinstance(item, QUIET) and not (isinstance(item, Place) and not item.target.table and item.relation in _ON_IT) for item in intents):
@@ -190,14 +190,14 @@ def _objects(desk: Desk, item: Seen) -> list[Seen]:
 
 
 def _weighs_more(number: int, asked: frozenset[str], later: int, kept: frozenset[str]) -> bool:
-    """Whether what is asked of things outweighs that others, or the same, stay: the more exact words do, of equal ones the later."""
+    """Whether what is asked of objects outweighs that others, or the same, stay: the more exact words do, of equal ones the later."""
     if asked == ALL or kept < asked:
         return False
     return asked < kept or number > later
 
 
 def _asked(reading: Reading, item: Seen, objects: list[Seen], held: str, sort: str) -> Iterator[frozenset[str]]:
-    """The sets of things that the requests act on, as far as they may have to do with this one."""
+    """The sets of objects that the requests act on, as far as they may have to do with this one."""
     for intent in reading.intents if sort == vb.MOVE else ():
         for inner in _flat(intent):
             if isinstance(inner, QUIET):
@@ -210,7 +210,7 @@ def _asked(reading: Reading, item: Seen, objects: list[Seen], held: str, sort: s
 
 
 def _target(reading: Reading, item: Seen, objects: list[Seen], moved: Seen | None, it: str, beside: bool) -> bool:
-    """Whether the thing that is moved (None: any) shall go there; ``it`` is what a pronoun means."""
+    """Whether the object that is moved (None: any) shall go there; ``it`` is what a pronoun means."""
     for intent in reading.intents:
         for inner in _flat(intent):
             if isinstance(inner, QUIET) or (isinstance(inner, Place) and inner.relation not in _ON_IT and not beside):
@@ -249,13 +249,13 @@ def _flat(intent: Intent) -> Iterator[Intent]:
 
 
 def _general(intent: Intent, item: Seen, target: bool) -> bool:
-    """Whether an intent means this thing without naming it: tidying means all things and all containers, building all blocks."""
+    """Whether an intent means this object without naming it: tidying means all objects and all containers, building all blocks."""
     if target and isinstance(intent, Tidy | Sort):
         return is_receptacle(item)
     if isinstance(intent, Tidy):
         return not intent.scope and not is_receptacle(item)
     if not isinstance(intent, KNOWN) and not any(True for _ in _refs(intent, target)):
-        return not is_receptacle(item)  # it names no thing, and means whatever is there: "make room in the middle"
+        return not is_receptacle(item)  # it names no object, and means whatever is there: "make room in the middle"
     block = kind(item) in ("block", "box") or item.get("shape") == "box"
     return block and not is_receptacle(item) and (isinstance(intent, Build) or (isinstance(intent, Tower) and not intent.things))
 
@@ -288,7 +288,7 @@ def _back(arguments: Mapping[str, Any], desk: Desk) -> bool:
 
 
 def shown(subjects: list[str], desk: Desk) -> str:
-    """Things for a question to the user: names cut short, for a name may be text that somebody wrote on a thing."""
+    """Objects for a question to the user: names cut short, for a name may be text that somebody wrote on an object."""
     names = []
     for name in subjects:
         item = desk.thing(name)

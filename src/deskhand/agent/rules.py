@@ -1,6 +1,6 @@
 """The user's temporal safety rules (``rules`` of ``config/safety.yaml``), held against every plan and every call before it moves anything.
 
-Sentences become linear temporal logic by the reader of ``check_plan_rules`` (planning/rules.py), anew whenever things come to light: "the phone" is
+Sentences become linear temporal logic by the reader of ``check_plan_rules`` (planning/rules.py), anew whenever objects come to light: "the phone" is
 every phone that was ever seen. What was done so far, and the call in question, are the trace.
 """
 
@@ -123,7 +123,7 @@ class SafetyRules:
 
 
 def _read(sentence: str, objects: Sequence[Seen]) -> Rule | None:
-    """A rule about these things; None while what it speaks of is not there."""
+    """A rule about these objects; None while what it speaks of is not there."""
     try:
         return read_rule(sentence, objects, every=True)
     except DeskhandError as error:
@@ -142,9 +142,9 @@ def _steps(goal: Goal, desk: Desk) -> list[Step]:
 
 
 def over(step: Step, held: str, desk: Desk) -> set[str]:
-    """Ids of the things that what is held may pass over in this step.
+    """Ids of the objects that what is held may pass over in this step.
 
-    The hand turns about the base or goes straight; whatever lies between the two ways from where the thing was taken to where it goes counts, and where
+    The hand turns about the base or goes straight; whatever lies between the two ways from where the object was taken to where it goes counts, and where
     the way is not known everything does.
     """
     from_thing = desk.thing(held) if held else None
@@ -160,7 +160,7 @@ def over(step: Step, held: str, desk: Desk) -> set[str]:
 
 
 def _between(start: tuple[float, float], goal: tuple[float, float], item: Seen, margin: float) -> bool:
-    """Whether a thing is nearer than ``margin`` to the region between the arc about the base and the straight way."""
+    """Whether an object is nearer than ``margin`` to the region between the arc about the base and the straight way."""
     at = (float(item["position"][0]) - BASE[0], float(item["position"][1]) - BASE[1])
     a, b = ((point[0] - BASE[0], point[1] - BASE[1]) for point in (start, goal))
     steps = max(2, int(math.dist(a, b) / 0.01))

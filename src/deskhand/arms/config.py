@@ -23,7 +23,7 @@ class ArmConfig:
 
     Attributes:
         reach: farthest that tcp gets from the base [m].
-        work_radius: from the base's axis [m], least and most, where things on the table are grasped from straight above and lifted.
+        work_radius: from the base's axis [m], least and most, where objects on the table are grasped from straight above and lifted.
         resolution: smallest step of the joints' servos [rad].
         geometry: arguments of the URDF that differ from unit to unit.
         driver: how its servos are driven.

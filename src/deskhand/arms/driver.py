@@ -14,17 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deskhand.arms.blind import BRINGING, SLOWER, BlindServos
 from deskhand.arms.bus.base import BusCounters, Health, ServoBus
-from deskhand.arms.feed import TrajectoryFeed
+from deskhand.arms.first_positions import confirm_positions
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
-from deskhand.arms.grip import SHORTEST, Fingers, GripCommand
+from deskhand.arms.gripper_servo import SHORTEST, Fingers, GripCommand
 from deskhand.arms.joints import ArmJoints
 from deskhand.arms.model import RobotModel
-from deskhand.arms.readings import Readings
-from deskhand.arms.taking import confirm_positions
+from deskhand.arms.open_loop import BRINGING, SLOWER, BlindServos
+from deskhand.arms.position_filter import PositionFilter
+from deskhand.arms.servo_watch import HealthWatch
+from deskhand.arms.trajectory_streamer import TrajectoryStreamer
 from deskhand.arms.trim import Trim
-from deskhand.arms.watch import HealthWatch
 from deskhand.errors import DeskhandError
 from deskhand.types import JointState, Trajectory
 
@@ -84,9 +84,9 @@ class ArmDriver:
         self._on_round = on_round
         config = model.arm.driver
         self._config, self._joints = config, ArmJoints(model)
-        self._readings = Readings(config.ticks, config.fastest)
+        self._readings = PositionFilter(config.ticks, config.fastest)
         self._watch = HealthWatch(config.health, self._joints.names)
-        self._feed = TrajectoryFeed(config, self._joints, bus.move_delay, Trim(model))
+        self._feed = TrajectoryStreamer(config, self._joints, bus.move_delay, Trim(model))
         self._blind = BlindServos(self._joints.blind)
         self._fingers = Fingers(self.arm.gripper, self._joints)
         self._lock = threading.RLock()
@@ -424,6 +424,6 @@ class ArmDriver:
             self._feed.fail(reason, self._joints.angles(self._readings) if self._connected else None)
         command = self._fingers.command
         if self._connected and command is not None:
-            self._fingers.hold(command, self._readings)  # nothing happens to what has ended: a thing that is held stays held
+            self._fingers.hold(command, self._readings)  # nothing happens to what has ended: an object that is held stays held
         else:
             self._fingers.end()

@@ -73,7 +73,7 @@ class GripperServo:
 
     Attributes:
         table: (ticks, distance of the pads [m]), at least two rows; between them it is interpolated. Measured on the unit.
-        squeeze: ticks beyond where it stalled, with which it holds a thing at full force. More only heats the servo.
+        squeeze: ticks beyond where it stalled, with which it holds an object at full force. More only heats the servo.
     """
 
     id: int
@@ -104,7 +104,7 @@ class DynamixelLayout:
     Attributes:
         shadows: second servos of joints that have two: by its id, the id of the one that it follows (its Secondary ID).
         reversed: ids of all servos that count backwards (Drive Mode, bit 0); None: not known, not checked.
-        output: share of its output that a servo may use, by id; all of it for those not named. Told at each start, not for good.
+        output: share of its output that a servo may use, by id; all of it for those not named. TaskEnd at each start, not for good.
         limits: (least, greatest) goal [ticks] by id, of those that have any.
         velocity_limit: [units of 0.229 turns a minute] of all of them; 0: not known.
     """

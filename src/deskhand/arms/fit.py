@@ -16,7 +16,7 @@ from deskhand.arms.expand import declared, expand
 from deskhand.arms.gripper import read_gripper
 from deskhand.arms.problems import Problem
 from deskhand.arms.relations import Sound
-from deskhand.arms.tree import ROOT, Moving, Tree, read_tree
+from deskhand.arms.urdf_tree import ROOT, Moving, Tree, read_tree
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_rpy, rpy_from_rotation
 

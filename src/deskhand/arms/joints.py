@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from deskhand.arms.backlash import Play
 from deskhand.arms.follower import INVALID_GOAL, BadTrajectory
 from deskhand.arms.model import RobotModel
-from deskhand.arms.play import Play
-from deskhand.arms.readings import Readings
+from deskhand.arms.position_filter import PositionFilter
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.types import JointState, Trajectory
@@ -55,19 +55,19 @@ class ArmJoints:
         """(n,) [rad]"""
         return np.abs([servo.step for servo in self._servos])
 
-    def angles(self, readings: Readings) -> Array:
+    def angles(self, readings: PositionFilter) -> Array:
         """(n,) [rad], as measured, the links' lean in their play added."""
         return np.array([servo.angle_of(readings.position(servo.id)) for servo in self._servos]) + self.play.lean
 
-    def rest_angles(self, readings: Readings) -> Array:
+    def rest_angles(self, readings: PositionFilter) -> Array:
         """(n,) [rad], as measured; averaged where a joint rests."""
         return np.array([servo.angle_of(readings.smooth(servo.id)) for servo in self._servos]) + self.play.lean
 
-    def stamps(self, readings: Readings) -> Array:
+    def stamps(self, readings: PositionFilter) -> Array:
         """(n,) [s] when each joint was read."""
         return np.array([readings.stamp(servo.id) for servo in self._servos])
 
-    def finger(self, readings: Readings) -> float:
+    def finger(self, readings: PositionFilter) -> float:
         """Position [m or rad] of the driven finger joint; that of the open gripper when it has no servo."""
         gripper = self._arm.gripper
         width = gripper.width_max if self.gripper is None else self.gripper.width_of(readings.position(self.gripper.id))
@@ -77,7 +77,7 @@ class ArmJoints:
         """Position [ticks] of the gripper's servo for a position of the driven finger joint [m or rad]."""
         return 0.0 if self.gripper is None else self.gripper.ticks_of(self._arm.gripper.width_of(position))
 
-    def state(self, readings: Readings) -> JointState:
+    def state(self, readings: PositionFilter) -> JointState:
         """All joints, as measured."""
         finger = self.finger(readings)
         fingers = []

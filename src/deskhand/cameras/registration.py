@@ -19,9 +19,9 @@ from deskhand.types import Depth, Image
 
 Verdict = Literal["registered", "unregistered", "unknown"]
 REDUCED = 2  # colour is compared at half its size: a pixel more or less is no matter
-JUMP, JUMP_SHARE = 0.015, 0.02  # [m] and of the distance: depth that changes by more is an edge of the nearer thing
+JUMP, JUMP_SHARE = 0.015, 0.02  # [m] and of the distance: depth that changes by more is an edge of the nearer object
 GAP = 14  # [px] of holes that an edge may have on its far side: what the second eye of a depth camera does not see
-INSIDE = 4  # [px] by which the nearer thing goes on behind its edge
+INSIDE = 4  # [px] by which the nearer object goes on behind its edge
 FEWEST = 120  # edge points, of MOST at most
 MOST = 400
 SCALES = 1.03 ** np.arange(-11, 12)  # of the two lenses' focal lengths

@@ -77,7 +77,7 @@ def camera_command(
     from dataclasses import replace
 
     from deskhand.calibration.board import Board
-    from deskhand.calibration.lens import calibrate_lens
+    from deskhand.calibration.intrinsics import calibrate_lens
     from deskhand.cameras.config import save_camera
 
     wanted = Board.parse(board)
@@ -94,7 +94,7 @@ def camera_command(
 def _lens_views(robot: Robot, board: Any, wanted: int, timeout: float) -> tuple[list[Any], Any]:
     import time
 
-    from deskhand.calibration.lens import covered, is_new_view
+    from deskhand.calibration.intrinsics import covered, is_new_view
 
     views: list[Any] = []
     last = time.monotonic()

@@ -64,7 +64,7 @@ class WatchInfo:
         return asdict(self)
 
 
-Listener = Callable[[WatchEvent], None]
+NodeExecutor = Callable[[WatchEvent], None]
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Watches:
         listener: told of every event in the thread of the tool that published it; what it raises is logged.
     """
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: NodeExecutor) -> None:
         self._listener = listener
         self._watches: OrderedDict[str, _Watch] = OrderedDict()
         self._count = 0

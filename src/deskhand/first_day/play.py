@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from deskhand.arms.backlash_by_ruler import PlayByRuler
 from deskhand.arms.config import load_arm
-from deskhand.arms.play_by_ruler import PlayByRuler
 from deskhand.arms.unit import UnitData
 from deskhand.first_day.base import Day
 from deskhand.first_day.dry_run import arm_driver

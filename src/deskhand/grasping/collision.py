@@ -19,7 +19,7 @@ BEHIND = 0.08  # [m] of free room behind the palm: the wrist, and the way in
 OBSTACLE_SPACING = 0.007
 Planes = tuple[Floats, ...]
 EDGE = 0.008  # [m] around an object within which a point of the cloud is its
-SIBLING = 0.005  # [m] between things of one colour that may be parts of one
+SIBLING = 0.005  # [m] between objects of one colour that may be parts of one
 
 
 def opening(width: float | Array, gripper: GripperConfig, more: float = OPEN_MORE[0]) -> Array:
@@ -177,7 +177,7 @@ def obstacle_points(scene: Scene, target: SceneObject, siblings: Sequence[SceneO
     Completed neighbours, containers, and the points of :func:`unnamed_points`.
     """
     unnamed = unnamed[np.linalg.norm(unnamed - target.position, axis=1) < radius]
-    if len(unnamed):  # a handle is of the thing, though its box ends below
+    if len(unnamed):  # a handle is of the object, though its box ends below
         seen = np.vstack([np.asarray(part.points, dtype=float).reshape(-1, 3) for part in (target, *siblings)])
         unnamed = unnamed[np.asarray(cKDTree(seen).query(unnamed)[0]) > EDGE] if len(seen) else unnamed
     parts = [unnamed]
@@ -202,7 +202,7 @@ def _in_the_way(points: Array, target: SceneObject) -> Array:
 
 
 def siblings_of(scene: Scene, target: SceneObject) -> list[SceneObject]:
-    """Things of the target's colour that touch it or each other, or lie on each other: a look may take one thing of several parts for several."""
+    """Objects of the target's colour that touch it or each other, or lie on each other: a look may take one object of several parts for several."""
     left = [
         item
         for item in scene.objects

@@ -13,7 +13,7 @@ from deskhand.grasping.sampling import FRICTION, Candidates
 from deskhand.perception.fit.surface import Surface
 from deskhand.types import SceneObject
 
-DENSITY = 600.0  # [kg/m^3] of things whose mass nobody knows
+DENSITY = 600.0  # [kg/m^3] of objects whose mass nobody knows
 GRAVITY = 9.81
 PAD_RADIUS = 0.006  # [m] at which a pad's friction resists a twist
 SAFE = 2.0  # times the force that just holds

@@ -84,7 +84,7 @@ class GraspGenerator:
         return features
 
     def _surface(self, scene: Scene, item: SceneObject) -> tuple[Surface, Array, Sequence[SceneObject]]:
-        """The surface of ``item``, samples (N, 3) of it and of other seen things that may be one with it, and these.
+        """The surface of ``item``, samples (N, 3) of it and of other seen objects that may be one with it, and these.
 
         Where solids do not explain all of them, columns of all do.
         """
@@ -200,7 +200,7 @@ def _hand_side(arm: ArmConfig) -> float:
 
 
 def support_height(scene: Scene, item: SceneObject) -> float:
-    """Height [m] that finger tips must stay above at ``item``: the table, the floor of the container it lies in, or the top of another thing it stands on."""
+    """Height [m] that finger tips must stay above at ``item``: the table, the floor of the container it lies in, or the top of another object it stands on."""
     table = float(scene.table.pose[2, 3])
     for other in scene.objects:
         if other.id == item.support and other.is_container:

@@ -76,7 +76,7 @@ def make_generator(arm: ArmConfig, reach: Reach | None = None, predictor: str = 
 
 
 def request_of(scene: Scene, item: SceneObject, surface: Surface, gripper: GripperConfig) -> dict[str, Any]:
-    """What is sent: points in ``world`` [m], of the object as seen and completed and of all things, and the gripper's measures."""
+    """What is sent: points in ``world`` [m], of the object as seen and completed and of all objects, and the gripper's measures."""
     return {
         "version": 1,
         "object": {"id": item.id, "label": item.label, "pose": item.pose.tolist(), "size": np.asarray(item.size, dtype=float).tolist()},

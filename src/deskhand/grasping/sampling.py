@@ -15,7 +15,7 @@ FRICTION = 0.62  # coefficient that grasps must hold with; rubber pads have more
 TILTS = np.deg2rad([0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0])  # about the closing axis
 MAX_TILT = np.deg2rad(50.0)  # of the approach from straight down
 STRAIGHTEST = 0.1  # [rad] of friction margin that a pair of a simple solid may have less than its best
-STRAIGHT_ENOUGH = 0.4  # the same of things with many parts
+STRAIGHT_ENOUGH = 0.4  # the same of objects with many parts
 PAIRS = (90, 130)  # at most, of a simple solid and of others
 RETRACTED = 0.005  # [m] that the hand also stays back, for walls that lean and for what widens below
 NEARLY_SQUARE = np.deg2rad(15.0)  # of a closing axis to the plane in which a five-joint arm tilts its hand
@@ -87,7 +87,7 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
     """Candidates that approach each pair from above, tilted up to 50 degrees; finger tips stay ``tip_clearance`` above ``floor`` [m].
 
     The middle between the pads comes to the middle of the contacts, or as much behind it as the floor asks, while the pads still hold; for thin
-    things half the tip clearance will do. Of a jaw that turns, the friction margin is also what its lean leaves.
+    objects half the tip clearance will do. Of a jaw that turns, the friction margin is also what its lean leaves.
     ``base``: a point on the axis of an arm that tilts its hand only towards and away from it.
     """
     rows, y, z, margins = _tilted(axes, margins) if base is None else _in_plane(pairs.mean(axis=1) - base, axes, margins)

@@ -1,4 +1,4 @@
-"""Why a thing has no grasp, in words that help: too wide by how much, what the hand would touch, how far out of reach."""
+"""Why an object has no grasp, in words that help: too wide by how much, what the hand would touch, how far out of reach."""
 
 from __future__ import annotations
 

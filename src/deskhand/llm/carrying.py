@@ -48,7 +48,7 @@ def _plan_of_steps(now: Situation) -> ToolCall | None:
 
 
 def _looked_again(now: Situation) -> ToolCall | None:
-    """Things may have moved."""
+    """Objects may have moved."""
     last = now.acts[-1] if now.acts else None
     failed = last is not None and not last.ok and (last.call.name in MOTIONS or (last.call.name == "finish" and bool(now.faults)))
     return ToolCall("detect_objects", {}) if failed else None

@@ -166,7 +166,7 @@ def _structure(now: Situation) -> dict[str, Any]:
 
 
 def _end(now: Situation) -> dict[str, Any]:
-    """An end that can be true as things stand."""
+    """An end that can be true as matters stand."""
     moved = any(act.ok and act.call.name in MOTIONS for act in now.acts)
     statuses = ["answered"] if asks_for_an_answer(now.instruction) and not moved else []
     statuses += ["done", "partly"] if moved else []
@@ -186,7 +186,7 @@ def _first_clause(text: str) -> str:
 
 
 def state(now: Situation, *, where: bool, most: int, steps: int) -> str:
-    """The situation as text: instruction, plan, hand, complaints; ``where``: with places and sizes; at most ``most`` things and the last ``steps`` steps."""
+    """The situation as text: instruction, plan, hand, complaints; ``where``: with places and sizes; at most ``most`` objects and the last ``steps`` steps."""
     parts = [f"Task: {now.instruction}"]
     parts += [f"Also said: {text[:200]}" for text in now.said[-2:]]
     if now.looked:

@@ -1,4 +1,4 @@
-"""A plan as a form: for every thing one choice of where it goes. A small model fills in what it could not write freely, and nothing is left out."""
+"""A plan as a form: for every object one choice of where it goes. A small model fills in what it could not write freely, and nothing is left out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OUT = re.compile(r"\b(out|off|unload|empty|remove|down|table)\b")
 
 
 def form(now: Situation) -> dict[str, Any] | None:
-    """The card of ``submit_plan`` as a form over the things that are open; None when there is nothing to say."""
+    """The card of ``submit_plan`` as a form over the objects that are open; None when there is nothing to say."""
     choices = {name: values for name, values in _open(now).items() if values != [STAYS]}
     if not choices:
         return None
@@ -74,7 +74,7 @@ def _key(now: Situation, name: str) -> str:
 
 
 def _open(now: Situation) -> dict[str, list[str]]:
-    """Things that the form asks for, and what may be said of each: all at first, after a refusal those that it was about, without what was refused."""
+    """Objects that the form asks for, and what may be said of each: all at first, after a refusal those that it was about, without what was refused."""
     things = [name for name, item in now.objects.items() if not is_receptacle({"label": "", **item})]
     asked = [name for name in things if name in now.faults] if now.faults else [name for name in by_relevance(now) if name in things][:MOST]
     said = f"{now.instruction} {' '.join(now.said)}".lower()

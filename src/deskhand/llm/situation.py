@@ -43,10 +43,10 @@ class Situation:
         refused: calls that nobody will allow, however often they are made.
         complaint: why the newest plan or end was refused; empty when none was since.
         planned: a plan was accepted; ``news``: the user has said something since. ``steps``: of the newest planned structure, by object.
-        draft: the plan that was refused. ``faults``: things that the refusal is about, ``wanted``: what it says they should be,
-            ``refused_goals``: (thing, goal) that it rules out, an empty goal for all.
+        draft: the plan that was refused. ``faults``: objects that the refusal is about, ``wanted``: what it says they should be,
+            ``refused_goals``: (object, goal) that it rules out, an empty goal for all.
         corrected: the call that the newest refusal, or advice, has instead of the one that was made.
-        doubted: things that a refusal says are not where they were put. ``given_up``: how often a held thing could not be put where it should.
+        doubted: objects that a refusal says are not where they were put. ``given_up``: how often a held object could not be put where it should.
     """
 
     instruction: str = ""
@@ -86,7 +86,7 @@ class Situation:
         return self.world.held
 
     def done(self, name: str) -> bool:
-        """Whether a thing is where the plan wants it, as it was put there or as last seen; a place in a structure only as it was put there."""
+        """Whether an object is where the plan wants it, as it was put there or as last seen; a place in a structure only as it was put there."""
         item, goal = self.objects.get(name), self.goals.get(name)
         if goal is None:
             return False
@@ -158,7 +158,7 @@ def _forgiven(now: Situation) -> None:
 
 
 def _refused(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
-    """What a refusal of a plan or an end says of each thing."""
+    """What a refusal of a plan or an end says of each object."""
     if call.name == "submit_plan":
         goals = _items(call.arguments.get("subgoals") or ())
         now.draft = {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}

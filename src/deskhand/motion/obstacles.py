@@ -22,7 +22,7 @@ def obstacles_from_scene(scene: Scene, leave_out: Collection[str] = ()) -> tuple
 
 
 def obstacle_from_object(item: SceneObject) -> CollisionObject:
-    """The collision object of one seen thing, in its own frame at its pose."""
+    """The collision object of one seen object, in its own frame at its pose."""
     size = np.maximum(np.asarray(item.size, dtype=float), MIN_SIZE)
     if item.is_container:
         return CollisionObject(item.id, _hollow(item, size), item.pose)

@@ -16,7 +16,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
 from deskhand.nodes.action_client import MANY
 from deskhand.nodes.guarded import refused
-from deskhand.nodes.listener import finish
+from deskhand.nodes.node_executor import finish
 
 KEPT = 30
 """[s] that a result is kept for who asks late; rclpy keeps it for 15 minutes, and every change of state is told with the whole list of what is kept."""

@@ -16,8 +16,8 @@ from control_msgs.action import FollowJointTrajectory, GripperCommand
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from deskhand.arms.base import Clock
-from deskhand.arms.grip import GripCommand
 from deskhand.arms.gripper import GripperConfig
+from deskhand.arms.gripper_servo import GripCommand
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient

@@ -26,7 +26,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.moveit_config import moveit_parameters
-from deskhand.motion.newton import Newton
+from deskhand.motion.numerical_ik import NumericalIk
 from deskhand.motion.roll import ROLL_MET, roll_error
 from deskhand.safety.scene import Pairs, PlanningScene, table_object
 from deskhand.types import CollisionObject, IkSolution
@@ -74,7 +74,7 @@ class MoveItBackend:
         self._core, self._planning, self._messages = moveit.core, moveit.planning, moveit_messages
         self._scenes = moveit.core.planning_scene
         self.model, self.arm, self._fixed = model, model.arm, fixed
-        self._newton = Newton(model)
+        self._newton = NumericalIk(model)
         self._lower, self._upper = (np.array([model.limits[name][i] for name in self.arm.joints]) for i in (0, 1))
         self._random = np.random.default_rng(0)
         self._lock = threading.RLock()

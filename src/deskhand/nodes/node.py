@@ -32,7 +32,7 @@ from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.diagnostics import Diagnostics, Health
 from deskhand.nodes.distro import SubscriptionEventCallbacks
 from deskhand.nodes.guarded import answered
-from deskhand.nodes.listener import WORKERS, Listener
+from deskhand.nodes.node_executor import WORKERS, NodeExecutor
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
 EVENTS = QoSProfile(depth=200, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
@@ -54,7 +54,7 @@ class DeskhandNode(Node):
     """
 
     def __init__(self, name: str, workers: int = WORKERS, **kwargs: Any) -> None:
-        self.listener = Listener(kwargs.get("context") or rclpy.get_default_context(), name, workers)  # rclpy's constructor subscribes to /clock
+        self.listener = NodeExecutor(kwargs.get("context") or rclpy.get_default_context(), name, workers)  # rclpy's constructor subscribes to /clock
         super().__init__(name, **kwargs)
         self.reentrant = ReentrantCallbackGroup()
         self._beat = self.create_publisher(String, "heartbeat", QoSProfile(depth=1, durability=HEARTBEATS.durability, reliability=HEARTBEATS.reliability))

@@ -54,7 +54,7 @@ class Parameters(PerceptionSettings):
     Attributes:
         arm: name or file.
         camera: name in config/cameras or file of a camera whose transform nobody publishes; empty: it comes by /tf.
-        objects_file: kinds of things; empty: config/objects.yaml.
+        objects_file: kinds of objects; empty: config/objects.yaml.
         detectors: file that says which detectors are used; empty: config/detectors.yaml.
         taught: file of the objects that people have taught; empty: that of DESKHAND_TAUGHT, or ~/.deskhand/taught.sqlite; ``none``: no such names.
         self_filter: leave out the robot's own points; needs joint_states.

@@ -1,4 +1,4 @@
-"""Laying things out: each to a spot of its own, one out of the way of the other. Part of the offline brain's script."""
+"""Laying objects out: each to a spot of its own, one out of the way of the other. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 
 from deskhand.agent.moves import Spot
 from deskhand.language.resolve import BASE, Seen, name_of
-from deskhand.offline.pursuit import Call, Heard, One, Pursuit, Script, Yes, planned
+from deskhand.offline.task_executive import Call, CallResult, One, Script, TaskExecutive, Yes, planned
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import box_of, overlaps
 from deskhand.world.relations import TABLE
@@ -28,7 +28,7 @@ REACH = (0.17, 0.46)
 class Arranging:
     """Methods that act are generators of calls; what could not be done is among the problems of the pursuit."""
 
-    def __init__(self, pursuit: Pursuit) -> None:
+    def __init__(self, pursuit: TaskExecutive) -> None:
         self._pursuit = pursuit
         self._tries: Counter[str] = Counter()
         self._set_asides: Counter[str] = Counter()
@@ -36,7 +36,7 @@ class Arranging:
     # ------------------------------------------------------------ to spots
 
     def bring(self, spots: dict[str, Spot], why: str) -> Script:
-        """Each thing to its spot, in this order where nothing is in the way; what is there already stays."""
+        """Each object to its spot, in this order where nothing is in the way; what is there already stays."""
         goals = [_goal(name, spot) for name, spot in spots.items()]
         heard = yield planned(goals, why)
         if not heard.ok:
@@ -67,12 +67,12 @@ class Arranging:
         self._pursuit.problems += failures.values()
 
     def _next(self, todo: dict[str, Spot]) -> str | None:
-        """The first thing whose spot no other thing that still moves covers; of two that wait, the one that was tried less."""
+        """The first object whose spot no other object that still moves covers; of two that wait, the one that was tried less."""
         free = [name for name, spot in todo.items() if not any(other in todo and other != name for other in self._blockers(name, spot))]
         return min(free, key=lambda name: self._tries[name]) if free else None
 
     def _in_a_circle(self, todo: dict[str, Spot]) -> str:
-        """Of things that wait for each other in a circle the one set aside least; one outside of the circle would make no room by going."""
+        """Of objects that wait for each other in a circle the one set aside least; one outside of the circle would make no room by going."""
         chain = [next(iter(todo))]
         while True:
             before = next(other for other in self._blockers(chain[-1], todo[chain[-1]]) if other in todo)
@@ -102,7 +102,7 @@ class Arranging:
             yield Call("put_aside", {"keep_clear": [[spot.x, spot.y] for spot in spots.values()][:20]})
         yield from self._pursuit.look("Where is everything now?")
 
-    def _carry(self, name: str, spot: Spot) -> Generator[Call, Heard, Heard | None]:
+    def _carry(self, name: str, spot: Spot) -> Generator[Call, CallResult, CallResult | None]:
         """None when it came to its spot, else what failed."""
         picked = yield from self._pursuit.take(self._free_hand, name, f"{name} to its place")
         if not picked.ok:
@@ -115,7 +115,7 @@ class Arranging:
         state = yield Call("get_robot_state", {}, f"That failed ({placed.message}); is it still in the hand?")
         if state.ok and state.data.get("holding"):
             yield from self._free_hand()
-        return Heard(False, None, placed.code, placed.message + note)
+        return CallResult(False, None, placed.code, placed.message + note)
 
     def _put(self, spot: Spot) -> One:
         if spot.relation == "in":
@@ -131,7 +131,7 @@ class Arranging:
             yield Call("open_gripper", {}, "It cannot stay in the hand; nothing else worked.")
 
     def _settle(self, name: str, spot: Spot) -> None:
-        """The last look, with the thing where it was put."""
+        """The last look, with the object where it was put."""
         moved = {"position": [spot.x, spot.y, 0.0], "support": spot.support, "relation": spot.relation}
         self._pursuit.objects = [
             {**item, **moved, "position": [spot.x, spot.y, item["position"][2]]} if item["id"] == name else item for item in self._pursuit.objects
@@ -176,9 +176,9 @@ class Arranging:
         return not left
 
     def into_region(self, items: Sequence[Seen], region: str) -> Script:
-        """Each of the things to a free place in a part of the desk."""
+        """Each of the objects to a free place in a part of the desk."""
         for item in items:
-            name, failed = str(item["id"]), Heard(False, None, "no_free_space", f"there is no free place in the {region} of the desk")
+            name, failed = str(item["id"]), CallResult(False, None, "no_free_space", f"there is no free place in the {region} of the desk")
             for x, y in self._places(item, region)[:4]:
                 yield planned([Goal(name, "on", TABLE)])
                 result = yield from self._carry(name, Spot("on", TABLE, x, y))
@@ -192,7 +192,7 @@ class Arranging:
                 self._pursuit.problems.append((failed.code, f"{name}: {failed.message}"))
 
     def elsewhere(self, items: Sequence[Seen]) -> Script:
-        """Each of the things to another free place."""
+        """Each of the objects to another free place."""
         goals = [Goal(str(item["id"]), "on", TABLE) for item in items]
         yield planned(goals)
         for item in items:
@@ -219,7 +219,7 @@ class Arranging:
     # ------------------------------------------------------------ rows
 
     def row_spots(self, items: Sequence[Seen]) -> dict[str, Spot]:
-        """Spots side by side, the first of ``items`` leftmost; where the fewest other things are in the way. Empty when the row does not fit."""
+        """Spots side by side, the first of ``items`` leftmost; where the fewest other objects are in the way. Empty when the row does not fit."""
         widths = [min(float(edge) for edge in item["size"][:2]) for item in items]
         pitch = max(widths) + FINGERS
         names = {str(item["id"]) for item in items}

@@ -39,11 +39,11 @@ from deskhand.language.intents import (
 from deskhand.language.parser import parse
 from deskhand.language.resolve import resolve
 from deskhand.offline.arranging import Arranging
-from deskhand.offline.asking import Asking
 from deskhand.offline.building import Building
+from deskhand.offline.clarification import Asking
 from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.placing import Placing
-from deskhand.offline.pursuit import Call, Heard, Pursuit, Script, Told, Work, planned
+from deskhand.offline.task_executive import Call, CallResult, Script, TaskEnd, TaskExecutive, Work, planned
 from deskhand.planning import already
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
@@ -58,7 +58,7 @@ class Brain:
         self._instruction: Instruction = parse(text)
         self._tools, self._earlier = tools, earlier
         self._notes: list[str] = []
-        self._pursuit = Pursuit(tools)
+        self._pursuit = TaskExecutive(tools)
         self._asking, self._layouts = Asking(self._pursuit), Layouts(self._pursuit, tools)
         self._answers: list[str] = []
         self._placing = Placing(self._pursuit, self._asking, tools, self._notes, self._answers)
@@ -76,7 +76,7 @@ class Brain:
             if heard.ok:
                 self._calls.append((call.tool, call.arguments, heard.data))
             try:
-                call = script.throw(Told(heard.told)) if heard.told else script.send(heard)
+                call = script.throw(TaskEnd(heard.told)) if heard.told else script.send(heard)
             except StopIteration:
                 return
 
@@ -103,23 +103,23 @@ class Brain:
                     self._at += 1
                 yield from self._end()
                 return
-            except Told as told:
+            except TaskEnd as told:
                 back = yield from self._heed(told)
                 if back is None:
                     return
 
     # ------------------------------------------------------------ what the person says meanwhile
 
-    def _heed(self, told: Told) -> Generator[Call, Heard, tuple[Ref, ...] | None]:
+    def _heed(self, told: TaskEnd) -> Generator[Call, CallResult, tuple[Ref, ...] | None]:
         """Take it into account, and what is said meanwhile instead of it; see :meth:`_corrected`."""
         while True:
             try:
                 return (yield from self._corrected(" ".join(told.words)))
-            except Told as more:
+            except TaskEnd as more:
                 told = more
 
-    def _corrected(self, words: str) -> Generator[Call, Heard, tuple[Ref, ...] | None]:
-        """Take a correction into account: the phrases whose things go back first; None when it ended the task."""
+    def _corrected(self, words: str) -> Generator[Call, CallResult, tuple[Ref, ...] | None]:
+        """Take a correction into account: the phrases whose objects go back first; None when it ended the task."""
         at = min(self._at, len(self._groups) - 1)
         found = correct(words, self._groups[at], self._placing.pins)
         if found.abandon:
@@ -151,7 +151,7 @@ class Brain:
         yield from _finish("partly", f"I ended the task, because you said '{words}'.", "cancelled")
 
     def _put_back(self, refs: Sequence[Ref]) -> Script:
-        """The things that were chosen for phrases which are no longer meant go back to where they were."""
+        """The objects that were chosen for phrases which are no longer meant go back to where they were."""
         names = {name for ref in refs for name in self._placing.pins.get(ref, (ref.id,) if ref.id else ())}
         if not (yield from self._pursuit.look("That was not meant; where is everything?")):
             return
@@ -296,7 +296,7 @@ def _cannot(item: Impossible) -> str:
 
 
 def _groups(intents: Sequence[Intent]) -> list[list[Intent]]:
-    """Placements that are rules of one job stay together; one that moves the same thing again, and everything else, comes after."""
+    """Placements that are rules of one job stay together; one that moves the same object again, and everything else, comes after."""
     leaves = [item for item in intents if isinstance(item, Leave)]
     groups: list[list[Intent]] = []
     for item in intents:
@@ -314,7 +314,7 @@ def _groups(intents: Sequence[Intent]) -> list[list[Intent]]:
 
 
 def _again(item: Intent, group: Sequence[Intent]) -> bool:
-    """True when ``item`` moves a thing that the group has placed already: first there, then here."""
+    """True when ``item`` moves an object that the group has placed already: first there, then here."""
     if not isinstance(item, Place):
         return isinstance(item, Tower)
     named = [ref for other in group if isinstance(other, Place) for ref in other.things]

@@ -10,7 +10,7 @@ from typing import Any
 
 from deskhand.language.intents import Build
 from deskhand.language.resolve import Seen
-from deskhand.offline.pursuit import HAND_FULL, Call, Heard, Pursuit, Script, Yes, planned
+from deskhand.offline.task_executive import HAND_FULL, Call, CallResult, Script, TaskExecutive, Yes, planned
 from deskhand.planning.goals import Goal
 from deskhand.world.relations import TABLE
 
@@ -35,7 +35,7 @@ class Step:
 class Building:
     """One structure. Methods that act are generators of calls."""
 
-    def __init__(self, pursuit: Pursuit) -> None:
+    def __init__(self, pursuit: TaskExecutive) -> None:
         self._pursuit = pursuit
         self._steps: list[Step] = []
         self._standing: set[int] = set()
@@ -177,7 +177,7 @@ class Building:
         used = {other.object_id for index, other in enumerate(self._steps) if index != number}
         like = [item for item in self._pursuit.objects if item["id"] not in used and item["color"] == step.color and self._is_like(item, step)]
         if not like:
-            self._note_failure(number, Heard(False, None, "object_lost", f"{step.object_id} is not seen any more"))
+            self._note_failure(number, CallResult(False, None, "object_lost", f"{step.object_id} is not seen any more"))
             return False
         self._steps[number] = replace(step, object_id=str(like[0]["id"]))
         self._sizes[str(like[0]["id"])] = self._sizes.get(step.object_id, list(map(float, like[0]["size"])))
@@ -222,10 +222,10 @@ class Building:
             f"{step.object_id} on {', '.join(self._steps[below].object_id for below in step.on) or 'the table'}" for step in self._steps
         )
 
-    def _fail(self, heard: Heard) -> None:
+    def _fail(self, heard: CallResult) -> None:
         self._pursuit.problems.append((heard.code, heard.message))
 
-    def _note_failure(self, number: int, heard: Heard) -> None:
+    def _note_failure(self, number: int, heard: CallResult) -> None:
         self._failures[number] = heard.code, f"place {number + 1} ({self._steps[number].object_id}): {heard.message}"
 
     def _forget_failure(self, number: int) -> None:
@@ -238,7 +238,7 @@ class Building:
 
 
 def _highest_on(name: str, objects: Sequence[Seen]) -> str | None:
-    """The topmost of what stands on a thing, and on what stands on that."""
+    """The topmost of what stands on an object, and on what stands on that."""
     top = None
     for _ in objects:
         above = next((str(item["id"]) for item in objects if item.get("support") == name and item.get("relation") == "on"), None)

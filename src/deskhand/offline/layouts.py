@@ -9,7 +9,7 @@ from deskhand.agent.moves import Move, Spot, first_origins
 from deskhand.language.intents import Clear, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Undo
 from deskhand.language.resolve import Seen, is_receptacle, kind, listing, measure, name_of, order_near, pair, resolve
 from deskhand.offline.arranging import Arranging
-from deskhand.offline.pursuit import Call, Pursuit, Script, planned
+from deskhand.offline.task_executive import Call, Script, TaskExecutive, planned
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import room_in
 from deskhand.world.relations import TABLE
@@ -20,13 +20,13 @@ LAYOUTS = (Sort, Row, Swap, Clear, MoveTo, Shift, Undo)
 
 
 class Layouts:
-    """``do`` is a generator of calls. The desk was looked at before; phrases that fit several things are settled."""
+    """``do`` is a generator of calls. The desk was looked at before; phrases that fit several objects are settled."""
 
-    def __init__(self, pursuit: Pursuit, tools: Collection[str]) -> None:
+    def __init__(self, pursuit: TaskExecutive, tools: Collection[str]) -> None:
         self._pursuit, self._tools = pursuit, tools
 
     def do(self, intent: Intent, moves: Sequence[Move]) -> Script:
-        """One intent of :data:`LAYOUTS`, or a place between two things; ``moves`` are those that can be undone."""
+        """One intent of :data:`LAYOUTS`, or a place between two objects; ``moves`` are those that can be undone."""
         arranging = Arranging(self._pursuit)
         before = len(self._pursuit.problems)
         if isinstance(intent, Undo):
@@ -50,7 +50,7 @@ class Layouts:
             yield planned([], "It is so already.")
 
     def _items(self, refs: Sequence[Ref]) -> list[Seen]:
-        """The things that phrases name, each once; what is missing becomes a problem."""
+        """The objects that phrases name, each once; what is missing becomes a problem."""
         items: list[Seen] = []
         for ref in refs:
             found = resolve(ref, self._pursuit.objects, "thing")
@@ -166,7 +166,7 @@ def _into_containers(groups: dict[str, list[Seen]], containers: Sequence[Seen]) 
 
 
 def _side_by_side(groups: dict[str, list[Seen]]) -> list[Goal]:
-    """Each group about one of its own things that stays: those that are far from each other."""
+    """Each group about one of its own objects that stays: those that are far from each other."""
     anchors: list[Seen] = []
     goals: list[Goal] = []
     for items in sorted(groups.values(), key=len):

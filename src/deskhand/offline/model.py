@@ -14,7 +14,7 @@ from deskhand.llm.base import SAID, Message, Reply, ToolCall
 from deskhand.llm.brevity import whole_object
 from deskhand.llm.config import ModelProfile
 from deskhand.offline.brain import Brain
-from deskhand.offline.pursuit import Call, Heard
+from deskhand.offline.task_executive import Call, CallResult
 
 
 class OfflineModel:
@@ -92,7 +92,7 @@ class _Replay:
         return self._call
 
 
-def _heard(content: str, told: tuple[str, ...]) -> Heard:
+def _heard(content: str, told: tuple[str, ...]) -> CallResult:
     try:
         body = json.loads(content)
     except json.JSONDecodeError as error:
@@ -100,7 +100,7 @@ def _heard(content: str, told: tuple[str, ...]) -> Heard:
     data = body.get("data")
     if isinstance(data, dict) and isinstance(data.get("objects"), list):  # as they are sent to a server, which this may stand behind
         data = {**data, "objects": [whole_object(item) if isinstance(item, dict) else item for item in data["objects"]]}
-    return Heard(bool(body.get("ok")), data, str(body.get("code", "")), str(body.get("message", "")), told)
+    return CallResult(bool(body.get("ok")), data, str(body.get("code", "")), str(body.get("message", "")), told)
 
 
 def from_profile(_: ModelProfile) -> OfflineModel:

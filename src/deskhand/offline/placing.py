@@ -1,4 +1,4 @@
-"""Bringing things to containers, other things and the desk, and taking them into the hand. Part of the offline brain's script."""
+"""Bringing objects to containers, other objects and the desk, and taking them into the hand. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from deskhand.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import held_object, listing, name_of, resolve
-from deskhand.offline.asking import Asking
-from deskhand.offline.pursuit import ATTEMPTS, Call, Heard, Pursuit, Script, planned
+from deskhand.offline.clarification import Asking
+from deskhand.offline.task_executive import ATTEMPTS, Call, CallResult, Script, TaskExecutive, planned
 from deskhand.planning.goals import Goal, Goals, Task, make_goals
 from deskhand.planning.planner import plan
 
@@ -20,21 +20,21 @@ ROUNDS = 3
 class Placing:
     """Methods that act are generators of calls; ``notes`` and ``answers`` are added to."""
 
-    def __init__(self, pursuit: Pursuit, asking: Asking, tools: AbstractSet[str], notes: list[str], answers: list[str]) -> None:
+    def __init__(self, pursuit: TaskExecutive, asking: Asking, tools: AbstractSet[str], notes: list[str], answers: list[str]) -> None:
         self._pursuit, self._asking, self._tools = pursuit, asking, tools
         self._notes, self._answers = notes, answers
         self.pins: dict[Ref, tuple[str, ...]] = {}
         """The things that were chosen for phrases which mean a number of them."""
 
     def pin(self, tasks: Sequence[Intent]) -> None:
-        """Remember which things were chosen for phrases that mean a number of them."""
+        """Remember which objects were chosen for phrases that mean a number of them."""
         for task in tasks:
             for ref in getattr(task, "things", None) or ((task.thing,) if isinstance(task, Pick | Hand) else ()):
                 if ref.count and ref not in self.pins:
                     self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._pursuit.objects, "thing").objects)
 
     def hold(self, intent: Pick | Hand, group: list[Intent]) -> Script:
-        """One thing into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
+        """One object into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
         if not (yield from self._pursuit.look(f"I look for {intent.thing.words}.")):
             return
         intent = yield from self._asking.settled(intent)
@@ -52,7 +52,7 @@ class Placing:
         item = found.objects[0]
         for goal in plan([Goal(item["id"], "in", "gripper")], self._pursuit.objects)[:-1]:  # what lies on it
             yield from self._pursuit.fulfil(goal)
-        heard = Heard(False)
+        heard = CallResult(False)
         while not heard.ok and self._pursuit.work.tries[item["id"]] < ATTEMPTS:
             self._pursuit.work.tries[item["id"]] += 1
             heard = yield Call("pick", {"object_id": item["id"]})
@@ -101,7 +101,7 @@ class Placing:
             yield from self._pursuit.put_right()
 
     def _come_to_light(self, tasks: Sequence[Task], kept: frozenset[str]) -> Script:
-        """In a heap, things are taken for one or for other things; what is seen once the others are gone is taken up by the same words."""
+        """In a heap, objects are taken for one or for other objects; what is seen once the others are gone is taken up by the same words."""
         progress = False
         for _ in range(ROUNDS):
             before = self._pursuit.done
@@ -119,7 +119,7 @@ class Placing:
             if not progress:
                 return
 
-    def _name_held(self, group: list[Intent]) -> Generator[Call, Heard, list[Intent]]:
+    def _name_held(self, group: list[Intent]) -> Generator[Call, CallResult, list[Intent]]:
         """Say what "it" is: where nobody was named before, what the gripper holds."""
         if not any(isinstance(task, Place | Release) and any(ref.pronoun for ref in task.things) for task in group):
             return group
@@ -138,7 +138,7 @@ class Placing:
                 named.append(task)
         return named
 
-    def _submit(self, made: Goals) -> Generator[Call, Heard, list[Goal]]:
+    def _submit(self, made: Goals) -> Generator[Call, CallResult, list[Goal]]:
         """Have the plan verified; what is refused is dropped and remembered with its reason."""
         goals = made.goals
         if not goals and made.problems:

@@ -1,4 +1,4 @@
-"""What a thing is called, from its shape, its sides and its colour; the kinds are in ``config/objects.yaml``."""
+"""What an object is called, from its shape, its sides and its colour; the kinds are in ``config/objects.yaml``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHAPES = ("box", "cylinder", "sphere", "other")
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
 _TOUCH = 0.0015  # [m] that fingers measure wrongly: pads give way, gears have play
-_UNUSUAL = 0.4  # how likely sides are that a thing may have but mostly has not
+_UNUSUAL = 0.4  # how likely sides are that an object may have but mostly has not
 _SOFT, _EQUAL = 0.15, 0.02  # added to the logarithm of a range, and of a usual ratio: sides that are equal are so by no chance
 _SIDES = ("long", "middle", "short")
 _FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
@@ -38,7 +38,7 @@ _FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", 
 
 @dataclass(frozen=True)
 class Form:
-    """One way a kind of thing may look; lengths [m]."""
+    """One way a kind of object may look; lengths [m]."""
 
     kind: str
     shapes: tuple[str, ...]
@@ -55,8 +55,8 @@ class Form:
 
 @dataclass(frozen=True)
 class Appearance:
-    """What is known of a thing; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these; ``roomy``: hollow, and wide
-    enough for things to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it.
+    """What an object shows; ``size`` (3,) [m] with z its height; ``cut``: partly hidden, so that its sides are at least these; ``roomy``: hollow, and wide
+    enough for objects to be put in; ``felt`` [m]: how wide it was between the fingers, 0 when nobody has held it.
     """
 
     shape: str
@@ -103,12 +103,12 @@ class Classifier:
         return tuple(NameCandidate(kind, shares[kind], GEOMETRY) for kind in order if shares[kind] >= LEAST_SHARE or kind == order[0])
 
     def may_be(self, kind: str, width: float) -> bool:
-        """Whether things of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
+        """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
         forms = [form for form in self.forms if form.kind == kind]
         return not forms or any(_feels(form, width) for form in forms)
 
     def usual(self, shape: str, sizes: Array, hidden: bool = False) -> Array:
-        """How well closed things of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other.
+        """How well closed objects of this shape and these sizes (N, 3) [m] fit the kinds there are (N,); for comparing sizes with each other.
 
         ``hidden``: one of the sides is not seen, so that it says something that the others are equal.
         """
@@ -150,7 +150,7 @@ class Classifier:
         return fit
 
     def _within(self, value: float, span: Range, cut: bool, absolute: float | None = None) -> float:
-        """1 inside the range, falling off over the margin; a cut thing may be larger than it looks."""
+        """1 inside the range, falling off over the margin; a cut object may be larger than it looks."""
         low, high = span
         soft = self.margin * value + (self.absolute_margin if absolute is None else absolute)
         if value < low:

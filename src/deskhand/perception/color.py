@@ -1,4 +1,4 @@
-"""Names of colours, from the lit pixels of a thing."""
+"""Names of colours, from the lit pixels of an object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UPRIGHT_GAIN = 1.6  # rooms are lit from above: an upright surface is about thi
 
 
 def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """RGB (3,) 0..255 of a thing as its level surfaces show it, from its pixels (N, 3) and which of them are level (N,).
+    """RGB (3,) 0..255 of an object as its level surfaces show it, from its pixels (N, 3) and which of them are level (N,).
 
     The median of the brighter ones, so that highlights and shadows do not count.
     """

@@ -1,6 +1,6 @@
 """Several views of one desk made into one scene: what one camera cannot see another one may, and boxes are fitted to all points together.
 
-Each view is seen by itself first; then things are matched by place and shape, their clouds joined and their boxes fitted again. A thing that only one
+Each view is seen by itself first; then objects are matched by place and shape, their clouds joined and their boxes fitted again. An object that only one
 view shows stays, unless another view looks right through its place.
 """
 
@@ -22,17 +22,17 @@ from deskhand.perception.track.presence import seen_at_place
 from deskhand.perception.voxel_downsample import thin
 from deskhand.types import Frame, JointState, NameCandidate, Scene, SceneObject, Table
 
-APART = 0.025  # [m] that the centres of one thing may be apart in two views, at least; half its shorter side for larger things
+APART = 0.025  # [m] that the centres of one object may be apart in two views, at least; half its shorter side for larger objects
 HEIGHTS = 0.02  # [m] that its upper ends may
 NEVER = 1e6
-EXPLAINED = 0.6  # share of a thing's points that lie in other things' boxes, from which it is none of its own
+EXPLAINED = 0.6  # share of an object's points that lie in other objects' boxes, from which it is none of its own
 MARGIN = 0.004  # [m] that they may lie outside
 EDGE = 0.006  # [m] within which points belong to a side
 TOP = 0.006  # [m] below the top, from which points belong to the sides
 ENOUGH = 25  # points that tell where a side is
-VOXEL = 0.002  # [m] of a thing's joined cloud
+VOXEL = 0.002  # [m] of an object's joined cloud
 CLOUD = 0.004  # [m] of the scene's
-MOST = 4000  # points of a thing
+MOST = 4000  # points of an object
 
 SHELL = 0.012  # [m] from a container's walls and floor within which points may be theirs
 
@@ -87,7 +87,7 @@ class Views:
 def fuse(views: Sequence[SeenView]) -> Scene:
     """One scene of all views; ids, times and the table's extent are those of the first view that has them, labels those that are surest.
 
-    The scenes must be of one perception, so that one id is not two things.
+    The scenes must be of one perception, so that one id is not two objects.
     """
     assert views, "no view"
     groups: list[Group] = []
@@ -122,7 +122,7 @@ def _join(groups: list[Group], view: int, objects: Sequence[SceneObject]) -> Non
 
 
 def _distance(a: SceneObject, b: SceneObject) -> float:
-    """How far [m] two views of what may be one thing are apart, :data:`NEVER` for different things."""
+    """How far [m] two views of what may be one object are apart, :data:`NEVER` for different objects."""
     if a.is_container != b.is_container or a.relation == "held" or b.relation == "held":
         return NEVER
     reach = max(APART, 0.5 * float(min(np.sort(a.size)[1], np.sort(b.size)[1])))
@@ -135,7 +135,7 @@ def _distance(a: SceneObject, b: SceneObject) -> float:
 
 
 def _looked_through(group: Sequence[tuple[int, SceneObject]], views: Sequence[SeenView]) -> bool:
-    """Whether a thing that one view shows alone is looked through by another: then it is none."""
+    """Whether an object that one view shows alone is looked through by another: then it is none."""
     if len(group) > 1:
         return False
     (number, item), *_ = group
@@ -143,9 +143,9 @@ def _looked_through(group: Sequence[tuple[int, SceneObject]], views: Sequence[Se
 
 
 def _told_apart(things: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Group, SceneObject]]:
-    """Things without those that are others in disguise.
+    """Objects without those that are others in disguise.
 
-    A view may take two things for one, or one for two: what lies in the boxes of things that more views, or a surer one, show is left out.
+    A view may take two objects for one, or one for two: what lies in the boxes of objects that more views, or a surer one, show is left out.
     """
     order = sorted(range(len(things)), key=lambda index: (-len(things[index][0]), -things[index][1].confidence))
     kept: list[int] = []
@@ -179,11 +179,11 @@ def _of_containers(points: npt.NDArray[np.float32], containers: Sequence[SceneOb
     return float(inside.mean()) if len(points) else 0.0
 
 
-# ---------------------------------------------------------------- one thing of several views
+# ---------------------------------------------------------------- one object of several views
 
 
 def _whole(group: Group, views: Sequence[SeenView]) -> list[SceneObject]:
-    """The looks at one thing, without those that the edge of the picture cuts where others do not."""
+    """The looks at one object, without those that the edge of the picture cuts where others do not."""
     whole = [item for number, item in group if not _at_edge(item, views[number].frame)]
     return whole or [item for _, item in group]
 
@@ -194,7 +194,7 @@ def _at_edge(item: SceneObject, frame: Frame) -> bool:
 
 
 def _one(seen: Sequence[SceneObject]) -> SceneObject:
-    """The thing that several views show."""
+    """The object that several views show."""
     best = max(seen, key=lambda item: len(item.points) * item.confidence)
     label = _surest(seen)
     source = "+".join(dict.fromkeys(part for item in seen if item.label == label for part in item.label_source.split("+")))
@@ -233,7 +233,7 @@ def _surest(seen: Sequence[SceneObject]) -> str:
 
 
 def fit(seen: Sequence[SceneObject], best: SceneObject, points: Array) -> tuple[Array, Array]:
-    """Pose and size of a thing from its joined cloud (N, 3): standing boxes and standing cylinders anew, others as the mean of the views."""
+    """Pose and size of an object from its joined cloud (N, 3): standing boxes and standing cylinders anew, others as the mean of the views."""
     upright = abs(best.pose[2, 2]) > 0.99
     lying = best.shape == "cylinder" and (best.size[0] > 1.25 * best.size[2]) and abs(best.size[1] - best.size[2]) < 0.25 * best.size[2]
     if upright and not lying and not best.is_container and len(points) >= 2 * ENOUGH:

@@ -1,4 +1,4 @@
-"""From one RGB-D frame to the scene: table, robot, segments, hollow and solid things, names, places, ids."""
+"""From one RGB-D frame to the scene: table, robot, segments, hollow and solid objects, names, places, ids."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 
 log = logging.getLogger(__name__)
-_CUT = 0.12  # share of the outline behind something, from which a thing counts as partly hidden
+_CUT = 0.12  # share of the outline behind something, from which an object counts as partly hidden
 _HELD_REACH = 0.03  # [m] from the tcp
 _HELD_HEIGHT = 0.02  # [m] lowest point above the table
 
@@ -58,7 +58,7 @@ class Perception:
         detectors: Sequence[Detector] | None = None,
         taught: str | Path | None = None,
     ) -> None:
-        """``memory``: file of a memory whose ids go on; ``detectors``: what else names things, default: those of config/detectors.yaml; ``taught``: file of
+        """``memory``: file of a memory whose ids go on; ``detectors``: what else names objects, default: those of config/detectors.yaml; ``taught``: file of
         the objects that people have taught, which may come and change at any time.
         """
         self.settings = settings or PerceptionSettings()
@@ -74,7 +74,7 @@ class Perception:
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """What is on the desk. With ``model`` and ``joints`` the robot's own points are left out and a held object is told.
-        ``still``: another view of a desk on which nothing has moved since the look before; what is new in it is another thing.
+        ``still``: another view of a desk on which nothing has moved since the look before; what is new in it is another object.
 
         Raises:
             DeskhandError: ``no_table`` when no table is where it should be.
@@ -96,7 +96,7 @@ class Perception:
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
-            # A rim closes, a lid finds its can, and a thing what carries it, only when that stands alone.
+            # A rim closes, a lid finds its can, and an object what carries it, only when that stands alone.
             known = {id(item) for item in rest}
             more, parts = find_hollows(view, [item for item in cut if id(item) not in known], self.settings, cut=True)
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
@@ -127,7 +127,7 @@ class Perception:
         return annotate(self.frame, scene)
 
     def _place(self, view: View, fits: SolidFits, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
-        """Every thing with its solid, what it stands on and how."""
+        """Every object with its solid, what it stands on and how."""
         placed = [Placed(h.segment, _hollow_solid(h), hollow=h) for h in hollows]
         held, rest = _held(rest, tcp)
         for item in rest:

@@ -15,11 +15,11 @@ class PerceptionSettings:
         max_table_tilt: how far its normal may be from world z [rad].
         scale_error: relative error of the depth to be expected; the data sheets of D400 and Gemini 330 cameras allow 2 and 0.8 % at most.
         height_error: error of the camera's calibrated height to be expected [m]: a residual of hand-eye calibration.
-        min_height: lowest height above the table that counts as a thing [m].
+        min_height: lowest height above the table that counts as an object [m].
         max_height: above this nothing is looked at [m].
-        join_distance: neighbouring pixels further apart than this belong to different things [m].
+        join_distance: neighbouring pixels further apart than this belong to different objects [m].
         chroma_step: neighbouring pixels whose chromaticity (r, g, b over their sum) differs more do so too.
-        fill_reach: holes in the depth are filled this far from a thing [px].
+        fill_reach: holes in the depth are filled this far from an object [px].
         min_pixels: smaller segments are noise.
         self_padding: robot shapes are grown by this much before their points are removed [m].
         object_voxel: edge of the voxels of an object's points [m].

@@ -45,7 +45,7 @@ class TableFit:
         """``frame``, its depth and its pose corrected so that the table is the plane z = 0.
 
         A table that seems too low or too high means that the camera's height is wrong or that its depth is too long or too short. Which of them matters for
-        where things lie: a depth that is 0.4 % too long moves what is 0.8 m away by 3 mm along the line of sight, and lifting the camera takes out the vertical
+        where objects lie: a depth 0.4 % too long moves what is 0.8 m away by 3 mm along the line of sight, and lifting the camera takes out the vertical
         part alone. So the offset is shared between both by how much each of them is expected to err.
         """
         if self.scale == 1.0:

@@ -11,7 +11,7 @@ import numpy as np
 from deskhand.types import Frame
 
 _NEAR, _FAR = 0.003, 0.004  # [m], [1/m]: by so much, and so much times the depth squared, two measurements of one surface differ at most
-_COLOR = 24  # of 255: more than the noise and the exposure of a camera, less than another thing
+_COLOR = 24  # of 255: more than the noise and the exposure of a camera, less than another object
 _SHIFT, _TURN = 0.0005, 0.001  # [m], sine: a camera that is told to have moved by more did not stand still
 
 

@@ -1,4 +1,4 @@
-"""One frame, prepared: levelled points, heights, chromaticity, and which pixels belong to things."""
+"""One frame, prepared: levelled points, heights, chromaticity, and which pixels belong to objects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from deskhand.types import Frame
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
-_AROUND = 40  # [px] of the picture that are looked at beside things
+_AROUND = 40  # [px] of the picture that are looked at beside objects
 
 
 @dataclass(frozen=True)
 class View:
-    """Per pixel data of the part of a frame that shows things, all (H, W) or (H, W, 3), in the levelled world where the table is z = 0.
+    """Per pixel data of the part of a frame that shows objects, all (H, W) or (H, W, 3), in the levelled world where the table is z = 0.
 
     Attributes:
         frame: that part, with the levelled camera pose.
@@ -32,8 +32,8 @@ class View:
         chroma: r, g, b over their sum.
         light: mean of r, g, b, 0..255.
         valid: has depth.
-        filled: has none, but its colour says that it belongs to the thing beside it; its point is inferred.
-        things: above the table, within its extent, not the robot.
+        filled: has none, but its colour says that it belongs to the object beside it; its point is inferred.
+        objects: above the table, within its extent, not the robot.
         robot: removed by the self-filter.
         noise: standard deviation of the depth on the table [m].
     """
@@ -92,7 +92,7 @@ def _coordinate(frame: Frame, axis: int) -> Floats:
 
 
 def make_view(frame: Frame, fit: TableFit, settings: PerceptionSettings, is_robot: Callable[[Floats], Mask] | None = None) -> View:
-    """Prepare the part of a levelled ``frame`` that shows things; ``is_robot`` tells which of points (N, 3) are the robot's own."""
+    """Prepare the part of a levelled ``frame`` that shows objects; ``is_robot`` tells which of points (N, 3) are the robot's own."""
     smooth = smooth_depth(frame.depth)
     level = Frame(frame.color, smooth, frame.intrinsics, frame.world_T_camera, frame.stamp)
     things, robot = _things(level, fit, settings, is_robot)
@@ -147,10 +147,10 @@ def _cut(frame: Frame, window: tuple[slice, slice]) -> Frame:
 
 
 def fill_edges(view: View, settings: PerceptionSettings) -> View:
-    """Give holes along the edges of things back to them where the colour says so.
+    """Give holes along the edges of objects back to them where the colour says so.
 
-    Depth sensors lose the pixels beside a jump of depth, on both sides. A hole belongs to the thing beside it when its colour is
-    nearer to that thing's nearest pixel than to the nearest one of the background.
+    Depth sensors lose the pixels beside a jump of depth, on both sides. A hole belongs to the object beside it when its colour is
+    nearer to that object's nearest pixel than to the nearest one of the background.
     """
     reach, width = settings.fill_reach, view.valid.shape[1]
     near = cv2.dilate(view.things.astype(np.uint8), np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)).astype(bool)

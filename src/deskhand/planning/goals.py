@@ -74,7 +74,7 @@ def satisfied(goal: Goal, objects: Sequence[Seen]) -> bool:
                 return beside and any(other["id"] == goal.target_id and stands_beside(Body.seen(item), Body.seen(other), goal.relation) for other in objects)
             there = goal.position is None or math.dist(goal.position, item["position"][:2]) < EXACT
             if goal.relation == "in" and container_of(item, objects) == goal.target_id:
-                return there  # on other things in it, too
+                return there  # on other objects in it, too
             return there and str(item.get("support", TABLE)) == goal.target_id
     return False
 
@@ -194,7 +194,7 @@ def _only_onto(ref: Ref, objects: Sequence[Seen]) -> bool:
 
 
 def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals) -> None:
-    """Each thing that nobody placed goes into the nearest container, evenly filled when several are near."""
+    """Each object that nobody placed goes into the nearest container, evenly filled when several are near."""
     containers = [item for item in objects if is_receptacle(item)]
     things = [item for item in objects if not is_receptacle(item) and not inside(item, objects)]
     if task.scope:

@@ -15,7 +15,7 @@ def plan(goals: Sequence[Goal], objects: Sequence[Seen], stages: Mapping[str, in
     """The goals in an order in which each can be done, with goals added that clear what is in the way, for a while where two wait for each other; done
     ones are left out.
 
-    What lies on something must leave before that is moved or built on. A thing that is itself a target comes to its place first.
+    What lies on something must leave before that is moved or built on. An object that is itself a target comes to its place first.
     Beyond that ``stages`` says what comes first, and then nearness.
 
     Raises:
@@ -66,7 +66,7 @@ def _on_top(name: str, objects: Sequence[Seen]) -> list[str]:
 
 
 def _add_clearing(todo: dict[str, Goal], goals: Sequence[Goal], objects: Sequence[Seen]) -> None:
-    """What lies on a thing that will be moved or built on, and has no goal of its own, is put on the desk first."""
+    """What lies on an object that will be moved or built on, and has no goal of its own, is put on the desk first."""
     meant = {(goal.object_id, goal.target_id) for goal in goals}
     queue = [*todo, *(goal.target_id for goal in todo.values() if goal.relation == "on" and goal.target_id != TABLE)]
     while queue:

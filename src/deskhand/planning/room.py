@@ -34,6 +34,6 @@ def room_in(intent: Clear) -> Box:
 
 
 def overlaps(item: Seen, box: tuple[tuple[float, float], tuple[float, float]]) -> bool:
-    """Whether a thing reaches into a part of the desk, by the shorter half of it."""
+    """Whether an object reaches into a part of the desk, by the shorter half of it."""
     half = min(float(edge) for edge in item["size"][:2]) / 2
     return all(box[axis][0] - half < float(item["position"][axis]) < box[axis][1] + half for axis in (0, 1)) and item.get("relation") != "in"

@@ -94,7 +94,7 @@ class EveryOne(tuple[Seen, ...]):
 
 
 def _others(parts: dict[str, str], objects: Sequence[Seen]) -> str:
-    """Touching any thing that the other events of the rule do not name; containers are no such things."""
+    """Touching any object that the other events of the rule do not name; containers are no such objects."""
     named = set(re.findall(r"[a-z_]+_\d+", " ".join(parts.values())))
     others = [str(item["id"]) for item in objects if item["id"] not in named and not is_receptacle(item)]
     return _any(f"touch({name})" for name in others) if others else "false"

@@ -1,7 +1,7 @@
 """Symbolic plans by A* search over what lies on and in what.
 
-A move takes a thing to one of its goals, or aside onto the table: more is never needed, since the table takes everything. A thing that can go to its last place
-goes there at once, which never makes a plan longer; so what is left to search is what is put aside first. The estimate counts the things that must move at all,
+A move takes an object to one of its goals, or aside onto the table: more is never needed: the table takes everything. One that can go to its last place
+goes there at once, which never makes a plan longer; so the search is about what is put aside first. The estimate counts the objects that must move at all,
 and those twice that lie above their own target (Gupta and Nau, On the complexity of blocks-world planning, 1992); it never overestimates, so plans are the
 shortest, unless the desk is so tangled that the search is too long: then it counts for more, and plans are short.
 """
@@ -28,7 +28,7 @@ def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: It
 
     Raises:
         DeskhandError: ``impossible`` when there is no such plan, ``unknown_object`` when a goal names what is not there, ``invalid_input`` when there are
-            too many things.
+            too many objects.
     """
     names = state.things
     unknown = [name for goal in goals for name in (goal.object_id, goal.target_id) if name not in (*names, "", TABLE)]
@@ -156,7 +156,7 @@ class _Desk:
         return movers
 
     def _has_place(self, state: State, name: str) -> bool:
-        """Whether it could come to where it has to be, once it is in the hand: its targets take things, and nothing else has to be there."""
+        """Whether it could come to where it has to be, once it is in the hand: its targets take objects, and nothing else has to be there."""
         return all(
             goal.relation == "held" or (_takes(state, goal) and (goal.relation == "in" or goal.target_id == TABLE or self._wants[goal.target_id] == {name}))
             for goal in self._of.get(name, ())

@@ -169,7 +169,7 @@ class State:
 
 
 def targets_of(step: Step) -> list[str]:
-    """What a placing step puts things on or into."""
+    """What a placing step puts objects on or into."""
     if step.tool not in PUTS:
         return []
     key = PUTS[step.tool][1]
@@ -177,7 +177,7 @@ def targets_of(step: Step) -> list[str]:
 
 
 def act_atoms(step: Step, held: str) -> set[str]:
-    """What is said of a step: the tool, and the tool with each and with all things that it is about, what is held among them."""
+    """What is said of a step: the tool, and the tool with each and with all objects that it is about, what is held among them."""
     about = [str(step.arguments["object_id"])] if "object_id" in step.arguments else [held] if held and step.tool in PUTS else []
     about += [target for target in targets_of(step) if target]
     atoms = {step.tool, f"{step.tool}({','.join(about)})", *(f"{step.tool}({name})" for name in about)}

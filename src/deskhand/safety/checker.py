@@ -12,7 +12,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.safety.bodies import concatenate, pieces_of
-from deskhand.safety.descent import Found, Mask, Static, against, among
+from deskhand.safety.conservative_advancement import Found, Mask, Static, against, among
 from deskhand.safety.placed import Bodies, Index, Placed
 from deskhand.safety.scene import TABLE, Pairs, PlanningScene, pair, table_object
 from deskhand.types import CollisionObject

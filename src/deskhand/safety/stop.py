@@ -8,7 +8,7 @@ from collections.abc import Callable
 from deskhand.errors import ERROR_NUMBERS, DeskhandError
 from deskhand.types import SafetyStatus
 
-Listener = Callable[[SafetyStatus], None]
+NodeExecutor = Callable[[SafetyStatus], None]
 
 
 class SafetyStop:
@@ -18,10 +18,10 @@ class SafetyStop:
         self._now = now
         self._lock = threading.Lock()
         self._status = SafetyStatus(False, stamp=now())
-        self._listeners: list[Listener] = []
+        self._listeners: list[NodeExecutor] = []
         self._causes: list[Callable[[], str]] = []
 
-    def listen(self, listener: Listener) -> None:
+    def listen(self, listener: NodeExecutor) -> None:
         """Call ``listener`` with the new status at every change."""
         self._listeners.append(listener)
 

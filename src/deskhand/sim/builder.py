@@ -30,7 +30,7 @@ PAD_FRICTION = 0.8  # rubber
 
 @dataclass(frozen=True)
 class Built:
-    """A compiled world and where things are in it.
+    """A compiled world and where objects are in it.
 
     Attributes:
         qpos, dof, actuator: indices by joint name (arm joints and those of the gripper).

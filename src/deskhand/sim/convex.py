@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 from deskhand.geometry import Array
 from deskhand.meshes import Faces
 
-SIDES = 24  # of round things
+SIDES = 24  # of round objects
 
 
 def block(size: Sequence[float], centre: Sequence[float] = (0.0, 0.0, 0.0), yaw: float = 0.0) -> Array:

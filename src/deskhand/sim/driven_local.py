@@ -18,7 +18,7 @@ from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.loop import LoopClock, LoopPort
 from deskhand.arms.emulate.reality import IDEAL, ServoReality
 from deskhand.arms.follower import Follower
-from deskhand.arms.grip import GripCommand
+from deskhand.arms.gripper_servo import GripCommand
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.sim.joint_servos import JointServos

@@ -1,4 +1,4 @@
-"""What goes wrong on purpose, once a world: a slip, a thing moved by hand, a block knocked off, old pictures, holes in the depth.
+"""What goes wrong on purpose, once a world: a slip, an object moved by hand, a block knocked off, old pictures, holes in the depth.
 
 The simulation asks after every few steps; the robot stack knows nothing of it.
 """
@@ -25,7 +25,7 @@ SLIP_TIME = 0.6  # [s]
 LIFTED = 0.035  # [m] above where it lay
 NEAR = 0.035  # [m] from the axis of the hand
 ABOVE = (0.015, 0.10)  # [m] between the fingers and the top of what they come down to
-SHOVE = 0.05  # [m] that a thing is moved
+SHOVE = 0.05  # [m] that an object is moved
 HAND_AWAY = 0.14  # [m]
 STANDS = 0.5  # [s] that a block has stood on another
 KNOCK = (0.45, 0.25)  # [m/s] sideways and up
@@ -99,7 +99,7 @@ class Fault:
                 return
 
     def _shift(self, sim: Simulation, index: int) -> bool:
-        """Put a thing aside, to where most room is around it."""
+        """Put an object aside, to where most room is around it."""
         centre = sim.data.xpos[sim.built.object_bodies[index]].copy()
         best = max(self._around(), key=lambda way: self._room(sim, index, centre + SHOVE * way))
         if self._room(sim, index, centre + SHOVE * best) < SHOVE:
@@ -124,7 +124,7 @@ class Fault:
         self.happened = True
 
     def _topmost(self, sim: Simulation) -> int | None:
-        """Index of the highest thing that stands on another, at rest."""
+        """Index of the highest object that stands on another, at rest."""
         in_hand = sim.truth().in_hand
         best: int | None = None
         for index, (item, body) in enumerate(zip(sim.built.spec.objects, sim.built.object_bodies, strict=True)):
@@ -135,7 +135,7 @@ class Fault:
         return best
 
     def _rests(self, sim: Simulation, index: int) -> bool:
-        """Whether it lies on another thing that is no container."""
+        """Whether it lies on another object that is no container."""
         centre = sim.data.xpos[sim.built.object_bodies[index]]
         return any(
             other != index
@@ -156,7 +156,7 @@ class Fault:
 
     @staticmethod
     def _room(sim: Simulation, index: int, place: Array) -> float:
-        """Distance [m] from a place to the next thing, 0 where the arm does not reach."""
+        """Distance [m] from a place to the next object, 0 where the arm does not reach."""
         base, (least, most) = sim.arm.world_T_base[:2, 3], sim.arm.work_radius
         if not least + 0.01 < float(np.hypot(*(place[:2] - base))) < most - 0.01:
             return 0.0

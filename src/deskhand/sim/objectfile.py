@@ -114,7 +114,7 @@ def object_to_dict(item: ObjectSpec) -> dict[str, Any]:
 
 
 def _size(field: Field, kind: str) -> tuple[float, float, float]:
-    """One number: every edge, or the diameter of a ball; two: diameter and height of a round thing; three: x, y, z."""
+    """One number: every edge, or the diameter of a ball; two: diameter and height of a round object; three: x, y, z."""
     if field.absent:
         return SIZES[kind]
     if not isinstance(field.value, list):
@@ -217,7 +217,7 @@ def _color(field: Field) -> tuple[float, float, float]:
 
 
 def _pose(field: Field, kind: str, size: tuple[float, float, float]) -> Array:
-    """world_T_object; what is not given is chosen so that the thing lies or stands on the desk."""
+    """world_T_object; what is not given is chosen so that the object lies or stands on the desk."""
     if field.absent:
         raise field.error("is missing; give [x, y], [x, y, yaw] or a mapping")
     if isinstance(field.value, list):

@@ -1,4 +1,4 @@
-"""The bodies of the things on the desk: collision shapes, looks and mass of each kind."""
+"""The bodies of the objects on the desk: collision shapes, looks and mass of each kind."""
 
 from __future__ import annotations
 

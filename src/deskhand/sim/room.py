@@ -55,7 +55,7 @@ def _desk(spec: mujoco.MjSpec, desk: WorldSpec) -> None:
 
 
 def _wood(size: int = 512) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """Pale, hardly saturated wood grain, so that the colours of things stand out: (size, size, 3)."""
+    """Pale, hardly saturated wood grain, so that the colours of objects stand out: (size, size, 3)."""
     rng = np.random.default_rng(7)
     v, u = np.mgrid[0:size, 0:size] / size
     warp = sum(0.010 * np.sin(2 * np.pi * (k * v + rng.random())) / k for k in range(1, 5))

@@ -1,4 +1,4 @@
-"""Generated meshes beyond primitives: things with handles, rims, necks, curved sides and arms, each a set of convex pieces.
+"""Generated meshes beyond primitives: objects with handles, rims, necks, curved sides and arms, each a set of convex pieces.
 
 A shape is drawn for a size (x, y, z) [m] of its bounding box, z up as it stands or lies on the desk; walls and bars keep the
 thickness that a parallel gripper needs. Scene files name one with ``kind: mesh, shape: mug``.
@@ -42,7 +42,7 @@ def shape_pieces(name: str, size: Size) -> list[Array]:
     return fitted(SHAPES[name].pieces(size), size)
 
 
-# ---------------------------------------------------------------- hollow things
+# ---------------------------------------------------------------- hollow objects
 
 
 def _vessel(radius: float, foot: float, height: float, wall: float = WALL) -> list[Array]:
@@ -95,7 +95,7 @@ def _basket(size: Size) -> list[Array]:
     return [block((x, y, wall), (0, 0, wall / 2)), *sides, *bar(rise, 0.012, 0.006, (0.0, 1.0, 0.0))]
 
 
-# ---------------------------------------------------------------- turned things
+# ---------------------------------------------------------------- turned objects
 
 
 def _bottle(size: Size) -> list[Array]:
@@ -144,7 +144,7 @@ def _knob_lid(size: Size) -> list[Array]:
     return revolved([(r, 0.0), (0.94 * r, 0.35 * z)]) + revolved([(0.009, 0.35 * z), (0.009, 0.5 * z), (0.012, 0.65 * z), (0.012, z)])
 
 
-# ---------------------------------------------------------------- straight things
+# ---------------------------------------------------------------- straight objects
 
 
 def _wedge(size: Size) -> list[Array]:

@@ -52,7 +52,7 @@ def check_start(world: WorldSpec) -> None:
 
 
 def _check_overlaps(built: Built, data: mujoco.MjData) -> None:
-    """Things that overlap would fly apart."""
+    """Objects that overlap would fly apart."""
     model, free = built.model, set(built.object_bodies)
     for contact in data.contact:
         bodies = [int(model.geom_bodyid[geom]) for geom in (contact.geom1, contact.geom2)]

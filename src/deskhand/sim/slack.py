@@ -1,7 +1,7 @@
 """Play, sag and dead band between the servos and the joints of a simulated arm.
 
 The simulated joint is the link. Its servo's encoder stands before the play, so what is read is the joint less the play; and what the servo is wished at
-is not where it goes. The load is that of gravity, held things and contacts, smoothed; what is not gravity on the arm itself bears on all joints as on the
+is not where it goes. The load is that of gravity, held objects and contacts, smoothed; what is not gravity on the arm itself bears on all joints as on the
 one that gravity loads most, for the servos are alike.
 """
 

@@ -16,7 +16,7 @@ KINDS = ("block", "ball", "cup", "can", "pen", "marker", "box", "eraser", "spong
 
 @dataclass(frozen=True)
 class ObjectSpec:
-    """A thing in the world.
+    """An object in the world.
 
     Attributes:
         name: unique in the world; only the scorer ever sees it.
@@ -82,7 +82,7 @@ class WorldSpec:
 
 @dataclass(frozen=True)
 class TruthObject:
-    """Where a thing really is; for the scorer only."""
+    """Where an object really is; for the scorer only."""
 
     name: str
     kind: str

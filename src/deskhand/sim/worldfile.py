@@ -84,7 +84,7 @@ def check_world(world: WorldSpec, file: str = "scene") -> None:
     """See that the world can be built and nothing overlaps at the start.
 
     Raises:
-        DeskhandError: ``scene_file_error`` saying which things overlap or what cannot be built.
+        DeskhandError: ``scene_file_error`` saying which objects overlap or what cannot be built.
     """
     from deskhand.sim.simulation import check_start
 

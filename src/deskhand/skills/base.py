@@ -18,7 +18,7 @@ from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
 from deskhand.robot import Cancelled, Progress, Robot
 from deskhand.skills.belief import Belief
-from deskhand.skills.views import look_around
+from deskhand.skills.view_planning import look_around
 from deskhand.types import ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Scene, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ class SkillContext:
         self.grip(max(self.robot.arm.gripper.width_min, self.width() - RELAXED))
 
     def touching(self, object_id: str) -> set[str]:
-        """What a thing in the hand touches now but the hand, by the planner's own word."""
+        """What an object in the hand touches now but the hand, by the planner's own word."""
         contacts = self.robot.check_state().collisions
         return {b if a == object_id else a for a, b, _ in contacts if object_id in (a, b)} - set(self.robot.arm.gripper.links)
 

@@ -12,7 +12,7 @@ from deskhand.perception.classify import Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
-from deskhand.skills.known import with_known, with_unshown
+from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
@@ -20,12 +20,12 @@ from deskhand.world.history.recorder import Memory
 NEAR = 0.03  # [m]
 TOUCH = "touch"
 """The source of a label that comes from what a thing was like in the hand."""
-PART = 0.006  # [m] that what is seen of a thing may be larger than it was in the hand
+PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
 
 @dataclass(frozen=True)
 class Felt:
-    """What a thing was like in the hand: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
+    """How an object was in the hand: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
 
     width: float
     size: Array | None = None
@@ -56,15 +56,15 @@ class Belief:
     Attributes:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
         attached: id of what the planner takes to be in the hand.
-        hidden: things that were put where walls or other things hide them, with the pose that they should have.
+        hidden: objects that were put where walls or other objects hide them, with the pose that they should have.
         memory: is told what is seen, taken and put down.
-        known: things that the robot put down, verified, with the pose that they have; the next look proves or drops them.
-        felt: what things were like in the hand; a look that says otherwise is overruled.
+        known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
+        felt: what objects were like in the hand; a look that says otherwise is overruled.
         corrections: what somebody with eyes has put right; applied to every look.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
-        """``classifier``: the kinds of things there are, default: those of config/objects.yaml."""
+        """``classifier``: the kinds of objects there are, default: those of config/objects.yaml."""
         self.memory = memory
         self._classifier = classifier or load_classifier()
         self.scene: Scene | None = None
@@ -157,7 +157,7 @@ class Belief:
         self.held = None
 
     def _as_felt(self, item: SceneObject) -> SceneObject:
-        """``item`` as the kind that it is by all of its sides, where it was lifted as one; or, where no thing of its kind is as wide as it was between the
+        """``item`` as the kind that it is by all of its sides, where it was lifted as one; or, where no object of its kind is as wide as it was between the
         fingers, as a kind that is and looks like this.
         """
         felt = self.felt.get(item.id)

@@ -1,4 +1,4 @@
-"""Put what is held down beside another thing, or aside, where there is room: the places are found by what is seen and what the arm reaches."""
+"""Put what is held down beside another object, or aside, where there is room: the places are found by what is seen and what the arm reaches."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
+from deskhand.skills.placement_sampling import spots_at, spots_for_pose
 from deskhand.skills.push import reach_along
 from deskhand.skills.put import Target, put_down
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.spots import spots_at, spots_for_pose
 from deskhand.skills.why import distance_from, in_the_way, joined
 from deskhand.types import Scene, SceneObject, SkillResult
 from deskhand.world.level import level
@@ -30,7 +30,7 @@ TRIED = 12  # places that the arm is asked for
 
 @skill
 def place_beside(ctx: SkillContext, target_id: str, side: str = "near", gap: float = 0.02) -> SkillResult:
-    """Put the held object down on the table ``left_of``, ``right_of``, ``behind`` or ``in_front_of`` another thing (``near``: any of these), ``gap`` [m] off.
+    """Put the held object down on the table ``left_of``, ``right_of``, ``behind`` or ``in_front_of`` another object (``near``: any of these), ``gap`` [m] off.
 
     Sides go along sides where both have some. Where the very place is taken or out of reach it is up to 24 mm farther off or to the side.
     ``data``: as of place_at, and ``side``, ``gap`` [m] as seen from above, ``yaw`` [rad] or None. Codes: ``not_holding``, ``object_lost``,

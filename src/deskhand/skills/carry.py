@@ -1,4 +1,4 @@
-"""What every way of putting a thing down does: make sure that it is held, bring it to a spot, let it go."""
+"""What every way of putting an object down does: make sure that it is held, bring it to a spot, let it go."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE
 from deskhand.skills.base import HALTED, SkillContext
 from deskhand.skills.belief import Held
 from deskhand.skills.fixed_jaw import move_off
+from deskhand.skills.placement_sampling import Spot
 from deskhand.skills.reach import UNREACHED
-from deskhand.skills.spots import Spot
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""How high things reach, seen from above: what a held object can be let down onto."""
+"""How high objects reach, seen from above: what a held object can be let down onto."""
 
 from __future__ import annotations
 

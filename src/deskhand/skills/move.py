@@ -10,11 +10,11 @@ from deskhand.perception.track.coverage import Coverage
 from deskhand.skills.base import HOME, SkillContext, skill
 from deskhand.skills.carry import check_held
 from deskhand.skills.reach import UNREACHED
-from deskhand.skills.views import clear_pose, look_around
+from deskhand.skills.view_planning import clear_pose, look_around
 from deskhand.types import MotionGoal, Plan, SkillResult
 
 HAND_HEIGHTS = (0.16, 0.12, 0.09)  # [m] over the table
-AROUND = 0.10  # [m] around a thing that is looked at
+AROUND = 0.10  # [m] around an object that is looked at
 HAND_ANGLES = np.deg2rad([0, 15, -15, 30, -30])  # about the base
 
 
@@ -23,9 +23,9 @@ def look(ctx: SkillContext, at: str = "", views: int = 3) -> SkillResult:
     """A new scene in the belief, from where most is seen of what the pictures so far do not show.
 
     A camera on the arm is brought to up to ``views`` reachable views, the best next one each time, and their pictures are made into one scene; with ``at``
-    (an id) only what is around that thing counts. For a camera that stands still the arm goes to where it hides least of the desk.
+    (an id) only what is around that object counts. For a camera that stands still the arm goes to where it hides least of the desk.
     ``data``: ``objects`` (ids), ``stamp`` [s], ``camera`` (``arm`` or ``fixed``), ``views`` (how many), ``unseen`` (share of the space over the desk within
-    reach, or around the thing, that no picture has shown), ``arm_at``, ``times``. Codes: ``unknown_object``, ``no_ik_solution``, those of looking and motion.
+    reach, or around the object, that no picture has shown), ``arm_at``, ``times``. Codes: ``unknown_object``, ``no_ik_solution``, those of looking and motion.
     """
     ctx.step(0.0, f"look at {at}" if at else "look at the desk")
     coverage, mount = Coverage(ctx.robot.arm), ctx.robot.camera_mount()

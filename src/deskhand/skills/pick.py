@@ -15,8 +15,8 @@ from deskhand.grasping.generator import MIN_WIDTH_ABOVE, support_height
 from deskhand.motion.obstacles import obstacle_from_object
 from deskhand.perception.track.presence import seen_at_place, seen_lifted, way_apart
 from deskhand.skills.base import HALTED, SkillContext, SkillError, skill
+from deskhand.skills.change_detection import same_object, united
 from deskhand.skills.fixed_jaw import move_onto
-from deskhand.skills.second_look import same_object, united
 from deskhand.skills.why import LiftTrack
 from deskhand.types import Frame, Grasp, MotionGoal, Plan, PlanOptions, Scene, SceneObject, SceneUpdate, SkillResult, moved
 
@@ -28,8 +28,8 @@ PREGRASP = 0.06  # [m] back along the approach
 LIFT = 0.10  # [m]
 OPEN_ENOUGH = 0.004  # [m] that the opening may differ from what the grasp was checked with
 SLIPPED = 0.004  # [m] that the fingers may close further while lifting; more is told by a sure second look only
-WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another thing between them
-LEFT = 0.2  # share of a thing still seen at its place above which the hand holds a part of what was taken for one thing
+WIDER = 0.005  # [m] that the fingers may stand further apart than expected: more is another object between them
+LEFT = 0.2  # share of an object still seen at its place above which the hand holds a part of what was taken for one object
 APART = 0.03  # [m]
 SETTLED = 0.0005  # [m] of closing in 0.2 s below which nothing slides any more
 SLIDES = 15  # times 0.2 s to wait for that
@@ -44,12 +44,12 @@ class _Trace:
 
     Attributes:
         retreat: tcp pose clear of the object, from where the hand went in.
-        touch: what the gripper may touch: the object, and other seen things that may be parts of it.
+        touch: what the gripper may touch: the object, and other seen objects that may be parts of it.
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
         lift_touch: what may touch on the way up from there, and down again.
         track: how far the fingers were apart on the way up.
-        apart: [m] by which what is in the hand is put down beside where it was, away from the rest of what was taken for one thing.
+        apart: [m] by which what is in the hand is put down beside where it was, away from the rest of what was taken for one object.
     """
 
     data: dict[str, Any]
@@ -233,7 +233,7 @@ def _lift(ctx: SkillContext, item: SceneObject, parts: list[str], trace: _Trace)
 
 
 def _came_along(frame: Frame, scene: Scene, item: SceneObject, lifted: float) -> list[SceneObject]:
-    """Other things that are not where they were, and are seen higher by ``lifted`` [m]."""
+    """Other objects that are not where they were, and are seen higher by ``lifted`` [m]."""
     return [
         other
         for other in scene.objects
@@ -258,7 +258,7 @@ def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wi
 
 
 def _all_of_it(ctx: SkillContext, item: SceneObject, parts: list[SceneObject], lifted: float) -> SceneObject:
-    """``item``, which hangs ``lifted`` [m] higher in the hand, with ``parts`` that came along: what moves as one is one thing. The planner is told so."""
+    """``item``, which hangs ``lifted`` [m] higher in the hand, with ``parts`` that came along: what moves as one is one object. The planner is told so."""
     whole = united(item, parts)
     raised = whole.pose.copy()
     raised[2, 3] += lifted

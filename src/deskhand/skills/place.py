@@ -12,10 +12,10 @@ from deskhand.geometry import Array, inverse, transform_points
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
+from deskhand.skills.change_detection import disturbed, inside_container, newcomer, same_object
+from deskhand.skills.placement_sampling import Spot, spots_in
 from deskhand.skills.reach import lean_axis
 from deskhand.skills.room import room_in
-from deskhand.skills.second_look import disturbed, inside_container, newcomer, same_object
-from deskhand.skills.spots import Spot, spots_in
 from deskhand.skills.why import other_container
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.relations import BELOW_RIM
@@ -23,7 +23,7 @@ from deskhand.world.relations import BELOW_RIM
 FULL = 0.05  # share of a container's room that must be free
 NEW = 0.008  # [m] that the surface at a place has risen by when something has come there
 INNER = 0.7  # share of its sides
-NEAR = 0.05  # [m] beyond its own length that a thing which was let go may roll or tip
+NEAR = 0.05  # [m] beyond its own length that an object which was let go may roll or tip
 
 
 @skill

@@ -1,4 +1,4 @@
-"""Is a thing that a look did not tell apart still at its place? The depth picture says."""
+"""Is an object that a look did not tell apart still at its place? The depth picture says."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from deskhand.perception.track.presence import seen_at_place
 from deskhand.types import Frame, SceneObject
 from deskhand.world.history.recorder import Evidence
 
-_SHRINK = 0.8  # of the box, so that round things fill it
+_SHRINK = 0.8  # of the box, so that round objects fill it
 
 
 def evidence_of(observe: Callable[[], Frame]) -> Evidence:
-    """Evidence from one more picture, which is taken when the first thing is missed."""
+    """Evidence from one more picture, which is taken when the first object is missed."""
     frames: list[Frame] = []
 
     def evidence(item: SceneObject) -> Literal["there", "gone", "hidden"]:
@@ -33,7 +33,7 @@ def evidence_of(observe: Callable[[], Frame]) -> Evidence:
 
 
 def top_points(item: SceneObject) -> npt.NDArray[np.float32]:
-    """Points (N, 3) [m, world] over the upper side of an object's box, for things of which no points are known any more."""
+    """Points (N, 3) [m, world] over the upper side of an object's box, for objects of which no points are known any more."""
     u, v = (axis.ravel() for axis in np.meshgrid(np.linspace(-0.5, 0.5, 9), np.linspace(-0.5, 0.5, 9)))
     up = int(np.argmax(np.abs(item.pose[2, :3])))
     local = np.zeros((len(u), 3))

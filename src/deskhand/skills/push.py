@@ -1,4 +1,4 @@
-"""Push a thing along the table with the closed fingers, and measure by a look how far it went."""
+"""Push an object along the table with the closed fingers, and measure by a look how far it went."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.change_detection import disturbed, same_object
 from deskhand.skills.reach import UNREACHED
-from deskhand.skills.second_look import disturbed, same_object
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
 
-BEHIND = 0.022  # [m] between the thing and where the fingers come down, beyond their own half
+BEHIND = 0.022  # [m] between the object and where the fingers come down, beyond their own half
 LOW = 0.006  # [m] between the finger tips and the table
-HIGHEST = 0.05  # [m] that a thing is pushed at, at most
+HIGHEST = 0.05  # [m] that an object is pushed at, at most
 ABOVE = 0.06  # [m]
 HIGHER = 0.008  # [m] where the arm does not reach so low
 SLOW = 0.35  # of the full speed
 CLEAR = 0.012  # [m] to others on the way
 LONGEST = 0.20  # [m]
-NEARLY = 0.015  # [m] that the thing may stop short or to the side
+NEARLY = 0.015  # [m] that the object may stop short or to the side
 
 
 @skill
@@ -70,7 +70,7 @@ def reach_along(item: SceneObject, way: Array) -> float:
 
 
 def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> None:
-    """Raises ``no_free_space`` when something stands where the thing shall go or where the fingers come down."""
+    """Raises ``no_free_space`` when something stands where the object shall go or where the fingers come down."""
     side = np.array([-way[1], way[0], 0.0])
     half = reach_along(item, side)
     front, back = reach_along(item, way) + distance, reach_along(item, way) + BEHIND

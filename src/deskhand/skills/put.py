@@ -1,4 +1,4 @@
-"""Put what is held down at a pose: on the table, on another thing, across several; the place is measured by a look and corrected once when it is off."""
+"""Put what is held down at a pose: on the table, on another object, across several; the place is measured by a look and corrected once when it is off."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from deskhand.perception.fit.pose_verification import ENOUGH, evidence_for, loca
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
+from deskhand.skills.change_detection import disturbed
 from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
+from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.reach import lean_axis, reached
-from deskhand.skills.second_look import disturbed
-from deskhand.skills.spots import Spot, spots_at, spots_for_pose
 from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between
 
 log = logging.getLogger(__name__)
 
-CLOSE_ENOUGH = 0.03  # [m] between where a thing was put and where it is seen, where no exact place was asked for
+CLOSE_ENOUGH = 0.03  # [m] between where an object was put and where it is seen, where no exact place was asked for
 EXACT = 0.010  # [m] the same where one was
 TURNED = 0.2  # [rad] that its heading may differ from the one that was asked for
 CORRECT = 0.006  # [m] off by more than this is picked up and put down again, once
@@ -54,7 +54,7 @@ class Target:
 
 @skill
 def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on: Sequence[str] = ()) -> SkillResult:
-    """Put the held object down with its centre at (x, y) [m, world], on the table or on the things ``on`` (ids).
+    """Put the held object down with its centre at (x, y) [m, world], on the table or on the objects ``on`` (ids).
 
     With ``yaw`` [rad] its longer side comes to lie so (or as its symmetry allows), and the place is exact: to 10 mm and 0.2 rad, or ``place_failed``.
     ``data``: ``object_id``, ``seen``, ``seen_as``, ``position``, ``off_by`` [m], ``turned_by`` [rad] of what has a longer side, ``corrected``,
@@ -73,7 +73,7 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
 
 @skill
 def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
-    """Put the held object down on top of another thing, centre over centre, sides along sides where both have sides. As :func:`place_at`."""
+    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides. As :func:`place_at`."""
     held, scene = ready(ctx, f"place it on {target_id}")
     target = scene.get(target_id)
     _check_carriers([target])
@@ -115,7 +115,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
 
 
 def _check_support(ctx: SkillContext, target: Target) -> None:
-    """Raises ``place_failed``, the thing still in the hand, when what shall carry it is seen to be gone."""
+    """Raises ``place_failed``, the object still in the hand, when what shall carry it is seen to be gone."""
     known = ctx.belief.known
     if not set(target.on) & set(known):
         return

@@ -9,7 +9,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion.roll import arm_axis
 from deskhand.skills.base import SkillContext
-from deskhand.skills.spots import Spot
+from deskhand.skills.placement_sampling import Spot
 
 UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
 """Failures after which another place, or another way to it, may do."""

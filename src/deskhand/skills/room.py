@@ -12,7 +12,7 @@ from deskhand.perception.fit.surface import complete_surface
 from deskhand.types import Scene, SceneObject
 
 CELL = 0.004  # [m]
-GAP = 3  # cells: narrower gaps between samples, and between things, are no room
+GAP = 3  # cells: narrower gaps between samples, and between objects, are no room
 OFF_WALL = 0.004  # [m] within which points are the wall's own
 ON_FLOOR = 0.006  # [m] above the floor below which points are the floor's own
 
@@ -29,7 +29,7 @@ class Room:
 def room_in(scene: Scene, container: SceneObject) -> Room:
     """The room in a container. What lies in it counts with everything below its top: nothing can be put there from above.
 
-    ``scene`` should hold what is known to be hidden in it too (Belief.everything). Things that hang out over the walls count up to the walls only.
+    ``scene`` should hold what is known to be hidden in it too (Belief.everything). Objects that hang out over the walls count up to the walls only.
     """
     size = np.asarray(container.size, dtype=float)
     inner, floor, rim = size[:2] / 2 - max(container.wall, 0.002), -size[2] / 2 + container.wall, size[2] / 2
@@ -54,7 +54,7 @@ def room_in(scene: Scene, container: SceneObject) -> Room:
 
 
 def _contents(scene: Scene, container: SceneObject) -> list[Array]:
-    """Points (N, 3) of what may lie in the container: the surfaces of other things, and all that the camera saw there."""
+    """Points (N, 3) of what may lie in the container: the surfaces of other objects, and all that the camera saw there."""
     reach = float(np.linalg.norm(container.size[:2])) / 2
     parts = [np.asarray(scene.cloud, dtype=float).reshape(-1, 3)]
     for item in scene.objects:

@@ -10,7 +10,7 @@ from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext
-from deskhand.skills.views import View, seen_views
+from deskhand.skills.view_planning import View, seen_views
 from deskhand.types import MotionGoal
 
 CENTRAL = 0.30  # [rad] between the camera's axis and the object, at most: it must be whole in the picture

@@ -15,7 +15,7 @@ GAP = 0.002  # [m] between what wipes and the table: no sensor tells the force
 SLOW = 0.5  # of the full speed
 OVERLAP = 0.7  # distance of the lines, in widths of what wipes
 LARGEST = 0.30  # [m] edge of an area
-CLEAR = 0.01  # [m] to things
+CLEAR = 0.01  # [m] to objects
 REACHED = 0.012  # [m] that the path may end off
 
 

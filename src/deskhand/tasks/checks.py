@@ -26,7 +26,7 @@ WAYS = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "i
 
 @dataclass(frozen=True)
 class Desk:
-    """A world before and after, and its things by name."""
+    """A world before and after, and its objects by name."""
 
     world: WorldSpec
     start: Truth
@@ -43,7 +43,7 @@ class Desk:
         return [name for name, item in self.specs.items() if item.kind not in CONTAINER_KINDS]
 
     def where(self, name: str, truth: Truth | None = None) -> str:
-        """A container, ``hand``, ``floor``, the thing that it stands on, or ``table``."""
+        """A container, ``hand``, ``floor``, the object that it stands on, or ``table``."""
         truth = truth or self.end
         walls = {item.name: item.wall for item in self.world.objects if item.kind in CONTAINER_KINDS}
         found = where_is(truth.get(name), {other: (truth.get(other), wall) for other, wall in walls.items() if other != name}, truth.in_hand)
@@ -108,7 +108,7 @@ def _gap(a: Array, b: Array) -> float:
 
 
 def _sorted(desk: Desk, wanted: Mapping[str, Any]) -> list[Problem]:
-    """Things alike are in one container each, or on the desk nearer to each other than to the others."""
+    """Objects alike are in one container each, or on the desk nearer to each other than to the others."""
     names = list(wanted["things"])
     groups = [desk.colors[name] if wanted["by"] == "color" else desk.specs[name].kind for name in names]
     where = [desk.where(name) for name in names]
@@ -219,6 +219,6 @@ def check(desk: Desk, want: Mapping[str, Any]) -> dict[str, list[Problem]]:
 
 
 def _named(want: Mapping[str, Any]) -> set[str]:
-    """Things that may be elsewhere at the end."""
+    """Objects that may be elsewhere at the end."""
     names = {*want.get("where", {}), *want.get("swapped", ()), *want.get("sorted", {}).get("things", ()), *want.get("row", {}).get("things", ())}
     return names | {row[0] for row in want.get("beside", ())}

@@ -1,4 +1,4 @@
-"""Cluttered desks from a seed: things side by side and touching, on top of each other, leaning, in containers."""
+"""Cluttered desks from a seed: objects side by side and touching, on top of each other, leaning, in containers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CARRIERS = ("block", "box", "sponge", "eraser", "can")
 """Kinds with a level top that others can stand on."""
 ROUND = ("ball",)
 LYING = ("pen", "marker")
-MOST_LEVELS = 3  # of things on each other
+MOST_LEVELS = 3  # of objects on each other
 BASE = 0.07  # [m] half the side of the square on which an arm stands, at most
-_TOUCH = 0.0008  # [m] between things that are said to touch: what overlaps flies apart
-_TRIES = 100  # of a place for a thing
+_TOUCH = 0.0008  # [m] between objects that are said to touch: what overlaps flies apart
+_TRIES = 100  # of a place for an object
 _DESKS = 100
-_DENSEST = 0.6  # share of the region that things may cover
+_DENSEST = 0.6  # share of the region that objects may cover
 
 
 def cluttered_desk(
@@ -42,22 +42,22 @@ def cluttered_desk(
     kinds: tuple[str, ...] | None = None,
     touching: float = 0.4,
 ) -> WorldSpec:
-    """A desk full of things within the reach of ``arm``; the same arguments give the same desk.
+    """A desk full of objects within the reach of ``arm``; the same arguments give the same desk.
 
     Kinds, sizes, colours and containers are those of ``config/tasks/desk_cleaning.yaml``.
 
     Args:
         arm: name in config/arms or a YAML file.
         seed: 0 or more.
-        count: things, containers not counted.
+        count: objects, containers not counted.
         stacked: share of them that stands on others (pens and markers lean against others), up to three on each other.
         containers: how many (0 to 3; a small arm has room for 2).
-        filled: share of the things that lies in the containers.
-        kinds: of the things; default: all.
+        filled: share of the objects that lies in the containers.
+        kinds: of the objects; default: all.
         touching: share of the others that is pushed against a neighbour; the rest keeps 5 mm or more.
 
     Raises:
-        DeskhandError: ``invalid_input`` for arguments that make no desk, or when so many things find no room.
+        DeskhandError: ``invalid_input`` for arguments that make no desk, or when so many objects find no room.
     """
     config = laid_out(load_arm(arm))
     above = _above(arm)
@@ -92,7 +92,7 @@ def _check(config: dict[str, Any], numbers: tuple[int, int, int], shares: tuple[
 
 
 def _things(config: dict[str, Any], random: Random, count: int, kinds: tuple[str, ...] | None) -> list[ObjectSpec]:
-    """Things that have no place yet."""
+    """Objects that have no place yet."""
     chosen = [str(kind) for kind in random.choice(list(kinds or config["kinds"]), count)]
     result = []
     for number, kind in enumerate(chosen):
@@ -103,7 +103,7 @@ def _things(config: dict[str, Any], random: Random, count: int, kinds: tuple[str
 
 
 def _area(things: list[ObjectSpec]) -> float:
-    """[m2] that things cover when they stand or lie side by side."""
+    """[m2] that objects cover when they stand or lie side by side."""
     return sum(float(np.prod(sorted(item.size)[1:])) if item.kind in LYING else item.size[0] * item.size[1] for item in things)
 
 
@@ -138,7 +138,7 @@ def _above(arm: str) -> _Above:
 
 
 class _Desk:
-    """Places things one after the other; gives up when one finds no room."""
+    """Places objects one after the other; gives up when one finds no room."""
 
     def __init__(self, config: dict[str, Any], random: Random, touching: float, above: _Above) -> None:
         self.config, self.random, self.touching, self._above = config, random, touching, above
@@ -161,7 +161,7 @@ class _Desk:
         )
 
     def _uppers(self, things: list[ObjectSpec], stacked: int) -> list[ObjectSpec]:
-        """Things to put on others; some carriers stay below."""
+        """Objects to put on others; some carriers stay below."""
         may = [item for item in self.random.permutation(np.array(things, dtype=object)) if item.kind not in ROUND]
         carriers = [item for item in may if item.kind in CARRIERS]
         below = carriers[: max(1, -(-stacked // (MOST_LEVELS - 1)))] if carriers and stacked else carriers

@@ -40,7 +40,7 @@ class Setting:
 
 
 class DeskCleaning(SeededTask[Setting]):
-    """4 to 8 things of nine kinds, 2 or 3 containers, a rule by kind, colour or group in one of many wordings."""
+    """4 to 8 objects of nine kinds, 2 or 3 containers, a rule by kind, colour or group in one of many wordings."""
 
     name = "desk_cleaning"
     summary = "Put everything on the desk into the container where it belongs."
@@ -162,7 +162,7 @@ def _things(config: dict[str, Any], random: Random, count: int) -> list[Thing]:
 
 
 def size_and_mass(data: dict[str, Any], random: Random) -> tuple[tuple[float, float, float], float]:
-    """Extents (x, y, z) [m] and mass [kg] of a thing, drawn from the ranges of its kind."""
+    """Extents (x, y, z) [m] and mass [kg] of an object, drawn from the ranges of its kind."""
 
     def draw(span: list[float]) -> float:
         return float(random.uniform(span[0], span[1]))
@@ -182,10 +182,10 @@ def size_and_mass(data: dict[str, Any], random: Random) -> tuple[tuple[float, fl
 
 
 def _strew(config: dict[str, Any], random: Random, containers: list[ObjectSpec], things: list[Thing]) -> list[ObjectSpec]:
-    """Things at random places and turns, none nearer to another than the clearances; empty when they do not fit."""
+    """Objects at random places and turns, none nearer to another than the clearances; empty when they do not fit."""
     taken = [(footprint_of(item), True) for item in containers]
     placed: list[ObjectSpec] = []
-    # Long things first: they need the room.
+    # Long objects first: they need the room.
     for thing in sorted(things, key=lambda thing: -max(thing.size)):
         for _ in range(300):
             item = _at_random(config, random, thing)

@@ -1,4 +1,4 @@
-"""Clean a desk that is harder to clean: things that touch and lie on each other, or containers that are half full already."""
+"""Clean a desk that is harder to clean: objects that touch and lie on each other, or containers that are half full already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORLDS = 60
 
 @dataclass(frozen=True)
 class Hardness:
-    """How a desk is made: things (by the arm's layout: wide, narrow), and the shares of them that touch, lie on others, lie in containers."""
+    """How a desk is made: objects (by the arm's layout: wide, narrow), and the shares of them that touch, lie on others, lie in containers."""
 
     name: str
     wide: tuple[int, int]
@@ -52,7 +52,7 @@ class _HardDeskCleaning(DeskCleaning):
 
 
 class DeskCleaningClutter(_HardDeskCleaning):
-    """7 to 10 things (3 or 4 before a small arm), half of them touching others, a fifth on top of others."""
+    """7 to 10 objects (3 or 4 before a small arm), half of them touching others, a fifth on top of others."""
 
     name = "desk_cleaning_clutter"
     summary = "Put everything on a cluttered desk, where things touch and lie on each other, into the container where it belongs."
@@ -60,7 +60,7 @@ class DeskCleaningClutter(_HardDeskCleaning):
 
 
 class DeskCleaningFull(_HardDeskCleaning):
-    """8 to 11 things (4 or 5 before a small arm), nearly half of them in their containers already."""
+    """8 to 11 objects (4 or 5 before a small arm), nearly half of them in their containers already."""
 
     name = "desk_cleaning_full"
     summary = "Put the rest on the desk into containers that are half full."
@@ -77,7 +77,7 @@ def _setting(arm_name: str, seed: int, hard: Hardness) -> Setting:
         number = int(random.integers(2**31))
         try:
             world = cluttered_desk(arm_name, number, count, stacked=hard.stacked, containers=2, filled=hard.filled, touching=hard.touching)
-        except DeskhandError:  # so many things of such sizes find no room: draw others
+        except DeskhandError:  # so many objects of such sizes find no room: draw others
             continue
         containers = [item for item in world.objects if item.kind in CONTAINER_KINDS]
         loose = [item for item in world.objects if item.kind not in CONTAINER_KINDS]
@@ -95,7 +95,7 @@ def _color(item: ObjectSpec) -> str:
 
 
 def _inside(loose: Sequence[ObjectSpec], containers: Sequence[ObjectSpec]) -> dict[str, str]:
-    """Which thing lies in which container at the start."""
+    """Which object lies in which container at the start."""
     found = {}
     for item in loose:
         for container in containers:
@@ -109,7 +109,7 @@ def _as_truth(item: ObjectSpec) -> TruthObject:
 
 
 def _rules(random: Random, things: Sequence[_Thing], containers: Sequence[ObjectSpec], inside: dict[str, str]) -> list[Rule]:
-    """As make_rules, but what lies in a container already belongs there; empty when the things in them cannot be told apart so."""
+    """As make_rules, but what lies in a container already belongs there; empty when the objects in them cannot be told apart so."""
     config, kinds = settings(), [item.kind for item in containers]
     if not inside:
         return make_rules(config, random, things, kinds)

@@ -1,4 +1,4 @@
-"""Where things are relative to each other: clearances of footprints for making scenes, "inside a container" for judging them."""
+"""Where objects are relative to each other: clearances of footprints for making scenes, "inside a container" for judging them."""
 
 from __future__ import annotations
 

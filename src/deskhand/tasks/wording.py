@@ -20,7 +20,7 @@ class Thing(Protocol):
 
 
 class ColoredThing(Thing, Protocol):
-    """A thing whose colour has a name."""
+    """An object whose colour has a name."""
 
     @property
     def color(self) -> str: ...  # noqa: D102
@@ -36,7 +36,7 @@ class Rule:
 
 
 def make_rules(config: dict[str, Any], random: np.random.Generator, things: Sequence[ColoredThing], containers: Sequence[str]) -> list[Rule]:
-    """One rule a container, in random order, each with at least one object; empty when the things cannot be told apart in that style."""
+    """One rule a container, in random order, each with at least one object; empty when the objects cannot be told apart in that style."""
     style = str(random.choice(list(config["styles"]), p=list(config["styles"].values())))
     classes = classes_of(config, style, things)
     if len(classes) < len(containers):
@@ -62,7 +62,7 @@ def rule_words(config: dict[str, Any], style: str, labels: Sequence[str]) -> str
 
 
 def classes_of(config: dict[str, Any], style: str, things: Sequence[ColoredThing]) -> dict[str, list[str]]:
-    """Names of the things by what tells them apart in ``style``."""
+    """Names of the objects by what tells them apart in ``style``."""
     member = {kind: group for group, kinds in config["groups"].items() for kind in kinds}
     classes: dict[str, list[str]] = {}
     for thing in things:

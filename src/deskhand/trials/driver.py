@@ -34,7 +34,7 @@ RECOVERY = 0.1  # [s]
 STOP = 0.1  # [s]
 STILL = 0.002  # [rad] that a stopped arm may still move
 BACK = 5.0  # [s] for a plugged-in arm to be taken again
-Told = Callable[[str], None]
+TaskEnd = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Wire:
         return frame[2], struct.unpack("<h", frame[5:7])[0] if answer else None
 
 
-def measure_noise(model: RobotModel, kind: str, frames: int, seed: int, told: Told = lambda _: None) -> Noise:
+def measure_noise(model: RobotModel, kind: str, frames: int, seed: int, told: TaskEnd = lambda _: None) -> Noise:
     """``frames`` from the driver, while it moves to and fro; watched from when it has taken the arm."""
     rig = Rig(model, kind, WireFaults.share(NOISE, seed), seed=seed)
     while not rig.step():
@@ -133,7 +133,7 @@ class Replug:
     good: bool
 
 
-def measure_replug(model: RobotModel, times: int, told: Told = lambda _: None) -> Replug:
+def measure_replug(model: RobotModel, times: int, told: TaskEnd = lambda _: None) -> Replug:
     """In real time."""
     arm = model.arm
     servos = [arm.driver.servos[joint] for joint in arm.joints]
@@ -201,7 +201,7 @@ class _RigClock:
 
 
 def plan_pick(model: RobotModel, rig: Rig, place: tuple[float, float]) -> list[Trajectory]:
-    """Above a thing at ``place`` [m] in front of the arm's base, down, up, home; each from where the one before ends."""
+    """Above an object at ``place`` [m] in front of the arm's base, down, up, home; each from where the one before ends."""
     service = MotionService(model.arm, rig.driver.joint_state, _RigClock(rig))
     base = model.arm.world_T_base[:3, 3]
     above = make_transform(rotation_rpy(np.pi, 0.0, np.arctan2(place[1], place[0])), [base[0] + place[0], base[1] + place[1], 0.10])
@@ -223,7 +223,7 @@ def plan_pick(model: RobotModel, rig: Rig, place: tuple[float, float]) -> list[T
     return plans
 
 
-def measure_pick(model: RobotModel, kind: str, picks: int, seed: int, told: Told = lambda _: None, servos: str = "") -> Pick:
+def measure_pick(model: RobotModel, kind: str, picks: int, seed: int, told: TaskEnd = lambda _: None, servos: str = "") -> Pick:
     """Picks at random places where the arm grasps from above."""
     generator, rig = np.random.default_rng(seed), Rig(model, kind, seed=seed, reality=replace(load_reality(servos), seed=seed))
     while not rig.step():

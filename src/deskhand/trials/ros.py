@@ -33,7 +33,7 @@ GAZEBO_READY_TIMEOUT = 150.0  # [s]: it also loads its renderer and its controll
 
 
 class TruthSource(Protocol):
-    """Where the scorer sees how things are."""
+    """Where the scorer sees how objects are."""
 
     def get(self) -> Truth:
         """Ground truth now. Raises ``node_unavailable`` or ``timeout`` when the simulation does not tell."""

@@ -32,7 +32,7 @@ class WorldModel:
         objects: id -> the object as it was last seen, or as a verified act left it; what a later look does not show stays.
         held: id of what the hand holds, or empty.
         looked: whether anybody has looked.
-        put: where the hand has put things since they were last picked, by the ids that they have now.
+        put: where the hand has put objects since they were last picked, by the ids that they have now.
         handled: ids of all that the hand has held.
         renamed: id -> the id that it was picked, or seen after it was put down, under.
     """

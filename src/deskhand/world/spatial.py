@@ -1,5 +1,5 @@
 """Spatial words on what a look showed, with the reason. What they mean: world/relations.py. ``on`` and ``in`` are about what carries what:
-``in`` a container also holds for things that lie on other things in it.
+``in`` a container also holds for objects that lie on other objects in it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from deskhand.types import Scene, SceneObject
 from deskhand.world import relations as words
 from deskhand.world.relations import BELOW_RIM, NEAR_GAP, TABLE, Body
 
-CONTACT = 0.012  # [m] heights of a thing's bottom and its support's top may differ as much, as seen by the camera
+CONTACT = 0.012  # [m] heights of an object's bottom and its support's top may differ as much, as seen by the camera
 
 
 def relation_holds(scene: Scene, item: SceneObject, relation: str, target: SceneObject | None) -> tuple[bool, str]:

@@ -3,8 +3,8 @@
 import json
 
 from deskhand.agent.controls import CONTROL_CARDS
-from deskhand.agent.offer import Offer
 from deskhand.agent.prompt import core_cards, find_cards
+from deskhand.agent.toolset import Offer
 from deskhand.etp.session import Session
 from deskhand.llm.brevity import brief_card, brief_data, whole_object
 from deskhand.planning.goals import Goal, satisfied

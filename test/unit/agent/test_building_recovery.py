@@ -8,7 +8,7 @@ import pytest
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.language.intents import Build
 from deskhand.offline.building import Building
-from deskhand.offline.pursuit import Heard, Pursuit
+from deskhand.offline.task_executive import CallResult, TaskExecutive
 
 EDGE = 0.03
 
@@ -26,36 +26,36 @@ class FlatDesk:
             for name, (x, y) in self.places.items()
         ]
 
-    def answer(self, tool: str, arguments: dict[str, Any]) -> Heard:
+    def answer(self, tool: str, arguments: dict[str, Any]) -> CallResult:
         if tool == "plan_structure":
             row = [{"object_id": name, "color": "", "x": 0.0, "y": 0.06 * number, "yaw": 0.0, "on": []} for number, name in enumerate(("block_1", "block_2"))]
-            return Heard(True, {"steps": row})
+            return CallResult(True, {"steps": row})
         if tool == "detect_objects":
-            return Heard(True, {"objects": self.objects()})
+            return CallResult(True, {"objects": self.objects()})
         if tool == "get_robot_state":
-            return Heard(True, {"holding": self.held})
+            return CallResult(True, {"holding": self.held})
         if tool == "check_goal":
-            return Heard(True, {"unmet": []})
+            return CallResult(True, {"unmet": []})
         if tool == "pick":
             self.held = arguments["object_id"]
             del self.places[self.held]
-            return Heard(True, {})
+            return CallResult(True, {})
         if tool == "put_aside":
             self.moved.append(self.held)
             self.places[self.held], self.held = (0.3, 0.1 * len(self.moved)), ""
-            return Heard(True, {})
+            return CallResult(True, {})
         if tool == "place_at":
             x, y = arguments["x"], arguments["y"]
             if any(math.hypot(x - a, y - b) < EDGE for a, b in self.places.values()):
-                return Heard(False, None, "no_free_space", "the hand would touch something")
+                return CallResult(False, None, "no_free_space", "the hand would touch something")
             self.places[self.held], self.held = (x, y), ""
-            return Heard(True, {})
+            return CallResult(True, {})
         assert tool == SUBMIT_PLAN
-        return Heard(True, {})
+        return CallResult(True, {})
 
 
 def build(desk: FlatDesk) -> Building:
-    building = Building(Pursuit())
+    building = Building(TaskExecutive())
     script = building.build(Build("row", 2))
     heard = None
     try:
@@ -82,16 +82,16 @@ def test_the_block_in_the_way_may_be_one_that_the_structure_needs():
 @pytest.mark.parametrize(
     ("first", "plans"),
     [
-        (Heard(False, None, "impossible", "I see one block"), 2),
-        (Heard(True, {"steps": [], "substitutes": ["block_1"]}), 2),
-        (Heard(False, None, "invalid_input", "no such plan"), 1),
+        (CallResult(False, None, "impossible", "I see one block"), 2),
+        (CallResult(True, {"steps": [], "substitutes": ["block_1"]}), 2),
+        (CallResult(False, None, "invalid_input", "no such plan"), 1),
     ],
 )
 def test_a_block_that_seems_to_be_missing_is_looked_for_once_more(first, plans):
     asked = []
 
     class Overlooked(FlatDesk):
-        def answer(self, tool: str, arguments: dict[str, Any]) -> Heard:
+        def answer(self, tool: str, arguments: dict[str, Any]) -> CallResult:
             asked.append(tool)
             return first if tool == "plan_structure" and asked.count(tool) == 1 else super().answer(tool, arguments)
 

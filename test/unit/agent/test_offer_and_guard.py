@@ -9,8 +9,8 @@ from test_injection import TextDesk
 from test_loop_models import LOOK, PICK, PLACE, SUBMIT, desk, finish, say
 
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.offer import FOUND, MOST, Offer
 from deskhand.agent.prompt import find_cards
+from deskhand.agent.toolset import FOUND, MOST, Offer
 from deskhand.etp.base import ToolResult
 from deskhand.etp.session import Session
 from deskhand.llm.scripted import ScriptedModel

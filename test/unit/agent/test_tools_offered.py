@@ -8,7 +8,8 @@ import pytest
 from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.prompt import find_cards
 from deskhand.etp.session import Session
-from deskhand.offline import brain, building, pursuit
+from deskhand.offline import brain, building
+from deskhand.offline import task_executive as pursuit
 from deskhand.tools.base import load_tools
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from deskhand.arms.bus.base import Health
 from deskhand.arms.driver_config import HealthLimits
-from deskhand.arms.readings import Readings
-from deskhand.arms.watch import HealthWatch
+from deskhand.arms.position_filter import PositionFilter
+from deskhand.arms.servo_watch import HealthWatch
 
 LIMITS = HealthLimits(warm=60, hot=70, low=9.6, high=13.0)
 
 
 def test_a_leap_is_believed_only_when_it_is_read_twice() -> None:
-    readings = Readings((0, 1000), 2000.0)
+    readings = PositionFilter((0, 1000), 2000.0)
     assert readings.take(1, 500, 0.0)
     assert readings.take(1, 535, 0.02)
     assert not readings.take(1, 900, 0.04), "further than it can turn in 20 ms"
@@ -25,13 +25,13 @@ def test_a_leap_is_believed_only_when_it_is_read_twice() -> None:
 
 
 def test_positions_out_of_the_servos_range_are_never_believed() -> None:
-    readings = Readings((0, 1000), 2000.0)
+    readings = PositionFilter((0, 1000), 2000.0)
     assert not any(readings.take(1, position, stamp) for stamp, position in enumerate((-200, -200, 1300, 1300, 30000)))
     assert readings.take(1, -20, 9.0), "servos may read a little below 0"
 
 
 def test_speed_is_that_of_the_readings() -> None:
-    readings = Readings((0, 1000), 2000.0)
+    readings = PositionFilter((0, 1000), 2000.0)
     for step in range(60):
         readings.take(1, 100 + 4 * step, 0.02 * step)
     assert readings.speed(1) == pytest.approx(200, rel=0.01)

@@ -7,7 +7,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.bench.brains.campaign import Episode, run_episode, summarise
 from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
-from deskhand.bench.brains.mischief import MISCHIEF, Answer, sample
+from deskhand.bench.brains.model_faults import MISCHIEF, Answer, sample
 from deskhand.bench.brains.scenes import make_scene
 from deskhand.bench.brains.server import StandIn
 from deskhand.llm.base import Reply, ToolCall

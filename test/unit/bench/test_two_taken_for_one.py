@@ -6,8 +6,8 @@ import numpy as np
 
 from deskhand.bench.grasp.picks import bench
 from deskhand.sim.worldfile import world_from_dict
+from deskhand.skills.change_detection import united
 from deskhand.skills.pick import pick
-from deskhand.skills.second_look import united
 
 SPONGE = {"kind": "sponge", "color": "green", "size": [0.038, 0.076, 0.025]}
 WORLD = {"objects": [{**SPONGE, "name": "a", "pose": {"x": 0.03, "y": 0.1, "yaw": 0.0}}, {**SPONGE, "name": "b", "pose": {"x": 0.0688, "y": 0.16, "yaw": 0.0}}]}

@@ -7,11 +7,11 @@ import time
 import numpy as np
 import pytest
 
-from deskhand.arms import play_by_ruler
+from deskhand.arms import backlash_by_ruler as play_by_ruler
+from deskhand.arms.backlash_by_ruler import lever_of, travel
 from deskhand.arms.config import load_arm
 from deskhand.arms.emulate.reality import load_reality
 from deskhand.arms.model import RobotModel
-from deskhand.arms.play_by_ruler import lever_of, travel
 from deskhand.bench.rehearsal.hands import hands_of
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Person

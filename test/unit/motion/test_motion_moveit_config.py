@@ -17,7 +17,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
 from deskhand.motion.moveit_config import moveit_parameters
-from deskhand.motion.newton import Newton
+from deskhand.motion.numerical_ik import NumericalIk
 from deskhand.motion.process import ProcessBackend
 from deskhand.safety.scene import PlanningScene
 from deskhand.types import IkSolution
@@ -51,7 +51,7 @@ def test_moveit_is_told_what_the_rest_of_the_package_uses(name: str) -> None:
 @pytest.mark.parametrize("name", ARMS)
 def test_our_own_steps_arrive_near_the_seed(name: str) -> None:
     model = RobotModel.load(name)
-    newton, rng = Newton(model), np.random.default_rng(0)
+    newton, rng = NumericalIk(model), np.random.default_rng(0)
     lower, upper = (np.array([model.limits[joint][i] for joint in model.arm.joints]) for i in (0, 1))
     for _ in range(40):
         joints = rng.uniform(lower * 0.9, upper * 0.9)

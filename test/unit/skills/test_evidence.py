@@ -10,7 +10,7 @@ from deskhand.perception.picture import load_picture, save_picture
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
-from deskhand.skills.known import with_known
+from deskhand.skills.placed_objects import with_known
 from deskhand.types import Scene, SceneObject, Table
 
 EDGE = 0.03

@@ -19,7 +19,7 @@ from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.move import look
-from deskhand.skills.views import clear_pose, hidden_by_arm, reachable_views
+from deskhand.skills.view_planning import clear_pose, hidden_by_arm, reachable_views
 
 WALL = ObjectSpec("wall", "box", (0.03, 0.14, 0.09), (0.5, 0.3, 0.1), 0.1, pose_at(0.06, 0.0, 0.045))
 BEHIND = ObjectSpec("behind", "block", (0.03,) * 3, (0.8, 0.1, 0.1), 0.03, pose_at(0.015, 0.0, 0.015))

@@ -6,7 +6,7 @@ import pytest
 from deskhand.arms.config import load_arm
 from deskhand.geometry import inverse, make_transform, rotation_about
 from deskhand.skills.belief import Held
-from deskhand.skills.spots import spots_for_pose
+from deskhand.skills.placement_sampling import spots_for_pose
 from deskhand.types import Grasp, Scene, SceneObject, Table
 from deskhand.world.level import level, turn_between
 

@@ -19,7 +19,7 @@ from deskhand.safety.scene import PlanningScene, pair
 from deskhand.safety.settings import SafetySettings
 from deskhand.types import JointState, MotionGoal
 
-HEIGHT = 0.02  # [m] of the tcp over the table, at which things are grasped
+HEIGHT = 0.02  # [m] of the tcp over the table, at which objects are grasped
 LIFT = 0.06  # [m] from which the hand comes down, and up to which it comes again
 DIRECTIONS = np.radians(np.arange(-90, 91, 30))  # from the base's x axis
 STEP = 0.02  # [m] between the radii of the map

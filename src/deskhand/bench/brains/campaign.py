@@ -17,7 +17,7 @@ import numpy as np
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
-from deskhand.bench.brains.mischief import MISCHIEF
+from deskhand.bench.brains.model_faults import MISCHIEF
 from deskhand.bench.brains.scenes import Wanted, make_scene
 from deskhand.bench.brains.server import Character, StandIn
 from deskhand.campaigns.campaign import Campaign, Case

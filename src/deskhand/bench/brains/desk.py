@@ -1,7 +1,7 @@
-"""A light desk: things with places and nothing of physics, behind the real tools of perception and reasoning and the real session.
+"""A light desk: objects with places and nothing of physics, behind the real tools of perception and reasoning and the real session.
 
 Tools that move the arm are the real cards with light functions; all before and after them (schemas, preconditions, leave, locks, audit) is real.
-What the arm must not do is noted in :attr:`LightDesk.unsafe`; ground truth is :attr:`LightDesk.things`.
+What the arm must not do is noted in :attr:`LightDesk.unsafe`; ground truth is :attr:`LightDesk.objects`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from deskhand.tools.base import load_tools
 from deskhand.types import Grasp, JointState, SafetyStatus, Scene, SceneObject, SceneUpdate, Table
 
 REACH = (0.10, 0.62)  # [m] from the base's axis
-GAP = 0.012  # [m] between things that are put side by side
-LEVEL = 0.004  # [m] between the tops of what bears one thing
+GAP = 0.012  # [m] between objects that are put side by side
+LEVEL = 0.004  # [m] between the tops of what bears one object
 READING = ("detect_objects", "find_objects", "describe_scene", "query_relation", "check_goal", "get_robot_state")
 MOVING = ("look", "pick", "place_in", "place_on", "place_at", "place_beside", "put_aside", "move_home", "open_gripper", "close_gripper")
 STOPPING = ("stop_motion",)
@@ -36,7 +36,7 @@ SIDES = {"left_of": (0, 1), "right_of": (0, -1), "behind": (1, 0), "in_front_of"
 
 @dataclass
 class Thing:
-    """Ground truth of one thing; ``place`` is the centre of its foot [m]."""
+    """Ground truth of one object; ``place`` is the centre of its foot [m]."""
 
     id: str
     label: str
@@ -56,7 +56,7 @@ class LightDesk:
     """World and robot in one; see :class:`deskhand.robot.Robot` for what tools ask of it.
 
     Attributes:
-        things: id -> ground truth.
+        objects: id -> ground truth.
         faults: what each motion fails with, drawn by the random numbers: the share that does.
         unsafe: what the arm did that it must not.
         moves: motions that began.
@@ -241,7 +241,7 @@ class LightDesk:
         return {"message": "closed", "width": 0.0}
 
     def _there(self, object_id: str) -> Thing:
-        """A thing that the last look showed. Raises ``unknown_object``."""
+        """An object that the last look showed. Raises ``unknown_object``."""
         assert self.belief.scene is not None
         self.belief.scene.get(object_id)
         if object_id == self.holding:
@@ -262,7 +262,7 @@ class LightDesk:
 
     @staticmethod
     def _overlap(place: tuple[float, float], thing: Thing, other: Thing) -> bool:
-        """Whether a thing at a place would be nearer than the gap to another."""
+        """Whether an object at a place would be nearer than the gap to another."""
         return all(abs(place[axis] - other.place[axis]) < (_sides(thing)[axis] + _sides(other)[axis]) / 2 + GAP for axis in (0, 1))
 
     def _put(self, ctx: ToolContext, relation: str, target: str, place: tuple[float, float]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ PLURALS = {"block": "blocks", "ball": "balls", "cup": "cups", "can": "cans", "pe
 
 @dataclass(frozen=True)
 class Wanted:
-    """``goal``: thing -> what it must be on or in at the end; None where the instruction cannot be done at all."""
+    """``goal``: object -> what it must be on or in at the end; None where the instruction cannot be done at all."""
 
     instruction: str
     goal: dict[str, str] | None
@@ -34,7 +34,7 @@ class Wanted:
 
 
 def make_scene(seed: int, faults: float = 0.0) -> tuple[LightDesk, Wanted]:
-    """Two containers, three to six things on the table; one of five kinds of instruction."""
+    """Two containers, three to six objects on the table; one of five kinds of instruction."""
     random = np.random.default_rng([seed, 77])
     things: dict[str, Thing] = {}
     for side, (label, size) in zip((1, -1), CONTAINERS.items(), strict=True):

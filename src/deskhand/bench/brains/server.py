@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.bench.brains.mischief import MISCHIEF, NOT_MEANT, Answer, ids_in, sample
+from deskhand.bench.brains.model_faults import MISCHIEF, NOT_MEANT, Answer, ids_in, sample
 from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.offline.model import OfflineModel
 

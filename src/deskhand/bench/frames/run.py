@@ -20,7 +20,7 @@ from deskhand.bench.frames.stress.draw import CHANGES, stressed
 from deskhand.errors import DeskhandError
 from deskhand.types import Frame
 
-Told = Callable[[str], None]
+TaskEnd = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Options:
     seed: int = 0
 
 
-def run(options: Options, told: Told) -> dict[str, Any]:
+def run(options: Options, told: TaskEnd) -> dict[str, Any]:
     """All numbers; see docs/perception.md for the schema.
 
     Raises:
@@ -63,7 +63,7 @@ def run(options: Options, told: Told) -> dict[str, Any]:
     return head | {"seed": options.seed, "changes": changes}
 
 
-def _measured(frames: Iterable[LabelledFrame], method: Maker, options: Options, told: Told) -> dict[str, Any]:
+def _measured(frames: Iterable[LabelledFrame], method: Maker, options: Options, told: TaskEnd) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     scores: list[Score] = []
     for frame in frames:

@@ -22,12 +22,12 @@ from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
-from deskhand.skills.separate import separate
+from deskhand.skills.singulate import separate
 from deskhand.types import Grasp, Scene, SceneObject, SceneUpdate
 
 LIFTED = 0.03  # [m]
 EXPLORED = 24  # grasps to choose from
-NEAR = 0.05  # [m] from where a thing was seen to where it is
+NEAR = 0.05  # [m] from where an object was seen to where it is
 
 
 @dataclass
@@ -110,7 +110,7 @@ class Bench:
         return tuple(name for name in truth.in_hand if truth.get(name).pose[2, 3] > self._start_height[name] + LIFTED)
 
     def pick(self, item: SceneObject, explore: np.random.Generator | None = None) -> PickRecord:
-        """Pick a seen thing with one attempt; with ``explore`` by a random one of its grasps."""
+        """Pick a seen object with one attempt; with ``explore`` by a random one of its grasps."""
         truth = self.simulation.truth()
         target = nearest(truth, item)
         self._start_height = {thing.name: thing.pose[2, 3] for thing in truth.objects}
@@ -137,7 +137,7 @@ class Bench:
         )
 
     def push_apart(self, object_id: str) -> bool:
-        """Whether a thing was pushed away from what lies close beside it."""
+        """Whether an object was pushed away from what lies close beside it."""
         return separate(self.context(), object_id).ok
 
     def nothing(self, message: str) -> PickRecord:
@@ -153,7 +153,7 @@ class Bench:
         return [round(float(value), 4) for value in self._generator.features(scene, grasp)]
 
     def take_away(self, name: str) -> None:
-        """The thing is taken out of the gripper and off the desk, and the gripper opens."""
+        """The object is taken out of the gripper and off the desk, and the gripper opens."""
         simulation = self.simulation
         with simulation.lock:
             joint = simulation.model.joint(name)
@@ -198,7 +198,7 @@ class Bench:
 
 
 def nearest(truth: Truth, item: SceneObject) -> str:
-    """Name of the thing that a seen one is; empty when there is none."""
+    """Name of the object that a seen one is; empty when there is none."""
     near = [(float(np.linalg.norm(thing.pose[:3, 3] - item.position)), thing.name) for thing in truth.objects]
     best = min(near, default=(1.0, ""))
     return best[1] if best[0] < NEAR else ""

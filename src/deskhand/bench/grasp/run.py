@@ -16,17 +16,17 @@ from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.types import Scene, SceneObject
 
-MOST_ATTEMPTS = 2.5  # picks a thing of a clutter, at most
+MOST_ATTEMPTS = 2.5  # picks an object of a clutter, at most
 GIVE_UP = 3  # looks in a row at which nothing can be grasped
-TOO_OFTEN = 3  # failures of one thing
+TOO_OFTEN = 3  # failures of one object
 
 
 @dataclass(frozen=True)
 class Job:
-    """One scene: ``kind`` is ``single`` (``subject`` "" for the next one by seed), ``clutter`` (``count`` things) or ``explore``.
+    """One scene: ``kind`` is ``single`` (``subject`` "" for the next one by seed), ``clutter`` (``count`` objects) or ``explore``.
 
     Exploring takes random grasps instead of the best, ``count`` of them on one scene of a single subject; the success model is fitted on it.
-    ``hard``: heavier, slippery, thin and wide things, and more noise (subjects.py), so that there are failures to learn from.
+    ``hard``: heavier, slippery, thin and wide objects, and more noise (subjects.py), so that there are failures to learn from.
     """
 
     kind: str
@@ -70,9 +70,9 @@ def single(desk: Bench) -> PickRecord:
 
 
 def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
-    """Pick one thing after the other; what is held is taken away, and where no finger fits between what is left, one thing is pushed apart.
+    """Pick one object after the other; what is held is taken away, and where no finger fits between what is left, one object is pushed apart.
 
-    Gives the picks, how many things went, and CPU times [ms] for grasps of the whole desk.
+    Gives the picks, how many objects went, and CPU times [ms] for grasps of the whole desk.
     """
     picks: list[PickRecord] = []
     failures: dict[str, int] = {}
@@ -106,9 +106,9 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
 
 
 def best_of(desk: Bench, scene: Scene, failures: dict[str, int], containers: bool = False) -> tuple[SceneObject | None, float]:
-    """The thing whose best grasp is likeliest to succeed, and the CPU time [ms] of looking for all grasps; a thing that failed comes later.
+    """The object whose best grasp is likeliest to succeed, and the CPU time [ms] of looking for all grasps; an object that failed comes later.
 
-    ``containers``: what things can be put in is a thing too, as when it stands alone.
+    ``containers``: what objects can be put in is an object too, as when it stands alone.
     """
     found: list[tuple[float, SceneObject]] = []
     began = time.thread_time()
@@ -129,7 +129,7 @@ def best_of(desk: Bench, scene: Scene, failures: dict[str, int], containers: boo
 
 
 def explore(desk: Bench, count: int) -> list[PickRecord]:
-    """Random grasps of one thing, each from the same start."""
+    """Random grasps of one object, each from the same start."""
     scene = desk.context().look()
     item, _ = best_of(desk, scene, {})
     if item is None:

@@ -1,4 +1,4 @@
-"""The things that the grasp benchmark picks: primitives and generated meshes of many sizes, each with a side, rim or handle that the gripper can take."""
+"""The objects that the grasp benchmark picks: primitives and generated meshes of many sizes, each with a side, rim or handle that the gripper can take."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLOURS = tuple(name for name in COLORS if name not in ("gray", "beige", "brown"
 
 @dataclass(frozen=True)
 class Subject:
-    """A thing to pick, before it has a place."""
+    """An object to pick, before it has a place."""
 
     name: str
     size: Size
@@ -62,14 +62,14 @@ def single_world(arm_name: str, seed: int, name: str = "") -> WorldSpec:
 
 @dataclass(frozen=True)
 class Hardship:
-    """What makes a scene harder than the default: factors of the ``friction`` of pads and things and of the depth sensor's ``noise``."""
+    """What makes a scene harder than the default: factors of the ``friction`` of pads and objects and of the depth sensor's ``noise``."""
 
     friction: float = 1.0
     noise: float = 1.0
 
 
 def hard_world(arm_name: str, seed: int, name: str = "") -> tuple[WorldSpec, Hardship]:
-    """As :func:`single_world` with a thing that is thinner or wider, up to six times as heavy, on slippery pads, seen with up to three times the noise."""
+    """As :func:`single_world` with an object that is thinner or wider, up to six times as heavy, on slippery pads, seen with up to three times the noise."""
     rng = np.random.default_rng([seed, 78])
     arm = load_arm(arm_name)
     subject = draw(name or SUBJECTS[seed % len(SUBJECTS)], rng)

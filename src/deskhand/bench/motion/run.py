@@ -24,7 +24,7 @@ PLAN_TIME = 1.0  # [s]
 POSITION, ANGLE = 1e-3, float(np.radians(0.5))  # within which inverse kinematics counts
 LINE = 0.1  # [m]
 
-Told = Callable[[str], None]
+TaskEnd = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Options:
     seed: int = 0
 
 
-def run(arm: ArmConfig, options: Options, told: Told) -> dict[str, Any]:
+def run(arm: ArmConfig, options: Options, told: TaskEnd) -> dict[str, Any]:
     """Numbers by measurement and contender; see docs/motion-benchmark.md for the fields."""
     stacks, missing = contenders(arm)
     maker = TaskMaker(arm)

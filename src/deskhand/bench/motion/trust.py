@@ -11,7 +11,7 @@ from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.bench.motion.contenders import Deskhand
 from deskhand.bench.motion.recheck import STEP, Recheck
-from deskhand.bench.motion.run import PLAN_TIME, Told
+from deskhand.bench.motion.run import PLAN_TIME, TaskEnd
 from deskhand.bench.motion.tasks import SITUATIONS, TaskMaker
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about
@@ -31,7 +31,7 @@ AT_REST = 0.01  # [rad/s]
 UNREACHED = frozenset({"no_ik_solution", "goal_in_collision", "planning_failed"})
 
 
-def campaign(arm: ArmConfig, plans: int, motions: int, seed: int, told: Told) -> dict[str, Any]:
+def campaign(arm: ArmConfig, plans: int, motions: int, seed: int, told: TaskEnd) -> dict[str, Any]:
     """``plans`` looked at again, ``motions`` executed and a quarter as many stopped; ``safe`` when nothing was wrong with any."""
     result: dict[str, Any] = {"safe": True}
     if plans:
@@ -43,7 +43,7 @@ def campaign(arm: ArmConfig, plans: int, motions: int, seed: int, told: Told) ->
     return result
 
 
-def recheck_plans(arm: ArmConfig, count: int, seed: int, told: Told) -> dict[str, Any]:
+def recheck_plans(arm: ArmConfig, count: int, seed: int, told: TaskEnd) -> dict[str, Any]:
     """Plans of all situations, by MuJoCo at 1 mrad and by finite differences at the rate that the controller gets."""
     maker, stack = TaskMaker(arm), Deskhand(arm)
     depths: list[float] = []
@@ -102,7 +102,7 @@ class Watched(SimClock):
                 self.touched += bool(owners & self.arm_bodies) and bool(owners - self.arm_bodies)
 
 
-def execute_plans(arm: ArmConfig, count: int, stops: int, seed: int, told: Told) -> dict[str, Any]:
+def execute_plans(arm: ArmConfig, count: int, stops: int, seed: int, told: TaskEnd) -> dict[str, Any]:
     """Random plans on the simulated arm, around a keep-out zone that a real post fills; ``stops`` more are cancelled on the way."""
     maker, rng = TaskMaker(arm), np.random.default_rng(seed + 2)
     post = _post(maker, rng)

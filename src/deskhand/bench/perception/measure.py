@@ -72,7 +72,7 @@ def size_error(real: SeenTruth, found: SceneObject) -> float:
 
 
 def angle_error(real: SeenTruth, found: SceneObject) -> float:
-    """Angle [rad] between the axes of both boxes, the smallest over all turns that give the same thing; 0 for balls."""
+    """Angle [rad] between the axes of both boxes, the smallest over all turns that give the same object; 0 for balls."""
     mine, theirs = real.item.pose[:3, :3], found.pose[:3, :3]
     kind = _ROUND.get(real.item.kind, 0)
     if kind == 3:
@@ -88,7 +88,7 @@ def angle_error(real: SeenTruth, found: SceneObject) -> float:
 
 
 def _fits(real: SeenTruth, found: SceneObject, axis: int) -> bool:
-    """True when the found box is about as long along ``axis`` as the thing is along its own."""
+    """True when the found box is about as long along ``axis`` as the object is along its own."""
     return bool(abs(found.size[axis] - real.item.size[2]) <= np.abs(found.size - real.item.size[2]).min() + 0.012)
 
 

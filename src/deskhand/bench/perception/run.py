@@ -34,7 +34,7 @@ class Options:
     """What is measured.
 
     Attributes:
-        scenes: cluttered desks at the default noise, shared out over the ways of being cluttered; of built things a quarter as many more.
+        scenes: cluttered desks at the default noise, shared out over the ways of being cluttered; of built objects a quarter as many more.
         looks: pictures of each desk; before the last one something is moved.
         noise_scenes: cluttered desks at each level of noise and of holes.
         failures: folder for pictures of the looks where something is wrong.
@@ -111,7 +111,7 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
 
 
 def _looks(way: str, arm: str, seed: int, level: Level, count: int, failures: Path | None, reality: str) -> Iterator[dict[str, Any]]:
-    """One desk, looked at ``count`` times; before the last of several looks one thing is moved."""
+    """One desk, looked at ``count`` times; before the last of several looks one object is moved."""
     world = with_reality(make_scene(way, arm, seed), load_reality(reality, seed))
     perception = Perception()
     known: dict[str, str] = {}
@@ -149,7 +149,7 @@ def _kept(known: dict[str, str], scene: Scene, truth: list[SeenTruth]) -> tuple[
 
 
 def _with_one_moved(world: WorldSpec, seed: int) -> WorldSpec:
-    """The desk after somebody has shifted one thing that carries nothing by 3 to 6 cm, where there is room."""
+    """The desk after somebody has shifted one object that carries nothing by 3 to 6 cm, where there is room."""
     random = np.random.default_rng([seed, 7])
     for number in random.permutation(len(world.objects)):
         item = world.objects[number]
@@ -168,7 +168,7 @@ def _with_one_moved(world: WorldSpec, seed: int) -> WorldSpec:
 
 
 def _reach(item: ObjectSpec) -> float:
-    """How far [m] a thing may reach from its middle, whichever of its sides is down."""
+    """How far [m] an object may reach from its middle, whichever of its sides is down."""
     return float(np.linalg.norm(sorted(item.size)[1:]) / 2)
 
 

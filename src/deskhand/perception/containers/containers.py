@@ -1,4 +1,4 @@
-"""Open hollow things: a rim that is higher than what is seen inside it."""
+"""Open hollow objects: a rim that is higher than what is seen inside it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MIN_SIDE = 0.024
 _MIN_PIECE = 60  # [px]
 _SAME_CHROMA = 0.05
 _LID = 0.15  # share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are
-_SORTING_SIDE = 0.075  # narrower hollow things are cups: nothing is sorted into them
+_SORTING_SIDE = 0.075  # narrower hollow objects are cups: nothing is sorted into them
 _SORTING_ROUND = 0.09
 _ROUND_SHARE, _ROUND_SMALL = 0.87, 0.93  # share of its rectangle that the outline of a round rim fills at most; of a cup's
 _IN_A_ROW = 1.5  # times as long as wide
 _LOWER = 0.01  # [m]
 _ABOVE_RIM = 0.008  # [m] what is higher is a handle
-_BOWL = 0.6  # height of round things, as a share of their width, up to which their inside may curve
+_BOWL = 0.6  # height of round objects, as a share of their width, up to which their inside may curve
 _FROM_RIM, _GRID = 0.012, 9  # [m] from a rim where the ground is looked at, and places along each side
 _FLAT, _THIN = 0.006, 0.0015  # [m] that the ground, and less than a floor, differ in height
 _LIKE = 0.06  # of chromaticity and the logarithm of lightness
@@ -38,7 +38,7 @@ _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 @dataclass(frozen=True)
 class Hollow:
-    """An open thing.
+    """An open object.
 
     Attributes:
         segment: its own pixels, without what lies in it.
@@ -58,7 +58,7 @@ class Hollow:
 
     @property
     def for_sorting(self) -> bool:
-        """True when it is wide enough for things to be put in."""
+        """True when it is wide enough for objects to be put in."""
         return float(self.rim.size.min()) >= (_SORTING_ROUND if self.round else _SORTING_SIDE)
 
     def holds(self, points: Array, margin: float = 0.0) -> Mask:
@@ -68,7 +68,7 @@ class Hollow:
         return self.rim.inside(points[:, :2], margin)
 
     def inside_at(self, points: Array) -> Array:
-        """Height [m] of what is seen of the inside of the empty thing, at most, at points (N, 3); that of a bowl curves."""
+        """Height [m] of what is seen of the inside of the empty object, at most, at points (N, 3); that of a bowl curves."""
         height = np.full(len(points), self.floor)
         width = float(self.rim.size[0])
         if self.round and self.height < _BOWL * width:
@@ -78,9 +78,9 @@ class Hollow:
 
 
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> tuple[list[Hollow], list[Segment]]:
-    """Hollow things and the segments that are left, among them what was cut out of hollow things of the same colour.
+    """Hollow objects and the segments that are left, among them what was cut out of hollow objects of the same colour.
 
-    ``cut``: these are things cut apart, so that what goes on below a hollow one is no scrap of its wall.
+    ``cut``: these are objects cut apart, so that what goes on below a hollow one is no scrap of its wall.
     """
     left = list(segments)
     pieces = [item for item in segments if len(item) >= _MIN_PIECE]
@@ -95,7 +95,7 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
 
 
 def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
-    """The hollow thing with the most complete rim that some of ``members`` make together, with those that it takes."""
+    """The hollow object with the most complete rim that some of ``members`` make together, with those that it takes."""
     sizes = range(len(members), 0, -1) if len(members) < 4 else (len(members), 2, 1)
     found = [result for size in sizes for chosen in combinations(members, size) if (result := _try(view, list(chosen))) is not None]
     if not found:
@@ -112,7 +112,7 @@ def _without(items: list[Segment], used: list[Segment]) -> list[Segment]:
 
 
 def _groups(segments: list[Segment]) -> list[list[Segment]]:
-    """Segments of one colour that are near each other, as what may be pieces of one hollow thing."""
+    """Segments of one colour that are near each other, as what may be pieces of one hollow object."""
     tree = cache(lambda i: cKDTree(segments[i].points[:: max(1, len(segments[i]) // 150)]))  # few are of one colour
     tops = [quantile(item.points[:, 2], 0.98) for item in segments]
     parent = list(range(len(segments)))
@@ -137,7 +137,7 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
 
 
 def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]] | None:
-    """The hollow thing that ``group`` makes together, and how much of its rim is seen, or None."""
+    """The hollow object that ``group`` makes together, and how much of its rim is seen, or None."""
     # Points that are only inferred from colour would push the rim outwards.
     points = np.concatenate([item.points[item.measured] for item in group])
     if len(points) < 20:
@@ -241,7 +241,7 @@ def _is_open(
         height: of the rim [m].
         base: lowest that is seen of it, when it stands on something, else 0 [m].
         seen: every measured point around (N, 3).
-        own: those of the thing itself (M, 3); what lies in it may reach up to the rim.
+        own: those of the object itself (M, 3); what lies in it may reach up to the rim.
         rim_points: (K, 2)
         band: [m] around ``height`` that counts as level with the rim.
         eye: position of the camera.
@@ -252,7 +252,7 @@ def _is_open(
     drop = max(0.007, 0.2 * (height - base))
     if not is_round:
         if float(rim.size.min()) < _SORTING_SIDE and (pieces > 1 or rim.size[0] > _IN_A_ROW * rim.size[1]):
-            return False  # small things in a row, cups among them
+            return False  # small objects in a row, cups among them
         inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
         z, own_z = seen[rim.inside(seen[:, :2], inset), 2], own[rim.inside(own[:, :2], inset), 2]
         lid = float(np.count_nonzero(np.abs(own_z - height) < band)) / max(1, len(z))
@@ -270,7 +270,7 @@ def _is_open(
 
 
 def _shows_ground(view: View, rim: Rectangle) -> bool:
-    """Whether what is seen within a rim is the table: long things that lie round about it make no tray."""
+    """Whether what is seen within a rim is the table: long objects that lie round about it make no tray."""
     inner, outer = rim.size / 2 - _FROM_RIM, rim.size / 2 + _FROM_RIM
     if inner.min() <= 0:
         return False
@@ -321,7 +321,7 @@ def _wall(rim_points: Array, rim: Rectangle) -> float:
 
 
 def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings: PerceptionSettings, cut: bool) -> tuple[list[Hollow], list[Segment]]:
-    """Cut things that stand off walls and floor out of hollow things of their colour; drop what is only their noise."""
+    """Cut objects that stand off walls and floor out of hollow objects of their colour; drop what is only their noise."""
     result, rest = [], list(left)
     for hollow in hollows:
         if not hollow.for_sorting:
@@ -349,7 +349,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
 
 
 def _carrier_of(hollow: Hollow) -> Mask | None:
-    """Which points (N,) of a cup's segment are those of a thing of its colour that it stands on or touches, None when there is none."""
+    """Which points (N,) of a cup's segment are those of an object of its colour that it stands on or touches, None when there is none."""
     if hollow.for_sorting or not hollow.round:
         return None
     points = hollow.segment.points
@@ -388,12 +388,12 @@ def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[S
 
 
 def _goes_lower(item: Segment, hollow: Hollow) -> bool:
-    """Whether a piece goes on below what is seen of a hollow thing, as what carries it does."""
+    """Whether a piece goes on below what is seen of a hollow object, as what carries it does."""
     return quantile(item.points[:, 2], 0.05) < quantile(hollow.segment.points[:, 2], 0.05) - _LOWER
 
 
 def _is_scrap(hollow: Hollow, item: Segment) -> bool:
-    """True for a piece of the hollow thing's own wall or floor that was cut off by shadow or by what lies before it."""
+    """True for a piece of the hollow object's own wall or floor that was cut off by shadow or by what lies before it."""
     if np.linalg.norm(item.chroma - hollow.segment.chroma) > _SAME_CHROMA:
         return False
     if hollow.holds(item.points, -0.006).mean() < 0.9:

@@ -1,1 +1,1 @@
-"""Detectors: what names things in a picture; one base, one file a variant. See docs/detectors.md."""
+"""Detectors: what names objects in a picture; one base, one file a variant. See docs/detectors.md."""

@@ -17,14 +17,14 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Detection:
-    """A named thing in a picture.
+    """A named object in a picture.
 
     Attributes:
         label: kind, in the words of config/objects.yaml where it is one of these.
         score: 0..1.
         source: what says so, for example ``geometry``, ``onnx:objectron``.
         box: (left, top, right, bottom) [px].
-        mask: (H, W) pixels of the thing, where the detector knows them; else the box is all that is known.
+        mask: (H, W) pixels of the object, where the detector knows them; else the box is all that is known.
     """
 
     label: str
@@ -35,7 +35,7 @@ class Detection:
 
 
 class Detector(Protocol):
-    """Names things in frames.
+    """Names objects in frames.
 
     Attributes:
         name: in ``source`` of what it finds.
@@ -56,7 +56,7 @@ class Detector(Protocol):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """From a model's labels to kinds of things: ``kinds`` maps some, ``ignore`` leaves some out; other labels stay, in lower case."""
+    """From a model's labels to kinds of objects: ``kinds`` maps some, ``ignore`` leaves some out; other labels stay, in lower case."""
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     ignore: frozenset[str] = frozenset()

@@ -22,7 +22,7 @@ FORMATS = ("ssd", "yolo")
 class ClosedSetDetector:
     """One model.
 
-    ``form``: one of :data:`FORMATS`, or empty: what the file says. Boxes that overlap by more than half are one thing.
+    ``form``: one of :data:`FORMATS`, or empty: what the file says. Boxes that overlap by more than half are one object.
 
     - ``ssd``: outputs ``boxes`` (1, N, 4), (left, top, right, bottom) as shares of the picture, and ``scores`` (1, N, C).
     - ``yolo``: output (1, 4 + C, N), (centre x, centre y, width, height) [px of the input] and scores; labels in the metadata ``names``.

@@ -1,4 +1,4 @@
-"""Puts what detectors say onto the things that perception found: by mask where there is one, by box where not."""
+"""Puts what detectors say onto the objects that perception found: by mask where there is one, by box where not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from deskhand.types import Frame, NameCandidate, SceneObject
 log = logging.getLogger(__name__)
 
 LEAST_OVERLAP = 0.35  # intersection over union, of masks or of boxes
-LEAST_INSIDE = 0.6  # share of a thing's pixels that must lie in a detector's box
+LEAST_INSIDE = 0.6  # share of an object's pixels that must lie in a detector's box
 GEOMETRY = 0.9  # how much the word of geometry counts
 UNKNOWN = 0.15  # what the label "object" counts: it says that no kind fits
 
@@ -27,7 +27,7 @@ Pixels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Opinion:
-    """One detector's word on one thing; ``score`` already has the detector's weight in it."""
+    """One detector's word on one object; ``score`` already has the detector's weight in it."""
 
     label: str
     score: float
@@ -52,7 +52,7 @@ def rename(items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame,
 
 
 def assigned(pixels: Sequence[Pixels], shape: tuple[int, ...], found: Sequence[Detection]) -> list[tuple[int, Detection]]:
-    """(index of a thing, detection) where they cover each other well, each used once, best pairs together."""
+    """(index of an object, detection) where they cover each other well, each used once, best pairs together."""
     if not pixels or not found:
         return []
     cost = np.array([[-_covers(own, shape, detection) for detection in found] for own in pixels])
@@ -81,7 +81,7 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
 
 
 def _covers(own: Pixels, shape: tuple[int, ...], detection: Detection) -> float:
-    """0..1 how well a thing's pixels and a detection cover each other."""
+    """0..1 how well an object's pixels and a detection cover each other."""
     if detection.mask is not None:
         return _shared(own, detection.mask)
     v, u = own // shape[1], own % shape[1]

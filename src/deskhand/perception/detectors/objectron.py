@@ -1,4 +1,4 @@
-"""Makes an ONNX detector of the SSD MobileNetV2 (23 kinds of things, Apache-2.0) that the npm package @mediapipe/objectron carries.
+"""Makes an ONNX detector of the SSD MobileNetV2 (23 kinds of objects, Apache-2.0) that the npm package @mediapipe/objectron carries.
 
 The user downloads the package (``npm pack @mediapipe/objectron``); here its weights are read, nothing is fetched. The network has six kinds of
 operations; boxes are decoded with the anchors of MediaPipe's graph ``object_detection_oid_v4`` (SSD: Liu et al. 2016).

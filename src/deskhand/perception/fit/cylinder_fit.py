@@ -11,7 +11,7 @@ from deskhand.perception.quantiles import quantile, spread
 
 _LEANS = np.deg2rad(4.0)  # less is lying
 _FIT_POINTS = 150
-_BODY = 0.4  # of the length of a long thing to either side of its middle that is as thick everywhere: tips and caps are not
+_BODY = 0.4  # of the length of a long object to either side of its middle that is as thick everywhere: tips and caps are not
 _LONG = 3.0  # times as long as thick
 _WIDTH = 0.05  # weight of a point of the width beside one of the surface
 
@@ -117,7 +117,7 @@ def _fit_axis(
             np.multiply(t, jacobian[3], out=jacobian[4])
         weighted = jacobian * weight
         normal, right = weighted @ jacobian.T + small, -(weighted @ residual)
-        if floor is None:  # an arc alone says little of the radius; how wide the thing looks says more
+        if floor is None:  # an arc alone says little of the radius; how wide the object looks says more
             normal[2, 2] += _WIDTH * len(t)
             right[2] += _WIDTH * len(t) * (start[4] - radius)
         step = np.linalg.solve(normal, right).tolist()

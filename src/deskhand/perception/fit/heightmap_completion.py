@@ -1,8 +1,8 @@
-"""Things that are no simple solid, completed from their seen points: every seen spot of the top is a column down to the support.
+"""Objects that are no simple solid, completed from their seen points: every seen spot of the top is a column down to the support.
 
-A camera that looks down at a desk sees the tops of things and the sides that face it. Columns give the hidden sides: exact for what has upright
+A camera that looks down at a desk sees the tops of objects and the sides that face it. Columns give the hidden sides: exact for what has upright
 walls (rims, handles, arms of L- and T-pieces), too thick below where something hangs over. Of
-round things that stand, what is hidden follows from what is seen around their axis.
+round objects that stand, what is hidden follows from what is seen around their axis.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def columns_of(points: Array, floor: float) -> Columns:
 
 
 def rounded(field: Columns, centre: Array, radius: float) -> Columns:
-    """Hidden cells of a standing round thing are as high as the seen ones at the same distance from its axis, ``centre`` (x, y)."""
+    """Hidden cells of a standing round object are as high as the seen ones at the same distance from its axis, ``centre`` (x, y)."""
     rows, columns = np.mgrid[0 : field.top.shape[0], 0 : field.top.shape[1]]
     away = np.hypot(field.origin[0] + columns * CELL - centre[0], field.origin[1] + rows * CELL - centre[1])
     ring = (away / CELL).astype(int)

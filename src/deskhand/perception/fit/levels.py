@@ -1,4 +1,4 @@
-"""Things of one colour on each other: a tall segment is cut at the height where its sides jump, when two solids explain the picture better than one."""
+"""Objects of one colour on each other: a tall segment is cut at the height where its sides jump, when two solids explain the picture better than one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from deskhand.perception.segment.slices import round_from
 from deskhand.perception.view import View
 
 _SLICE = 0.004  # [m]
-_LOWEST = 0.010  # [m] of a thing
-_TWO = 0.035  # [m] of two things on each other
+_LOWEST = 0.010  # [m] of an object
+_TWO = 0.035  # [m] of two objects on each other
 _JUMP = 0.0018  # [m] of a side from one slice to the next but one
 _ENOUGH = 8  # points of a slice
 _CUTS = 2  # that are tried
@@ -24,11 +24,11 @@ _LEAST = 50  # [px]
 _GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
 _GAIN_SHARE = 0.03  # of the pixels, without sizes
 _STILL = 0.4  # share of the pixels that two may leave unexplained: slopes and handles are not explained by more solids either
-_DEPTH = 5  # things on each other
+_DEPTH = 5  # objects on each other
 
 
 def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int = _DEPTH) -> list[Segment]:
-    """The things on each other that a segment is made of, lowest first; itself when it is one. ``solid`` is what it is taken for."""
+    """The objects on each other that a segment is made of, lowest first; itself when it is one. ``solid`` is what it is taken for."""
     support = float(solid.pose[2, 3] - solid.size[2] / 2)
     if depth < 2 or solid.lying or solid.size[2] < _TWO or not fits.is_doubtful(item, solid, _DOUBT):
         return [item]

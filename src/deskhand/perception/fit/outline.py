@@ -1,4 +1,4 @@
-"""Inward corners of a segment's outline: a thing that is convex shows none, unless something stands before it."""
+"""Inward corners of a segment's outline: an object that is convex shows none, unless something stands before it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def inward_corners(view: View, item: Segment) -> list[Array]:
 
 
 def _is_open(view: View, item: Segment, corner: Array) -> bool:
-    """True when the desk, or something further away, is seen beside the corner: what touches the thing there may also stand before or on it."""
+    """True when the desk, or something further away, is seen beside the corner: what touches the object there may also stand before or on it."""
     place = corner[1]
     outward = (corner[0] + corner[2]) / 2 - place
     outward = outward / max(1e-6, float(np.linalg.norm(outward)))

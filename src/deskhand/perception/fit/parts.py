@@ -1,4 +1,4 @@
-"""Parts of one thing that differ in colour: lids, tips, caps, stickers."""
+"""Parts of one object that differ in colour: lids, tips, caps, stickers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import FREE, HIDDEN, free_share, states
 
 _TOUCH = 0.008  # [m]
-_LID_DEPTH = 0.008  # [m] a thing that shows less of its side than this and does not stand on the table is the top of another
+_LID_DEPTH = 0.008  # [m] an object that shows less of its side than this and does not stand on the table is the top of another
 _SIDE_SEEN = 0.025  # [m]
-_ABOVE = 0.009  # [m] what is seen of a thing on the table begins lower
+_ABOVE = 0.009  # [m] what is seen of an object on the table begins lower
 _SURFACE = 0.0035  # [m]
 _WIDEST = 0.10  # [m] of another
 _ONE = 0.0015  # [m] rms of one solid through two pieces
@@ -30,14 +30,14 @@ _END = 0.010  # [m] between the end of a round side that is seen and that of the
 _SMALLEST = 0.012  # [m] radius of a lid
 _SIDES = 50  # [px]
 _ON_LIDS = 0.9  # share of a level piece that is on the cans of which it makes the lids
-_AS_THIN, _ASKEW = 1.3, 0.1  # times as wide as its pieces, and [rad] from their line, may one thing be
-_LONGEST = 0.19  # [m] of a thing that is seen in two pieces
+_AS_THIN, _ASKEW = 1.3, 0.1  # times as wide as its pieces, and [rad] from their line, may one object be
+_LONGEST = 0.19  # [m] of an object that is seen in two pieces
 
 
 def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:
-    """Join lids, tips and stickers to the things they belong to, then drop segments that are too small to be things.
+    """Join lids, tips and stickers to the objects they belong to, then drop segments that are too small to be objects.
 
-    ``cut``: things that touch were cut apart, so that pieces beside each other stay so.
+    ``cut``: objects that touch were cut apart, so that pieces beside each other stay so.
     """
     pieces = sorted(segments, key=len, reverse=True)
     beside, levels = _neighbours(pieces), [_levels(item) for item in pieces]
@@ -109,7 +109,7 @@ def _lids_apart(pieces: list[Segment], beside: Mask, levels: list[_Levels]) -> l
 
 
 def _closed_each(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int], lids: dict[int, list[int]]) -> dict[int, list[Segment]]:
-    """Cans of one colour that touch, whose sides are one piece and each of whose lids is another: the things that they are, by the number of the sides."""
+    """Cans of one colour that touch, whose sides are one piece and each of whose lids is another: the objects that they are, by the number of the sides."""
     result: dict[int, list[Segment]] = {}
     for j, few in lids.items():
         tops = [i for i in few if owner[i] == i]
@@ -138,7 +138,7 @@ def _disc(item: Segment) -> tuple[Array, float] | None:
 
 
 def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
-    """Long thin things that something else lies across are seen as two pieces in line."""
+    """Long thin objects that something else lies across are seen as two pieces in line."""
     lines = [_line(item) if owner[i] == i else None for i, item in enumerate(pieces)]
     for i, j in combinations(range(len(pieces)), 2):
         a, b = lines[i], lines[j]
@@ -168,7 +168,7 @@ def _on_one_line(a: _Line, b: _Line, both: _Line | None) -> bool:
 
 
 def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int], apart: bool) -> None:
-    """Boxes and round things of which something that stands before them shows two pieces: one solid explains both, and nothing is seen between.
+    """Boxes and round objects of which something that stands before them shows two pieces: one solid explains both, and nothing is seen between.
 
     ``apart``: only pieces that do not touch.
     """
@@ -191,7 +191,7 @@ def _hidden_between(view: View, one: Segment, other: Segment, apart: bool) -> bo
     i, j = np.unravel_index(int(distance.argmin()), distance.shape)
     if distance[i, j] > _WIDEST / 2 or (apart and distance[i, j] < _TOUCH):
         return False
-    # What stands on a thing may leave two pieces of it that nearly meet at a corner.
+    # What stands on an object may leave two pieces of it that nearly meet at a corner.
     ways = [(a.mean(axis=0), b.mean(axis=0)), *([(a[i], b[j])] if distance[i, j] > _TOUCH else [])]
     between = [states(view, begin + np.linspace(0.25, 0.75, 5)[:, None] * (end - begin), 0.003) for begin, end in ways]
     return any((found == HIDDEN).sum() >= 3 and not (found == FREE).any() for found in between)
@@ -271,7 +271,7 @@ def _may_be_lid(part: _Levels, main: _Levels) -> bool:
     """A level piece at the height where ``main`` ends, which itself shows no top."""
     if part.high - part.low > _LID_DEPTH or part.low < 0.012 or abs(main.top - (part.low + part.high) / 2) > 0.007:
         return False
-    # Of a thing of which little is seen, much of that is near its top.
+    # Of an object of which little is seen, much of that is near its top.
     little = main.low > part.low - _SIDE_SEEN
     return main.low <= part.low - (0.008 if little else 0.012) and main.flat <= (0.5 if little else 0.2)
 
@@ -283,7 +283,7 @@ def _is_lid(union: Segment, view: View, fits: SolidFits) -> bool:
 
 
 def _alone(fits: SolidFits, item: Segment) -> Solid:
-    """The solid of a piece that goes no lower than what is seen of it: what is below may be another thing."""
+    """The solid of a piece that goes no lower than what is seen of it: what is below may be another object."""
     low = quantile(item.points[:, 2], 0.03)
     return fits.of(item, low if low > _ABOVE else 0.0)
 

@@ -1,7 +1,7 @@
 """The last step of a solid: its sides are moved until the picture that it would give is the one that is seen (analysis by synthesis).
 
-Every pixel around a thing says something of it: those of its own that it must be there, at this depth; those where something further away is seen
-that it is not; those where something nearer is seen, or nothing, say nothing, and there such a size counts as things usually have.
+Every pixel around an object says something of it: those of its own that it must be there, at this depth; those where something further away is seen
+that it is not; those where something nearer is seen, or nothing, say nothing, and there such a size counts as objects usually have.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from deskhand.perception.fit.solid import Solid, standing_pose
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Floats, Mask, View
 
-_AROUND = 8  # [px] beside a thing that are compared
-_INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the thing
+_AROUND = 8  # [px] beside an object that are compared
+_INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the object
 _PIXELS = 1000  # at most, evenly left out
 _WORST = 0.006  # [m] that a pixel counts as at most
 _BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
@@ -43,7 +43,7 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class Pixels:
-    """Around a thing: rays (3, N) per depth 1, depth (N,), which are its own, what each is worth, and how many pixels it stands for."""
+    """Around an object: rays (3, N) per depth 1, depth (N,), which are its own, what each is worth, and how many pixels it stands for."""
 
     rays: Floats
     depth: Floats
@@ -126,7 +126,7 @@ def _unusual(prior: Prior, shape: str, sizes: Array) -> Array:
 
 
 def pixels_around(view: View, item: Segment) -> Pixels:
-    """What the picture says of a thing."""
+    """What the picture says of an object."""
     height, width = view.valid.shape
     v, u = np.divmod(item.pixels, width)
     top, bottom = max(0, int(v.min()) - _AROUND), min(height, int(v.max()) + _AROUND + 1)

@@ -1,4 +1,4 @@
-"""Is a thing where it should be? Its visible faces against the depth and colour picture, whatever else it touches or carries.
+"""Is an object where it should be? Its visible faces against the depth and colour picture, whatever else it touches or carries.
 
 Segments of a picture run together where blocks touch; a block whose place is known from having been put there is better proved or denied directly.
 """
@@ -22,7 +22,7 @@ BEYOND = 0.005  # [m] outside the edges
 DEEP = 0.007  # [m] along the ray that a sample may differ from what is measured
 FACING = 0.15  # cosine between a face's normal and the way to the camera from which it counts as seen
 ENOUGH = 18  # visible samples that say something
-BLUR = 0.003  # [m] around another thing that its colour is seen in
+BLUR = 0.003  # [m] around another object that its colour is seen in
 FEW = 8  # samples that tell a colour
 PRIOR = 0.12  # what a shift by all of the reach must gain: where little is seen, the place that is expected is the likely one
 AGREE = 0.6  # share of them that must agree
@@ -57,7 +57,7 @@ def evidence_for(frame: Frame, item: SceneObject, others: Sequence[SceneObject] 
     judged = np.isfinite(behind) & (behind > -DEEP)
     agrees = judged & (behind < DEEP)
     seen = int(judged.sum())
-    clear = agrees.copy()  # pixels at the edge of another thing have its colour too
+    clear = agrees.copy()  # pixels at the edge of another object have its colour too
     for other in others:
         if other.id != item.id:
             clear &= ~_hides(other, frame.world_T_camera[:3, 3], samples[:, :3], BLUR)

@@ -1,4 +1,4 @@
-"""Standing round things (cups, bowls, bottles, spools): what is hidden, and what hangs over, follows from the side that is seen.
+"""Standing round objects (cups, bowls, bottles, spools): what is hidden, and what hangs over, follows from the side that is seen.
 
 The camera sees the near half of the outside. Its radius at each height, the same all around, gives the outer wall with its lean; a handle sticks out of
 it at few angles only, and what is seen inside, beyond the rim, lies within it: neither counts.

@@ -1,4 +1,4 @@
-"""Where long round things end: as far as the picture shows their colour, and behind what stands before them as far as such things usually are long."""
+"""Where long round objects end: as far as the picture shows their colour, and behind what stands before them as far as such objects usually are long."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, Taken, s
 
 _BACK, _SEARCH = 0.012, 0.016  # [m] before and beyond the last measured point
 _STEP = 0.001
-_BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of a thing, and of its thinner tip, is seen
+_BODY_EDGE, _TIP_EDGE = 0.8, 0.45  # of its radius: where the outline of the end of an object, and of its thinner tip, is seen
 _MIXED = 4  # steps
 _SHORTEST_TIP, _LONGEST_TIP = 3, 9  # steps that are of one colour
 _ONE_COLOR = 0.6  # of the difference from which colours are two
 _TIP_SEEN, _TIP_THIN = 0.6, 0.9  # share of a tip that is seen where it would be, and beside which something else is
-_TIPPED = 0.028  # [m] thicker things have no tips
-_SLICES, _FINE = 15, 0.00025  # across a leaning thing; [m] between the points that are looked at in each
-_EDGES = 0.5  # [px] of a thing at its two edges whose colour is more that of what is beside it
+_TIPPED = 0.028  # [m] thicker objects have no tips
+_SLICES, _FINE = 15, 0.00025  # across a leaning object; [m] between the points that are looked at in each
+_EDGES = 0.5  # [px] of an object at its two edges whose colour is more that of what is beside it
 _WINDOW = 16  # [px]
 _ON_GROUND = 0.004  # [m]
 _ENOUGH = 60  # [px]
@@ -29,17 +29,17 @@ _UNLIKE = 0.30  # of the logarithm of lightness: more than the grain of a desk, 
 _UNLIKE_CHROMA = 0.045
 _SHADOW = 0.85  # a shadow darkens by less than this logarithm
 _LONGEST = 0.16  # [m]
-_LEANS = 0.07  # sine of the angle from which a thing leans
+_LEANS = 0.07  # sine of the angle from which an object leans
 _SUNK = 0.0015  # [m]
 _HIDDEN_STEP = 0.004
 _NEARER = 0.003  # [m] something nearer by this stands before it
-_TOUCHES = 0.005  # [m] in depth between the end of a thing and what it touches
+_TOUCHES = 0.005  # [m] in depth between the end of an object and what it touches
 _REAPPEARS = 0.06  # [m] beyond what hides it that is looked at
 _SOON = 3  # steps after which what hides it must begin
 
 
 def with_ends(view: View, solid: Solid, prior: Prior, taken: Taken) -> Solid:
-    """A lying or leaning cylinder with its ends moved to where the picture, or what is known of such things, puts them."""
+    """A lying or leaning cylinder with its ends moved to where the picture, or what is known of such objects, puts them."""
     solid = _as_thick(view, solid) if abs(solid.pose[2, 0]) > _LEANS else solid
     axis = solid.pose[:3, 0]
     low, high = -solid.size[0] / 2, solid.size[0] / 2
@@ -100,7 +100,7 @@ def _as_thick(view: View, solid: Solid) -> Solid:
 
 
 def _above_table(solid: Solid, sign: float, end: float) -> float:
-    """Distance [m] from the middle to an end, no further than to where a leaning thing meets the table."""
+    """Distance [m] from the middle to an end, no further than to where a leaning object meets the table."""
     down = -sign * float(solid.pose[2, 0])
     if down < _LEANS:
         return end
@@ -109,12 +109,12 @@ def _above_table(solid: Solid, sign: float, end: float) -> float:
 
 
 def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) -> float | None:
-    """Distance [m] from the middle to where the picture no longer shows the thing or its tip but what is beyond; None when it does not show that."""
+    """Distance [m] from the middle to where the picture no longer shows the object or its tip but what is beyond; None when it does not show that."""
     if np.hypot(*away[:2]) < 0.3:
         return None
     point = solid.pose[:3, 3] + end * away
     ground = _ground(view, solid, point)
-    # The far end is seen over the thing's own top, the near one below it.
+    # The far end is seen over the object's own top, the near one below it.
     up = 1.0 if float((view.eye - solid.pose[:3, 3]) @ away) < 0 else -1.0
     reach = np.arange(end - _BACK, end + _SEARCH, _STEP)
     line = solid.pose[:3, 3] + reach[:, None] * away
@@ -143,7 +143,7 @@ def _colored(view: View, solid: Solid, away: Array, end: float, taken: Taken) ->
     if tip_end is not None:
         return float(reach[tip_end - 1] + _STEP / 2)
     last = _tip_end(tip, own, is_ground | is_other, first, edge, one_color=True)
-    # It touches another thing, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
+    # It touches another object, or one is seen behind its end: what is seen beyond it is not nearer than it would be.
     there = touching[last : last + _MIXED]
     return float(reach[last - 1] + _STEP / 2) if len(there) == _MIXED and (there != HIDDEN).all() and (there != UNKNOWN).any() else None
 
@@ -156,9 +156,9 @@ def _rise(solid: Solid) -> Array:
 
 
 def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, edge: int, one_color: bool = False) -> int:
-    """Number of the step at which a thing ends whose body does so at ``first``: a tip of another colour may go on from there.
+    """Number of the step at which an object ends whose body does so at ``first``: a tip of another colour may go on from there.
 
-    ``tip`` (N, 4) is how the line along it looks, ``own`` (1, 4) its body; ``beyond`` (N,) says where the ground or another known thing is.
+    ``tip`` (N, 4) is how the line along it looks, ``own`` (1, 4) its body; ``beyond`` (N,) says where the ground or another known object is.
     ``edge``: how many steps of the tip the edge of the body may hide; ``one_color``: what is unlike where the tip begins is no more of it.
     """
     unlike = _difference(tip, own) > 1.0
@@ -182,7 +182,7 @@ def _tip_end(tip: Array, own: Array, beyond: Mask, first: int, edge: int, one_co
 def _seen_tip(tip: Array, body: Array, own: Array, seen: Mask, ground: Mask, first: int, shown: int) -> int | None:
     """Number of the step at which a tip of one colour ends that begins between the steps ``first`` and ``shown``; None where none is seen.
 
-    It is where the thing would be (``seen`` (N,)), with no ``ground`` (N,) before it, and thinner than its body: further out (``body`` (N, 4)) its
+    It is where the object would be (``seen`` (N,)), with no ``ground`` (N,) before it, and thinner than its body: further out (``body`` (N, 4)) its
     colour is not seen beside all of it.
     """
     begin = max(0, first - 2)
@@ -206,9 +206,9 @@ def _seen_tip(tip: Array, body: Array, own: Array, seen: Mask, ground: Mask, fir
 
 
 def _beyond(view: View, solid: Solid, away: Array, end: float, room: float, taken: Taken) -> float | None:
-    """Distance [m] from the middle to where a thing ends that is hidden for ``room`` [m] and comes to light again; None when it does not.
+    """Distance [m] from the middle to where an object ends that is hidden for ``room`` [m] and comes to light again; None when it does not.
 
-    What comes to light is unlike the ground until that is seen again, and as long as a tip at least, or of the thing's own colour.
+    What comes to light is unlike the ground until that is seen again, and as long as a tip at least, or of the object's own colour.
     """
     begin = end + room - _HIDDEN_STEP
     reach = np.arange(begin, min(begin + _REAPPEARS, _LONGEST - solid.size[0] / 2), _STEP)
@@ -238,7 +238,7 @@ def _beyond(view: View, solid: Solid, away: Array, end: float, room: float, take
 
 
 def _ground(view: View, solid: Solid, point: Array) -> Array | None:
-    """How what is below a thing looks (1, 4) around its end, None where little of it is seen."""
+    """How what is below an object looks (1, 4) around its end, None where little of it is seen."""
     pixel = view.frame.project(point[None])[0]
     if not np.isfinite(pixel).all():
         return None

@@ -21,7 +21,7 @@ _SPREAD = 3.5  # times the picture's noise
 _HIDES = 0.008  # [m] something nearer by this stands before a face; blocks of one tower are less off its middle
 _NEAR = 0.0035  # [m] from where an even division puts it
 _SLIGHT = 0.07  # share of a seam's length that must show, more than elsewhere, where blocks explain the size
-_SEEN = 0.2  # the same where another thing explains it as well
+_SEEN = 0.2  # the same where another object explains it as well
 _CLEAR = 0.5  # the same where nothing tells how large the parts are
 _END = 0.012  # [m]
 _MOST = 6
@@ -30,7 +30,7 @@ _LIKELIER = 1.5  # times as usual as the whole
 
 
 def parts_at_seams(view: View, solid: Solid, points: Array, prior: Prior, poor: bool) -> list[Mask]:
-    """Which of points (N, 3) belong to which block, [] when the box is one thing; ``poor``: it does not explain them well."""
+    """Which of points (N, 3) belong to which block, [] when the box is one object; ``poor``: it does not explain them well."""
     if solid.shape != "box" or abs(solid.pose[2, 2]) < 0.99:
         return []
     for axis in np.argsort(-solid.size):

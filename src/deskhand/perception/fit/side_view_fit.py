@@ -1,7 +1,7 @@
 """Standing boxes and cylinders of which the top is hidden or cut: from the sides that face the camera.
 
-Of a box these are one or two upright faces at a right angle, of a cylinder an arc. How far a thing goes on behind what stands before it is bounded
-by where the camera sees through, and estimated between the bounds from what is known of such things.
+Of a box these are one or two upright faces at a right angle, of a cylinder an arc. How far an object goes on behind what stands before it is bounded
+by where the camera sees through, and estimated between the bounds from what is known of such objects.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from deskhand.perception.visibility import FREE, GRAZING, HIDDEN, SEEN, UNKNOWN,
 
 
 class Prior(Protocol):
-    """How usual things are."""
+    """How usual objects are."""
 
     def __call__(self, shape: str, sizes: Array, hidden: bool = False) -> Array:
         """Of ``sizes`` (N, 3) [m] how usual each is (N,); ``hidden``: one side is not seen, and the others are compared."""
@@ -96,9 +96,9 @@ def _closeness(points: Array, yaws: Array) -> Array:
 
 
 def completions(view: View, solid: Solid, prior: Prior, taken: Taken) -> list[Solid]:
-    """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be, or another thing is there.
+    """A standing box with what is hidden of it: each side is moved out until the camera sees through where it would be, or another object is there.
 
-    The size is then estimated between what is seen and that bound, in one way or, where things of two sizes are about as usual, in two, the likelier one
+    The size is then estimated between what is seen and that bound, in one way or, where objects of two sizes are about as usual, in two, the likelier one
     first; ``guessed`` names the axes.
     """
     sides = [(axis, sign) for axis in (0, 1) for sign in (-1.0, 1.0)]
@@ -150,7 +150,7 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
 
 
 def _usual(size: Array, room: list[float], prior: Prior) -> list[Array]:
-    """The one or two sizes (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual things are near to."""
+    """The one or two sizes (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual objects are near to."""
     steps = [np.arange(size[axis], size[axis] + room[axis] + 0.003, _GRAIN) for axis in (0, 1)]
     grid = np.stack(np.meshgrid(*steps, [size[2]], indexing="ij"), axis=-1)
     weights = prior("box", grid.reshape(-1, 3), hidden=True).reshape(len(steps[0]), len(steps[1]))

@@ -1,4 +1,4 @@
-"""The shapes that things are taken to be, and how far points are from their surface."""
+"""The shapes that objects are taken to be, and how far points are from their surface."""
 
 from __future__ import annotations
 

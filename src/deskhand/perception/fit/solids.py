@@ -23,7 +23,7 @@ from deskhand.perception.visibility import Taken, free_share, nowhere
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
 _MAX_POINTS = 300
 _SPREAD = np.random.default_rng(0).permutation((np.arange(_MAX_POINTS) + 0.5) / _MAX_POINTS)  # places of those that are taken, evenly over all
-_SEEN_TOP = 0.55  # share of a thing's footprint that its seen top must be for the top alone to tell the footprint
+_SEEN_TOP = 0.55  # share of an object's footprint that its seen top must be for the top alone to tell the footprint
 _BALL = 0.0016  # [m] rms; boxes seen in part come to 2
 _ROD = 0.0012  # [m]
 _LEVEL = 0.65  # share of the footprint from which a top is no ball's
@@ -37,13 +37,13 @@ _GOOD = 0.0011  # [m] rms
 _ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
 _LEANING_GAIN = 0.75
 _POOR, _TILTED_GAIN = 0.0018, 0.6  # [m] rms from which a box that is tilted is tried, which it must come below, and how much better it must be
-_EXPLAINED = 0.2  # share of a thing's pixels that a solid which need not be moved leaves unexplained at most
-_UNEXPLAINED = 0.25  # share of a thing's pixels that its solid may leave unexplained
+_EXPLAINED = 0.2  # share of an object's pixels that a solid which need not be moved leaves unexplained at most
+_UNEXPLAINED = 0.25  # share of an object's pixels that its solid may leave unexplained
 _RARE = 0.2
-_LEVEL_AXIS = 0.07  # sine of the angle from which a thing leans
+_LEVEL_AXIS = 0.07  # sine of the angle from which an object leans
 _SELDOM = 0.6
 _BETTER = 8.0  # [px]
-_LEFT_OUT = 0.08  # share of a thing's points that its solid may lose by being moved: what is none of these shapes keeps what encloses it
+_LEFT_OUT = 0.08  # share of an object's points that its solid may lose by being moved: what is none of these shapes keeps what encloses it
 _FAR_BETTER = 0.6  # of what a solid leaves unexplained, from which another may leave out more than that
 _WITHIN = 0.004  # [m]
 _SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
@@ -68,7 +68,7 @@ class SolidFits:
         return self._known[key][1]
 
     def whole(self, solid: Solid, taken: Taken = nowhere) -> Solid:
-        """A solid with what is hidden of it; ``taken`` tells where other things are, into which it cannot go on."""
+        """A solid with what is hidden of it; ``taken`` tells where other objects are, into which it cannot go on."""
         return self._wholes(solid, taken)[0]
 
     def _wholes(self, solid: Solid, taken: Taken) -> list[Solid]:
@@ -87,7 +87,7 @@ class SolidFits:
     def best(self, item: Segment, solid: Solid, taken: Taken, free: tuple[bool, bool]) -> Solid:
         """The solid of a segment, whole and where it explains the picture best; another shape where the one that it was taken for does so badly.
 
-        ``taken`` tells where other things are, ``free`` whether its bottom and its top are unsure.
+        ``taken`` tells where other objects are, ``free`` whether its bottom and its top are unsure.
         """
         ways = self._wholes(solid, taken)
         whole = ways[0]
@@ -114,7 +114,7 @@ class SolidFits:
         return best if far_better else whole
 
     def is_doubtful(self, item: Segment, solid: Solid, share: float = _UNEXPLAINED) -> bool:
-        """True for a solid that leaves more than ``share`` of its segment unexplained, or of a size that things seldom have."""
+        """True for a solid that leaves more than ``share`` of its segment unexplained, or of a size that objects seldom have."""
         if not may_refine(solid):
             return True
         seldom = solid.shape != "sphere" and self._usual(solid) < _SELDOM
@@ -166,7 +166,7 @@ def fit_solid(view: View, prior: Prior, item: Segment, support: float, top: floa
     is_rod = False
     if not carries and outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
         rod = lying(points, whole, support, view.eye)
-        # Seen from its end a rod could be a narrow box, which things are not.
+        # Seen from its end a rod could be a narrow box, which objects are not.
         is_rod = rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > _ROD_LONG * outline.size[1]
         if rod is not None and is_rod and outline.size[1] <= _BROAD:
             return rod

@@ -29,21 +29,21 @@ _MIN_SHARE = 0.12  # of a segment that is cut at a corner
 _MIN_CORNER_PART = 50  # [px]
 _LEAST = 100  # [px] of what is cut
 _MIN_BREADTH = 0.024  # [m]
-_MAX_SIZE = 0.20  # [m] larger ones are not two things that can be grasped
-_DEPTH = 3  # a thing is cut so often at most
+_MAX_SIZE = 0.20  # [m] larger ones are not two objects that can be grasped
+_DEPTH = 3  # an object is cut so often at most
 _STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
 _SCRAP = 25  # [px]
-_NO_BOX = 0.0012  # [m] rms from which a box may be two round things
+_NO_BOX = 0.0012  # [m] rms from which a box may be two round objects
 _ROUND = 0.6  # of its error that round halves have at most
 _SHARE = 0.2  # that their width may differ from half its length
 _UNEXPLAINED = 0.35  # share of its pixels that the solid of a part may leave unexplained
 _ROD = 0.001  # [m] rms of a part that lies, or leans, and whose picture is not compared
 _EXPLAINED = 0.7  # share of the pixels that is in explained parts
-_ABOVE = 0.009  # [m] what is seen of a thing on its support begins lower
+_ABOVE = 0.009  # [m] what is seen of an object on its support begins lower
 
 
 def split_touching(view: View, fits: SolidFits, segments: list[Segment], standing: dict[int, Solid], hollows: list[Hollow]) -> list[Segment]:
-    """Cut the segments that are more than one thing; ``standing`` is the solid of each by its id(), fitted on what carries it.
+    """Cut the segments that are more than one object; ``standing`` is the solid of each by its id(), fitted on what carries it.
 
     What lies in a container may be tilted, so that nothing follows from a poor fit there.
     """
@@ -71,7 +71,7 @@ def _best(fits: SolidFits, ways: list[list[Segment]], solid: Solid) -> list[Segm
 
 
 def _are_solids(view: View, fits: SolidFits, parts: list[Segment], solid: Solid) -> bool:
-    """Whether nearly all of parts is in such as a solid explains: what no number of them does is one thing of another shape."""
+    """Whether nearly all of parts is in such as a solid explains: what no number of them does is one object of another shape."""
     support = max(0.0, float(solid.pose[2, 3] - solid.size[2] / 2))
     explained = 0
     for part in parts:
@@ -92,7 +92,7 @@ def _is_inside(item: Segment, hollows: list[Hollow]) -> bool:
 
 
 def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int, inside: bool) -> list[Segment]:
-    """The things that a segment is made of, itself when it is one; ``inside``: in a container, where only seams tell."""
+    """The objects that a segment is made of, itself when it is one; ``inside``: in a container, where only seams tell."""
     if depth == 0 or len(item) < _LEAST:
         return [item]
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
@@ -117,7 +117,7 @@ def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int,
 
 
 def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
-    """Two round things that stand side by side: a box through them fits badly, and each half of it is round and as wide as its share."""
+    """Two round objects that stand side by side: a box through them fits badly, and each half of it is round and as wide as its share."""
     length, width, height = solid.size
     if solid.shape != "box" or solid.lying or solid.error < _NO_BOX or not (width > _MIN_BREADTH and 1.6 * width < length < 2.6 * width and height > width):
         return []
@@ -148,7 +148,7 @@ def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array]
 
 
 def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float, width: int) -> list[Segment]:
-    """Two parts of a segment; each point goes to the solid on whose surface it lies, that of a long round thing reaching on."""
+    """Two parts of a segment; each point goes to the solid on whose surface it lies, that of a long round object reaching on."""
     parts = [part_of(item, side), part_of(item, ~side)]
     for _ in range(2):
         solids = [fits.of(part, _bottom(part, support)) for part in parts]
@@ -209,7 +209,7 @@ def _area(ground: Array) -> float:
 
 
 def _tall_part(item: Segment) -> list[Mask]:
-    """A tall thing beside a low one: what stands above the low one's top, down to the table."""
+    """A tall object beside a low one: what stands above the low one's top, down to the table."""
     z = item.points[:, 2]
     counts, edges = np.histogram(z, np.arange(0.0, float(z.max()) + 0.004, 0.002))
     sides = []

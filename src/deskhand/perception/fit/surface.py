@@ -51,7 +51,7 @@ def complete_surface(item: SceneObject, spacing: float = 0.005) -> Surface:
 
 
 def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surface:
-    """Columns under all that was seen of ``item``, and of other ``parts`` of the same thing."""
+    """Columns under all that was seen of ``item``, and of other ``parts`` of the same object."""
     seen = np.vstack([np.asarray(part.points, dtype=float) for part in (item, *parts)])
     field = columns_of(seen, min(item.bottom, float(seen[:, 2].min())))
     upright = not parts and abs(item.pose[2, 2]) > 0.95 and (item.shape == "sphere" or (item.shape == "cylinder" and cylinder_axis(item.size) == 2))
@@ -81,7 +81,7 @@ def _with_wall(points: Array, normals: Array, body: Array, wall: Turned) -> tupl
 
 
 class Surfaces:
-    """Completed surfaces of one scene's objects, each made once: things are obstacles of each other."""
+    """Completed surfaces of one scene's objects, each made once: objects are obstacles of each other."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[SceneObject, Surface]] = {}

@@ -1,4 +1,4 @@
-"""Boxes that neither stand nor lie flat: what lies across other things in a container, or leans against them."""
+"""Boxes that neither stand nor lie flat: what lies across other objects in a container, or leans against them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ON_FACE = 0.002  # [m] from the plane of a face
 _BESIDE = 0.004
 _TRIALS = 80
 _LEAST_FACE = 0.3  # share of the points that the largest face must have
-_SIDE = 25  # points that tell how a thing is turned
+_SIDE = 25  # points that tell how an object is turned
 _TRIM = 0.02
-_SHALLOW = 0.004  # [m] that a thing is deep at least
-_FEW = 3  # points that may be deeper than the thing is
+_SHALLOW = 0.004  # [m] that an object is deep at least
+_FEW = 3  # points that may be deeper than the object is
 _LEAST, _MOST = 0.008, 0.062  # [m] of depth
 _LIKELY, _MOST_LIKELY = 0.3, 0.9  # times as usual as the most usual depth
 _GRAZING = 0.1
@@ -39,7 +39,7 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     """The box through ``points`` (N, 3) whichever way it is turned; ``whole`` (M, 3) tells how far it reaches.
 
     None when it stands, would go through the table at height 0, or may be a ball.
-    Its axes are those of its largest face and of what is seen of the others; where no other face is seen it is as deep as such things usually are.
+    Its axes are those of its largest face and of what is seen of the others; where no other face is seen it is as deep as such objects usually are.
     """
     normal = _largest_face(points, eye) if len(points) >= _SIDE else None
     if normal is None:

@@ -21,7 +21,7 @@ _OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline coun
 
 
 def top_height(z: Array) -> float:
-    """Height of the highest level with many points: robust against flying pixels, not below the true top of a flat thing."""
+    """Height of the highest level with many points: robust against flying pixels, not below the true top of a flat object."""
     high = quantile(z, 0.985)
     lowest = high - 0.012
     numbers = np.floor((z[z >= lowest] - lowest) * 1000.0).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The inside and the outside of an open thing are one object, though the one is concave to the other: bowls, mugs, bins."""
+"""The inside and the outside of an open object are one object, though the one is concave to the other: bowls, mugs, bins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CORNER = 0.0005  # [m] that a simpler outline may be off
 
 def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: HollowSettings) -> tuple[Numbers, set[int]]:
     """The part (M,) of each voxel with those joined that make a rim together, or lie in one of ``shells`` as its ground, and which of the numbers are such
-    open things.
+    open objects.
     """
     hollow = set(shells)
     for shell in sorted(shells):

@@ -18,7 +18,7 @@ from deskhand.perception.view import Indices, Mask, View
 
 _LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
 _COLORED = 60  # [px] of one colour at least, for a segment to be cut
-_TWO_COLORS = 0.13  # between the chromaticities of two things; a dark side of one thing is up to 0.10 from its top
+_TWO_COLORS = 0.13  # between the chromaticities of two objects; a dark side of one object is up to 0.10 from its top
 _SLIVER = 0.2  # of the largest piece of a colour
 _STRAY = 0.02  # of the largest connected piece
 _NEAR = 0.01  # [m] about a piece within which a sliver of it lies
@@ -27,7 +27,7 @@ _SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 @dataclass(frozen=True)
 class Segment:
-    """Pixels of one thing: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
+    """Pixels of one object: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
     ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
     is one object, and its colours tell nothing.
@@ -122,7 +122,7 @@ def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[n
 
 
 def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.int32], settings: PerceptionSettings) -> npt.NDArray[np.int32]:
-    """The same with pieces of one hollow thing joined that look alike: its inside and its outside are no neighbours in the picture."""
+    """The same with pieces of one hollow object joined that look alike: its inside and its outside are no neighbours in the picture."""
     for hollow in np.unique(hollows[hollows > 0]):
         own = hollows == hollow
         numbers, count = np.unique(labels[own], return_counts=True)
@@ -143,7 +143,7 @@ def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.in
 
 
 def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Cut what holds two colours: along a slanting edge between two things mixed pixels lead from one colour to the other by small steps."""
+    """Cut what holds two colours: along a slanting edge between two objects mixed pixels lead from one colour to the other by small steps."""
     flat, chroma = labels.reshape(-1), view.chroma.reshape(-1, 3)
     things = np.flatnonzero(flat)
     order = things[_sorted(flat[things])]
@@ -187,7 +187,7 @@ def _other_color(chroma: npt.NDArray[np.float32]) -> Mask | None:
     gap = two - one
     if gap @ gap < _TWO_COLORS**2:
         return None
-    # Of two things few pixels are between the colours; of shades of one many are.
+    # Of two objects few pixels are between the colours; of shades of one many are.
     along = (chroma - one) @ (gap / (gap @ gap))
     if ((along > 0.3) & (along < 0.7)).mean() > 0.15:
         return None
@@ -223,7 +223,7 @@ def components(view: View, mask: Mask, settings: PerceptionSettings) -> npt.NDAr
 
 
 def _joins(view: View, mask: Mask, flat: Indices, step: int, settings: PerceptionSettings) -> Mask:
-    """Which of the pixels ``flat`` (N,) belong to the same thing as the one ``step`` further on."""
+    """Which of the pixels ``flat`` (N,) belong to the same object as the one ``step`` further on."""
     other = np.minimum(flat + step, mask.size - 1)
     points, chroma, light = view.points.reshape(-1, 3), view.chroma.reshape(-1, 3), view.light.reshape(-1)
     apart = points[flat] - points[other]

@@ -68,20 +68,20 @@ class ColorSettings:
 
 @dataclass(frozen=True)
 class HollowSettings:
-    """When parts make an open thing together. Counts are voxels, shares are of lengths, areas or counts.
+    """When parts make an open object together. Counts are voxels, shares are of lengths, areas or counts.
 
     Attributes:
         least: a part of the shell has as many.
         gap: parts are beside each other that are no farther apart than this share of their length.
         most: parts beside one that are tried with it.
         level: tops differ by less than this share of the height.
-        band: height of the rim as a share of what is seen of the thing.
+        band: height of the rim as a share of what is seen of the object.
         rim: as many make a rim.
         sectors, around: the rim has points in such a share of so many directions from its middle.
         inner, lid: within the rim's outline, shrunk to a share, is less than this share of the rim's points.
         beyond, within: what is below the rim lies, but for a handle, within its outline, grown by a share.
         facing, inside: the normals of a share of it are towards its middle, seen from above, as the cosine of the angle.
-        meets: the ground of a thing meets its walls in as many places, or, where they are not seen to meet, is lower.
+        meets: the ground of an object meets its walls in as many places, or, where they are not seen to meet, is lower.
     """
 
     least: int = 40
@@ -170,7 +170,7 @@ class BehindSettings:
         off: and are off each other's plane by less, in voxels ..
         slant: .. or as a share of their distance.
         share: so much of both parts is in common planes.
-        reach: parts that are farther apart are two things [m].
+        reach: parts that are farther apart are two objects [m].
         hidden: share of the way between them that is behind something.
     """
 

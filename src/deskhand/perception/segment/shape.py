@@ -64,7 +64,7 @@ def _of_parts(voxels: Mask, part: Numbers) -> Mask:
 
 
 def voxel_edge(view: View, settings: SegmentSettings) -> float:
-    """[m], from the noise and the distance of pixels where things are."""
+    """[m], from the noise and the distance of pixels where objects are."""
     far = float(np.median(view.frame.depth[view.things]))
     shape = settings.shape
     edge = max(shape.voxel_noise * view.noise, shape.voxel_pixels * far / view.frame.intrinsics.fx)

@@ -1,4 +1,4 @@
-"""Upright round things slice by slice: from which height a segment is round, when what is below is not."""
+"""Upright round objects slice by slice: from which height a segment is round, when what is below is not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROUND, _NOT_ROUND = 0.0009, 0.0012  # [m] rms off a circle at most, and at leas
 _FLAT = 1.6  # times the usual radius
 _BAD = 0.75  # share of the slices below that are not round
 _HIGHEST = 0.6  # of the height that it may begin at
-_OFF, _SEEN = 0.0025, 20  # [m] off the wall of the round thing, and how many points are
+_OFF, _SEEN = 0.0025, 20  # [m] off the wall of the round object, and how many points are
 _UPPER = 0.97
 
 

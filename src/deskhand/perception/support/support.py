@@ -1,4 +1,4 @@
-"""What each thing lies on, in or against."""
+"""What each object lies on, in or against."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, States, 
 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
-_ABOVE = 0.006  # [m] that the seen top of what carries a thing may be above where that begins
+_ABOVE = 0.006  # [m] that the seen top of what carries an object may be above where that begins
 _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
-_WORSE = 0.003  # [m] of error that a thing's solid may gain when it is made high enough to carry another
-_GOES_ON = 0.13  # [m] that a thing may go on behind another
+_WORSE = 0.003  # [m] of error that an object's solid may gain when it is made high enough to carry another
+_GOES_ON = 0.13  # [m] that an object may go on behind another
 _ROD = 4.5  # times as long as wide
-_UPPERMOST = 0.985  # share of a thing's points that are lower than where it seems to end
+_UPPERMOST = 0.985  # share of an object's points that are lower than where it seems to end
 _RIM, _WIDEST_RIM = 0.003, 0.006  # [m] of another colour at the ends of cans
 _WITHIN = 0.002  # [m]
-_CONTACT = 0.009  # [m] in depth between the faces of two things on each other
+_CONTACT = 0.009  # [m] in depth between the faces of two objects on each other
 _LEANS = np.sin(np.deg2rad(4.0))
 _GRID = np.stack(np.meshgrid(np.linspace(-0.45, 0.45, 7), np.linspace(-0.45, 0.45, 7)), axis=-1).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A thing of this look; ``support`` is the index of what carries it, -1 for the table."""
+    """An object of this look; ``support`` is the index of what carries it, -1 for the table."""
 
     segment: Segment
     solid: Solid
@@ -45,7 +45,7 @@ class Placed:
 
 
 def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Placed]:
-    """Things in containers, on and against other things, each fitted again between what carries it and what it carries, as far as it is seen."""
+    """Objects in containers, on and against other objects, each fitted again between what carries it and what it carries, as far as it is seen."""
     result = list(placed)
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
     floors = dict.fromkeys(range(len(placed)), 0.0)
@@ -62,7 +62,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     for i in lows:
         if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
             found, there = _below(view, result[i], lows[i], owner)
-            # What rises above where a thing seems to end, or is round and lies, is not below it but before it, and hides how it goes on.
+            # What rises above where an object seems to end, or is round and lies, is not below it but before it, and hides how it goes on.
             before = [j for j in highs if j != i and (highs[j] > lows[i] + _ABOVE or _is_rod(result[j].solid))]
             found[np.isin(there, before)] = HIDDEN
             there = np.where(found == SEEN, there, -1)
@@ -94,7 +94,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
 
 
 def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
-    """Things with what is hidden of them, and what those lean against that neither stand nor lie."""
+    """Objects with what is hidden of them, and what those lean against that neither stand nor lie."""
     containers = [i for i, item in enumerate(placed) if item.hollow is not None and item.hollow.for_sorting]
     result = [
         item if item.hollow is not None else replace(item, solid=fits.best(item.segment, item.solid, _taken(i, placed), _free(i, placed)))
@@ -117,12 +117,12 @@ def _hollow(item: Placed) -> Hollow:
 
 
 def _free(i: int, placed: list[Placed]) -> tuple[bool, bool]:
-    """Whether bottom and top of thing ``i`` are less sure than what is seen of it: what stands on others or carries some."""
+    """Whether bottom and top of object ``i`` are less sure than what is seen of it: what stands on others or carries some."""
     return placed[i].support >= 0 and placed[i].relation == "on", any(item.support == i for item in placed)
 
 
 def _taken(i: int, placed: list[Placed]) -> Taken:
-    """Where thing ``i`` cannot be: within the others, as far as they are seen, and through the walls of containers."""
+    """Where object ``i`` cannot be: within the others, as far as they are seen, and through the walls of containers."""
     own = placed[i].solid
     reach = float(np.linalg.norm(own.size)) / 2 + _GOES_ON
     others = [item for j, item in enumerate(placed) if j != i]
@@ -143,7 +143,7 @@ def _taken(i: int, placed: list[Placed]) -> Taken:
 
 
 def _depth(i: int, carriers: dict[int, list[int]]) -> int:
-    """How many things are below."""
+    """How many objects are below."""
     depth = 0
     while carriers.get(i) and depth < len(carriers):
         i, depth = carriers[i][0], depth + 1
@@ -159,7 +159,7 @@ def _bottom(solid: Solid) -> float:
 
 
 def _own_top(view: View, item: Placed, above: list[Placed], lows: list[float]) -> float:
-    """Height [m] of a thing that carries others: as seen beside them, else where they begin; between two cans in the middle of their rims."""
+    """Height [m] of an object that carries others: as seen beside them, else where they begin; between two cans in the middle of their rims."""
     begins = float(np.mean(lows))
     z = item.segment.points[item.segment.measured, 2]
     if len(z) >= 40:
@@ -178,12 +178,12 @@ def _is_standing_round(item: Placed) -> bool:
 
 
 def _painted(view: View, item: Placed) -> Array:
-    """Heights (N,) [m] of what has a thing's own colour."""
+    """Heights (N,) [m] of what has an object's own colour."""
     return np.asarray(view.points.reshape(-1, 3)[item.segment.paint, 2], dtype=float)
 
 
 def is_in(item: Segment, hollow: Hollow) -> bool:
-    """Whether what is seen of a thing lies in a container."""
+    """Whether what is seen of an object lies in a container."""
     within = hollow.holds(item.points).mean()
     return bool(within > 0.55 and quantile(item.points[:, 2], 0.05) < hollow.height + 0.004)
 
@@ -191,7 +191,7 @@ def is_in(item: Segment, hollow: Hollow) -> bool:
 def _carriers(
     view: View, fits: SolidFits, i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float], floors: dict[int, float]
 ) -> list[int]:
-    """Indices of the things that ``i`` stands on, the one with most of it above first."""
+    """Indices of the objects that ``i`` stands on, the one with most of it above first."""
     low, item = lows[i], placed[i]
     if low < floors[i] + _GAP:
         return []
@@ -217,13 +217,13 @@ def _carriers(
     if not found:
         return []
     best = max(share for share, _ in found)
-    # Of things on each other only the highest is directly below.
+    # Of objects on each other only the highest is directly below.
     highest = max(lows[j] for share, j in found if share > 0.3 * best)
     return [j for share, j in sorted(found, reverse=True) if share > 0.3 * best and lows[j] > highest - 0.012]
 
 
 def _owners(view: View, placed: list[Placed]) -> npt.NDArray[np.int64]:
-    """Index (H * W,) of the thing that each pixel shows, -1 for none."""
+    """Index (H * W,) of the object that each pixel shows, -1 for none."""
     owner = np.full(view.valid.size, -1)
     for i, item in enumerate(placed):
         owner[item.segment.pixels] = i
@@ -231,7 +231,7 @@ def _owners(view: View, placed: list[Placed]) -> npt.NDArray[np.int64]:
 
 
 def _below(view: View, item: Placed, low: float, owner: npt.NDArray[np.int64]) -> tuple[States, npt.NDArray[np.int64]]:
-    """What the camera says of points (N,) below where a thing ends, at height ``low`` [m], and which thing is seen there, -1 for none."""
+    """What the camera says of points (N,) below where an object ends, at height ``low`` [m], and which object is seen there, -1 for none."""
     points = item.segment.points
     below = points[points[:, 2] < low + 0.004] - [0.0, 0.0, 0.010]
     pixels = view.frame.project(below)
@@ -244,7 +244,7 @@ def _below(view: View, item: Placed, low: float, owner: npt.NDArray[np.int64]) -
 
 
 def _seen_below(i: int, placed: list[Placed], lows: dict[int, float], there: npt.NDArray[np.int64]) -> list[int]:
-    """Index of the thing that goes on below ``i`` where that ends, though too little of it is seen to tell how far it reaches."""
+    """Index of the object that goes on below ``i`` where that ends, though too little of it is seen to tell how far it reaches."""
     others = there[(there >= 0) & (there != i)]
     if not len(others) or len(others) < 0.4 * len(there):
         return []
@@ -253,14 +253,14 @@ def _seen_below(i: int, placed: list[Placed], lows: dict[int, float], there: npt
 
 
 def _ends_there(i: int, found: States, there: npt.NDArray[np.int64]) -> bool:
-    """True when the camera sees past what is below the lowest points of a thing, or another thing there, so that it goes no further."""
+    """True when the camera sees past what is below the lowest points of an object, or another object there, so that it goes no further."""
     said = found != UNKNOWN
     ends = (found == FREE) | ((there >= 0) & (there != i))
     return bool(said.sum() >= 5 and ends[said].mean() > 0.6)
 
 
 def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float], highs: dict[int, float]) -> list[int]:
-    """Index of the highest thing below ``i``, of which the top may be hidden by it."""
+    """Index of the highest object below ``i``, of which the top may be hidden by it."""
     found = []
     for j in lows:
         if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + _ABOVE and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
@@ -285,12 +285,12 @@ def _leans(solid: Solid) -> bool:
 
 
 def _is_rod(solid: Solid) -> bool:
-    """Whether it is long and round and lies: nothing stands on such a thing."""
+    """Whether it is long and round and lies: nothing stands on such an object."""
     return bool(solid.lying and solid.size[0] > _ROD * solid.size[1])
 
 
 def _leans_against(i: int, placed: list[Placed], containers: list[int]) -> int | None:
-    """Index of the thing whose edge the upper part of a leaning cylinder touches."""
+    """Index of the object whose edge the upper part of a leaning cylinder touches."""
     solid = placed[i].solid
     axis = solid.pose[:3, 0] * np.sign(solid.pose[2, 0])
     line = solid.pose[:3, 3] + np.linspace(-0.3, 0.5, 25)[:, None] * solid.size[0] * axis

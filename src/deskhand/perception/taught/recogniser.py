@@ -1,6 +1,6 @@
 """Tells which taught object a picture shows, or that it shows none of them.
 
-Every view in every direction is one mode of its name. How much a descriptor varies between looks at one thing is learnt from disturbed variants and
+Every view in every direction is one mode of its name. How much a descriptor varies between looks at one object is learnt from disturbed variants and
 from the views themselves; distances are measured in that metric (linear discriminant analysis with many modes, Hastie and Tibshirani 1996). What the
 distance to a mode is worth, and from where on it is none of them, is fitted to the taught views themselves, each left out in turn.
 """
@@ -193,7 +193,7 @@ def _relit(color: Image, gain: Array) -> Image:
 
 
 def _whitening(spread: Array, apart: Array) -> Array:
-    """The map (D, D) under which what looks at one thing differ by has unit variance, directions that hardly vary held back."""
+    """The map (D, D) under which what looks at one object differ by has unit variance, directions that hardly vary held back."""
     within = spread.T @ spread / len(spread)
     if len(apart):
         within += VIEWS_APART * apart.T @ apart / len(apart)

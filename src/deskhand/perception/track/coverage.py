@@ -1,4 +1,4 @@
-"""What of a space has been seen, what hides the rest, and how much of it another view would show: over the desk, or around one thing."""
+"""What of a space has been seen, what hides the rest, and how much of it another view would show: over the desk, or around one object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deskhand.geometry import Array
 from deskhand.types import CameraIntrinsics, Frame
 
 CELL = 0.02  # [m] of the space over the desk
-HEIGHT = 0.12  # [m] of the space over the desk that things stand in
+HEIGHT = 0.12  # [m] of the space over the desk that objects stand in
 BEYOND = 0.06  # [m] around where the arm grasps
 REACH = (0.12, 0.9)  # [m] from the camera within which a view of the desk tells something
 _BEGIN, _STEP = 1.5, 0.7  # cells from a place, and from step to step, at which what hides it is looked for

@@ -11,7 +11,7 @@ from deskhand.perception.fit.pose_verification import compare
 from deskhand.types import Frame, SceneObject
 
 ENOUGH = 12  # points that must be seen to say anything
-BEHIND = 0.012  # [m] that the camera sees further, at most, where a thing has gone: another may stand right behind it
+BEHIND = 0.012  # [m] that the camera sees further, at most, where an object has gone: another may stand right behind it
 HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
 
 Seen = Literal["there", "gone", "hidden"]

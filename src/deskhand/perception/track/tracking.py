@@ -14,12 +14,12 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.types import SceneObject
 
-_STAYED = 0.03  # [m] a thing seen this near to where one was is that one, if it looks at all like it
+_STAYED = 0.03  # [m] an object seen this near to where one was is that one, if it looks at all like it
 _NEVER = 1e6
 _AWAY = 0.05  # [m]
 _EDGE = 0.004  # [m]
 _RESIZED = 1.5
-_GLIMPSE = 0.1  # weight of a look at a thing that is partly hidden or in a container, and was seen whole before
+_GLIMPSE = 0.1  # weight of a look at an object that is partly hidden or in a container, and was seen whole before
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Detection:
 
 @dataclass
 class Tracker:
-    """Gives ids like ``block_1``; an id is never given to another thing."""
+    """Gives ids like ``block_1``; an id is never given to another object."""
 
     settings: PerceptionSettings
     tracks: list[Track] = field(default_factory=list)
@@ -119,7 +119,7 @@ class Tracker:
         return distance / reach + unlike
 
     def _moved(self, track: Track, detection: Detection) -> float:
-        """Cost of being the same thing at another place: only its looks count."""
+        """Cost of being the same object at another place: only its looks count."""
         if track.item.is_container != detection.item.is_container:
             return _NEVER
         unlike = _unlike(track, detection)
@@ -131,7 +131,7 @@ class Tracker:
         return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)
 
     def _uncovered(self, detections: list[Detection], matched: Mapping[int, int]) -> None:
-        """What turns up where another thing stood that has been carried away was taken for a part of that: what that seemed to be says nothing then."""
+        """What turns up where another object stood that has been carried away was taken for a part of that: what that seemed to be says nothing then."""
         new = [detection.item for number, detection in enumerate(detections) if number not in matched]
         for number, index in matched.items():
             track, item = self.tracks[index], detections[number].item
@@ -185,7 +185,7 @@ def _is_free(detection: Detection) -> bool:
 
 
 def _weight(detection: Detection) -> float:
-    """How much a look counts: less for things that are partly hidden; a bare ``object`` says next to nothing."""
+    """How much a look counts: less for objects that are partly hidden; a bare ``object`` says next to nothing."""
     weight = max(0.05, detection.item.confidence) * (1.0 if _is_free(detection) else 0.35)
     return weight * (0.02 if detection.item.label == UNKNOWN else 1.0)
 

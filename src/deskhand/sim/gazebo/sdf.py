@@ -25,7 +25,7 @@ WORLD = "deskhand"
 ROOM = "deskhand_room"
 LINK = "deskhand_link"
 """The one link of every object; no object's name, since those are the model's names (Gazebo reports poses by bare names)."""
-POSE_RATE = 20  # [Hz] of simulated time at which Gazebo tells where things are
+POSE_RATE = 20  # [Hz] of simulated time at which Gazebo tells where objects are
 SYSTEMS = {
     "gz-sim-physics-system": "Physics",
     "gz-sim-user-commands-system": "UserCommands",
@@ -106,7 +106,7 @@ def _object(sdf: Element, built: Built, body: int, shapes: Shapes) -> None:
     inertia = _child(inertial, "inertia")
     for axes, value in zip(("xx", "yy", "zz", "xy", "xz", "yz"), (*model.body_inertia[body], 0, 0, 0), strict=True):
         _text(inertia, f"i{axes}", _numbers(value))
-    # Gazebo's physics takes the smaller friction of two surfaces where MuJoCo takes the larger: things get the pads', so that a pad holds them as it does there
+    # Gazebo's physics takes the smaller friction where MuJoCo takes the larger: objects get the pads', so that a pad holds them as it does there
     shapes.add(link, body, friction=max(PAD_FRICTION, *(float(model.geom_friction[geom][0]) for geom in _geoms(model, body))))
 
 

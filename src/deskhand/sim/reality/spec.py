@@ -127,7 +127,7 @@ class SurfaceReality:
 
 @dataclass(frozen=True)
 class ClutterReality:
-    """Things of other people at the edge of the desk: how many, and how likely a hand is among them."""
+    """Objects of other people at the edge of the desk: how many, and how likely a hand is among them."""
 
     things: float = number(0.0, 0.0, 6.0)
     hand: float = number(0.0, 0.0, 1.0)

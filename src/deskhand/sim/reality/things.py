@@ -1,4 +1,4 @@
-"""Things of other people at the edge of the desk: they stay where they are, and belong to no task."""
+"""Objects of other people at the edge of the desk: they stay where they are, and belong to no task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRIES = 40
 
 @dataclass(frozen=True)
 class Piece:
-    """A geom of a thing: MuJoCo's half sizes, or the ends of a capsule of radius ``size[0]``, in the thing's frame (x, y, z) on the desk."""
+    """A geom of an object: MuJoCo's half sizes, or the ends of a capsule of radius ``size[0]``, in the object's frame (x, y, z) on the desk."""
 
     kind: mujoco.mjtGeom
     size: tuple[float, ...]
@@ -89,7 +89,7 @@ def _add(spec: mujoco.MjSpec, name: str, thing: Thing, centre: Array, yaw: float
         body.add_geom(type=piece.kind, size=size, rgba=[*piece.rgb, 1], condim=4, friction=[0.6, 0.005, 0.0001], solref=[0.01, 1], **place)
 
 
-# ---------------------------------------------------------------- things; x points to the middle of the desk, y along its edge
+# ---------------------------------------------------------------- objects; x points to the middle of the desk, y along its edge
 
 
 def _laptop(rng: np.random.Generator) -> Thing:

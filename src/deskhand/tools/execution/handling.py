@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.skills import move
 from deskhand.skills import push as pushing
-from deskhand.skills import separate as separating
+from deskhand.skills import singulate as separating
 from deskhand.skills import wipe as wiping
 from deskhand.tools.acting import outcome
 from deskhand.tools.looking import skill_context

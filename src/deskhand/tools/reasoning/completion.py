@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext
 from deskhand.skills.base import SkillContext
-from deskhand.skills.second_look import alike
+from deskhand.skills.change_detection import alike
 from deskhand.tools.looking import look, skill_context
 from deskhand.tools.reasoning.containers import content_evidence
 from deskhand.tools.reasoning.standing import at_position

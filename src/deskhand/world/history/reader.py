@@ -1,4 +1,4 @@
-"""Reading the memory: how things are, were at a moment, and what happened to them. Also from another process, while one writes."""
+"""Reading the memory: how objects are, were at a moment, and what happened to them. Also from another process, while one writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deskhand.world.history.store import Store
 
 
 def scene_of(objects: tuple[SceneObject, ...], stamp: float) -> Scene:
-    """A scene of remembered things; the table is a plane at the origin."""
+    """A scene of remembered objects; the table is a plane at the origin."""
     return Scene(objects, Table(np.eye(4), (0.0, 0.0)), stamp)
 
 

@@ -77,7 +77,7 @@ class Memory(MemoryReader):
     # ------------------------------------------------------------ what is told
 
     def looked(self, scene: Scene, evidence: Evidence | None = None) -> list[Event]:
-        """A look was made: ``scene`` without what is in the hand. ``evidence`` is asked about things that it misses."""
+        """A look was made: ``scene`` without what is in the hand. ``evidence`` is asked about objects that it misses."""
         with self._lock:
             moment = self._moment("look", scene.stamp)
             before = {item.id: self._now[item.id].object.pose for item in scene.objects if item.id in self._now}
@@ -151,7 +151,7 @@ class Memory(MemoryReader):
         return event
 
     def _change(self, state: State, item: SceneObject) -> tuple[EventKind | Literal[""], dict[str, Any]]:
-        """What became of a known thing that is seen now; empty when nothing did."""
+        """What became of a known object that is seen now; empty when nothing did."""
         was = state.object
         shift = distance(was.pose, item.pose)
         detail = {"from": place_of(was), "to": place_of(item), "distance": round(shift, 4)}
@@ -165,12 +165,12 @@ class Memory(MemoryReader):
         return ("changed", looks) if looks else ("", {})
 
     def _missed(self, moment: Moment, state: State, item: SceneObject, evidence: Evidence | None) -> list[Event]:
-        """A known thing is not in the look. ``item``: as it was, moved along with what carries it."""
+        """A known object is not in the look. ``item``: as it was, moved along with what carries it."""
         # of what was let go and not found since, the old place says nothing
         found = evidence(item) if evidence is not None and item.support else "unknown"
         status: Status = "occluded" if found == "hidden" else "unseen"
         confidence = state.confidence * FADE[status]
-        if found == "gone" and item.relation != "in":  # in a container things roll: that takes more than one place
+        if found == "gone" and item.relation != "in":  # in a container objects roll: that takes more than one place
             status, confidence = "vanished", GONE
         event: list[Event] = []
         if status != state.status and not (state.status == "occluded" and item.relation == "in"):

@@ -84,7 +84,7 @@ def test_damaged_answers_are_no_positions_and_the_next_ones_are_right(kind: str)
             wrong += sum(position != 2048 + 10 * number for number, position in answers.items())
         bus.close()
     assert servos.line.faults.damaged > 10
-    # 8 bits of check sum let one damaged frame in 256 pass, which the driver then doubts (arms/readings.py)
+    # 8 bits of check sum let one damaged frame in 256 pass, which the driver then doubts (arms/position_filter.py)
     assert wrong <= 1 and found > 150
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from deskhand.arms.bus.base import ServoBus
-from deskhand.arms.readings import Readings
+from deskhand.arms.position_filter import PositionFilter
 from deskhand.errors import DeskhandError
 
 AGREEING = 3  # readings in a row of a servo that must agree
@@ -14,7 +14,7 @@ ANSWERED = 1.0  # [s] for the first believable answer of every servo
 LIMIT = 4.0  # [s] for all to agree
 
 
-def confirm_positions(bus: ServoBus, readings: Readings, servos: Iterable[int], clock: Callable[[], float]) -> None:
+def confirm_positions(bus: ServoBus, readings: PositionFilter, servos: Iterable[int], clock: Callable[[], float]) -> None:
     """Read ``servos`` until several readings of each, one after the other, agree; what they say is then believed. ``clock`` [s] is the driver's.
 
     Raises:

@@ -12,13 +12,13 @@ from deskhand.geometry import Array, inverse, transform_points
 from deskhand.types import Scene, SceneObject
 from deskhand.world.relations import BELOW_RIM
 
-MOVED = 0.03  # [m] that a thing left alone may seem to move between two looks
+MOVED = 0.03  # [m] that an object left alone may seem to move between two looks
 FAR = 0.1  # [m] that nothing moves which is only pushed by what was put beside it
 UNIT_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
 
 
 def alike(a: SceneObject, b: SceneObject) -> bool:
-    """Whether two looks may show the same thing: colour, and extents within 40 % (a view may hide a side)."""
+    """Whether two looks may show the same object: colour, and extents within 40 % (a view may hide a side)."""
     if a.color != b.color or a.is_container != b.is_container:
         return False
     small, large = np.sort(np.stack([np.sort(a.size), np.sort(b.size)]), axis=0)
@@ -26,9 +26,9 @@ def alike(a: SceneObject, b: SceneObject) -> bool:
 
 
 def same_object(scene: Scene, item: SceneObject, not_in: Scene | None = None) -> SceneObject | None:
-    """``item`` in a later look: by id, else the thing nearest to it that looks alike.
+    """``item`` in a later look: by id, else the object nearest to it that looks alike.
 
-    With ``not_in``, things that an earlier look showed at the same place are somebody else.
+    With ``not_in``, objects that an earlier look showed at the same place are somebody else.
     """
     for other in scene.objects:
         if other.id == item.id:
@@ -40,7 +40,7 @@ def same_object(scene: Scene, item: SceneObject, not_in: Scene | None = None) ->
 def newcomer(after: Scene, before: Scene, at: Array, reach: float) -> SceneObject | None:
     """What has come to lie within ``reach`` [m] of the place ``at`` (3,) between two looks, the nearest, whatever it looks like and whatever id it has.
 
-    A piece of a thing that was half hidden gives its name and its size to all of it, once that has been carried away.
+    A piece of an object that was half hidden gives its name and its size to all of it, once that has been carried away.
     """
     were = {item.id: item.position for item in before.objects}
     come = [
@@ -55,7 +55,7 @@ def newcomer(after: Scene, before: Scene, at: Array, reach: float) -> SceneObjec
 
 
 def united(item: SceneObject, parts: Sequence[SceneObject]) -> SceneObject:
-    """``item`` with the ``parts`` of it that were taken for other things: the box around all of them along its own sides."""
+    """``item`` with the ``parts`` of it that were taken for other objects: the box around all of them along its own sides."""
     corners = np.concatenate([transform_points(part.pose, UNIT_CORNERS * part.size) for part in (item, *parts)])
     local = transform_points(inverse(item.pose), corners)
     low, high = local.min(axis=0), local.max(axis=0)
@@ -65,7 +65,7 @@ def united(item: SceneObject, parts: Sequence[SceneObject]) -> SceneObject:
 
 
 def disturbed(before: Scene, after: Scene, leave_out: tuple[str, ...] = ()) -> list[str]:
-    """Ids of things of ``before`` that ``after`` does not show near their place: pushed, knocked over, or hidden."""
+    """Ids of objects of ``before`` that ``after`` does not show near their place: pushed, knocked over, or hidden."""
     return [
         item.id
         for item in before.objects

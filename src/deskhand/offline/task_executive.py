@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.reappraisal import Reappraisal
+from deskhand.agent.reidentification import Reappraisal
 from deskhand.errors import DeskhandError
 from deskhand.language import lexicon as lex
 from deskhand.language.resolve import Seen, inside, is_receptacle, kind, order_near
@@ -43,7 +43,7 @@ def planned(goals: Iterable[Goal], thought: str = "") -> Call:
 
 
 @dataclass(frozen=True)
-class Heard:
+class CallResult:
     """What came back, and what the person has said since."""
 
     ok: bool
@@ -53,7 +53,7 @@ class Heard:
     told: tuple[str, ...] = ()
 
 
-class Told(Exception):
+class TaskEnd(Exception):
     """The person has said something: what is being done ends here, whatever it is."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
@@ -61,14 +61,14 @@ class Told(Exception):
         self.words = words
 
 
-Script = Generator[Call, Heard, None]
-One = Generator[Call, Heard, Heard]
-Yes = Generator[Call, Heard, bool]
+Script = Generator[Call, CallResult, None]
+One = Generator[Call, CallResult, CallResult]
+Yes = Generator[Call, CallResult, bool]
 
 
 @dataclass
 class Work:
-    """What has come of a group of sub-goals so far: why things failed, how often they were tried, what may go elsewhere."""
+    """What has come of a group of sub-goals so far: why objects failed, how often they were tried, what may go elsewhere."""
 
     goals: dict[str, Goal] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
@@ -87,7 +87,7 @@ class Work:
     """Things that others lay on then; uncovered they may turn out to be something else."""
 
 
-class Pursuit:
+class TaskExecutive:
     """The last look, the sub-goals of the present group and what came of them. Methods that act are generators of calls."""
 
     def __init__(self, tools: Collection[str] = ()) -> None:
@@ -105,7 +105,7 @@ class Pursuit:
         self.again: Callable[[], list[Goal]] = list
         """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
 
-    def count(self, heard: Heard, what: str) -> None:
+    def count(self, heard: CallResult, what: str) -> None:
         """Keep what came of an act that is no sub-goal."""
         if heard.ok:
             self.done += 1
@@ -120,7 +120,7 @@ class Pursuit:
         self._take_as_seen(self.work.goals)
 
     def is_new(self, goal: Goal) -> bool:
-        """Whether nobody has had a goal for this thing yet, and it lies free; what is half hidden by walls is often taken for something else."""
+        """Whether nobody has had a goal for this object yet, and it lies free; what is half hidden by walls is often taken for something else."""
         item = next((item for item in self.objects if item["id"] == goal.object_id), None)
         return goal.object_id not in self.work.goals and not satisfied(goal, self.objects) and not (item is not None and inside(item, self.objects))
 
@@ -130,7 +130,7 @@ class Pursuit:
         self._take_as_seen({goal.object_id for goal in new})
 
     def failures(self) -> list[tuple[str, str]]:
-        """(code, text) of each sub-goal of the group that is given up; not of what never was such a thing."""
+        """(code, text) of each sub-goal of the group that is given up; not of what never was such an object."""
         nothing = self._reappraisal.turned_out
         return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if name not in nothing and self._is_open(name)]
 
@@ -157,7 +157,7 @@ class Pursuit:
         return self._fresh or (yield from self.look(thought))
 
     def _recall(self) -> Script:
-        """What the looks of the last pick and place have shown: things that were half hidden by what is gone by now."""
+        """What the looks of the last pick and place have shown: objects that were half hidden by what is gone by now."""
         if self._fresh or "find_objects" not in self._tools:
             return
         heard = yield Call("find_objects", {})
@@ -165,7 +165,7 @@ class Pursuit:
             self.objects = list(heard.data["objects"])
 
     def take(self, free_hand: Callable[[], Script], name: str, why: str) -> One:
-        """A thing into the hand, unless it is there; ``free_hand`` puts down what else is in it."""
+        """An object into the hand, unless it is there; ``free_hand`` puts down what else is in it."""
         picked = yield Call("pick", {"object_id": name}, why)
         if picked.code in HAND_FULL:
             state = yield Call("get_robot_state", {}, "What is in the hand?")
@@ -176,7 +176,7 @@ class Pursuit:
         return picked
 
     def run(self) -> Script:
-        """Work through the open goals; a thing that fails goes to the end of the queue, so that others come first."""
+        """Work through the open goals; an object that fails goes to the end of the queue, so that others come first."""
         work = self.work
         queue = self._open()
         while queue := queue or self._unblocked():
@@ -202,7 +202,7 @@ class Pursuit:
                 work.failed_after[goal.object_id] = self.done
 
     def _unblocked(self) -> list[Goal]:
-        """What was given up because something was in the way, and may be free now that other things have been moved: one more try."""
+        """What was given up because something was in the way, and may be free now that other objects have been moved: one more try."""
         work, seen = self.work, {str(item["id"]) for item in self.objects}
         given_up = [name for name, (code, _) in work.failed.items() if code in BLOCKED and name in seen and name in work.goals]
         free = [name for name in given_up if self.done > work.failed_after.get(name, self.done)]
@@ -212,11 +212,11 @@ class Pursuit:
         return [goal for goal in self._open() if goal.object_id in free] if free else []
 
     def _take_as_seen(self, names: Collection[str]) -> None:
-        """Remember what these things were taken for when their goals were made."""
+        """Remember what these objects were taken for when their goals were made."""
         self.work.taken_for |= {str(item["id"]): _looks(item) for item in self.objects if item["id"] in names}
 
     def _reconsider(self, name: str) -> Script:
-        """Where a thing has turned out to be of another kind or colour, its goal is made anew; one that others lay on is looked at once more before."""
+        """Where an object has turned out to be of another kind or colour, its goal is made anew; one that others lay on is looked at once more before."""
         if name in self.work.covered & set(self.work.taken_for):
             self.work.covered.discard(name)
             if not (yield from self.look(f"What lay on {name} is gone; what is it?")):
@@ -234,7 +234,7 @@ class Pursuit:
             self._take_as_seen({name})
 
     def put_right(self) -> Script:
-        """Things that turned out to be of another kind once they were at their places, where by the words they do not belong: each goes on, once."""
+        """Objects that turned out to be of another kind once they were at their places, where by the words they do not belong: each goes on, once."""
         said = {goal.object_id: goal for goal in self.again()}
         seen = {str(item["id"]): item for item in self.objects}
         there = {name for name, goal in self.work.goals.items() if name in seen and (name in self.work.done or satisfied(goal, self.objects))}
@@ -255,7 +255,7 @@ class Pursuit:
         yield from self.run()
 
     def _may_be(self, item: Seen) -> bool:
-        """Whether what is seen of a thing agrees with what the fingers measured when they held it."""
+        """Whether what is seen of an object agrees with what the fingers measured when they held it."""
         felt = self._felt.get(str(item["id"]))
         return felt is None or min(abs(float(side) - felt) for side in item["size"]) < FELT
 
@@ -269,10 +269,10 @@ class Pursuit:
             return []
 
     def fulfil(self, goal: Goal) -> Yes:
-        """One thing to its place; False when it did not get there."""
+        """One object to its place; False when it did not get there."""
         self._fresh = False
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
-        picked = Heard(True)
+        picked = CallResult(True)
         if not held:
             picked = yield Call("pick", {"object_id": goal.object_id}, f"{goal.object_id} {goal.relation} {goal.target_id}")
         if picked.code in HAND_FULL:
@@ -303,9 +303,9 @@ class Pursuit:
             self._may_retry(mine)
         return mine.object_id in self.work.done and (mine is goal or goal.object_id not in self.work.goals)
 
-    def _in_hand(self, goal: Goal, picked: Heard) -> Generator[Call, Heard, Goal]:
-        """The goal of what a pick holds: the fingers may feel that it is another kind of thing, and one that had to look again may have taken the thing under
-        another id, or another thing.
+    def _in_hand(self, goal: Goal, picked: CallResult) -> Generator[Call, CallResult, Goal]:
+        """The goal of what a pick holds: the fingers may feel that it is another kind of object, and one that had to look again may have taken the object under
+        another id, or another object.
         """
         data = picked.data or {}
         name, label = str(data.get("object_id") or goal.object_id), str(data.get("label") or "")
@@ -360,8 +360,8 @@ class Pursuit:
         yield from self._put(other or Goal(holding, "on", TABLE))
         return False
 
-    def _rescue(self, goal: Goal, placed: Heard) -> Script:
-        """A place failed: when the thing is still in the hand, try again, another container where any will do, else the desk."""
+    def _rescue(self, goal: Goal, placed: CallResult) -> Script:
+        """A place failed: when the object is still in the hand, try again, another container where any will do, else the desk."""
         state = yield Call("get_robot_state", {}, f"Placing failed ({placed.message}); is it still in the hand?")
         if not state.ok or not state.data.get("holding"):
             return
@@ -390,7 +390,7 @@ class Pursuit:
         return [str(other["id"]) for other in (order_near(others, item) if item else others)]
 
     def _find_again(self, goal: Goal) -> Script:
-        """The id is gone: it has turned out to be something else, or the only unclaimed thing of the same kind and colour is taken for it."""
+        """The id is gone: it has turned out to be something else, or the only unclaimed object of the same kind and colour is taken for it."""
         before = self._known.get(goal.object_id)
         if before is None or not (yield from self.look(f"{goal.object_id} is not where it was; I look again.")):
             return
@@ -404,7 +404,7 @@ class Pursuit:
                 self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
                 self.work.renamed[goal.object_id] = new
                 self.work.failed.pop(goal.object_id, None)
-        elif goal.object_id in self._reappraisal.turned_out:  # there never was such a thing
+        elif goal.object_id in self._reappraisal.turned_out:  # there never was such an object
             self.work.done.add(goal.object_id)
             self.work.failed.pop(goal.object_id, None)
 

@@ -17,7 +17,7 @@ DAMPING = 1e-6
 INSIDE = 1e-6  # [rad] that joints stay within their limits
 
 
-class Newton:
+class NumericalIk:
     """Damped Newton steps with the geometric Jacobian; arms with fewer than 6 joints: position and approach axis, then the roll as far as it goes."""
 
     def __init__(self, model: RobotModel) -> None:

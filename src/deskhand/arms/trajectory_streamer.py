@@ -13,8 +13,8 @@ import numpy as np
 from deskhand.arms.driver_config import DriverConfig
 from deskhand.arms.follower import INVALID_GOAL, PATH_TOLERANCE_VIOLATED, Follower, Tolerances
 from deskhand.arms.joints import ArmJoints
+from deskhand.arms.servo_watch import StallWatch
 from deskhand.arms.trim import Trim
-from deskhand.arms.watch import StallWatch
 from deskhand.geometry import Array
 from deskhand.types import Trajectory
 
@@ -58,7 +58,7 @@ class Lag:
         self.value = float(np.clip(self._products / max(self._squares, 1e-3), 0.0, LONGEST))
 
 
-class TrajectoryFeed:
+class TrajectoryStreamer:
     """The trajectory under way, if any; times are the driver's [s], ``scale`` the share of the speed at which it may run.
 
     ``worst`` [rad] is its largest tracking error so far.

@@ -1,4 +1,4 @@
-"""A gripper of one servo: there, or stalled on a thing, told by where it really stands."""
+"""A gripper of one servo: there, or stalled on an object, told by where it really stands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from deskhand.arms.gripper import GripperConfig
 from deskhand.arms.joints import ArmJoints
-from deskhand.arms.readings import Readings
+from deskhand.arms.position_filter import PositionFilter
 
 REACHED = 0.0015  # [m] of finger travel
 STILL = 0.0004  # [m]
@@ -65,7 +65,7 @@ class Fingers:
         """True while one is under way."""
         return self.command is not None and not self.command.done
 
-    def begin(self, position: float, force: float | None, readings: Readings, now: float) -> GripCommand:
+    def begin(self, position: float, force: float | None, readings: PositionFilter, now: float) -> GripCommand:
         """Move to ``position`` [m or rad], clamped, in place of what was under way."""
         config = self._config
         goal = min(max(position, config.position_of(config.width_min)), config.position_of(config.width_max))
@@ -81,7 +81,7 @@ class Fingers:
         self.end()
         self._wish = (ticks, seconds)
 
-    def hold(self, command: GripCommand, readings: Readings) -> None:
+    def hold(self, command: GripCommand, readings: PositionFilter) -> None:
         """End a command and stay where the fingers are."""
         if not command.done:
             command.cancel()
@@ -99,7 +99,7 @@ class Fingers:
         wish, self._wish = self._wish, None
         return ({}, 0.0) if wish is None or self._joints.gripper is None else ({self._joints.gripper.id: round(wish[0])}, wish[1])
 
-    def judge(self, readings: Readings) -> None:
+    def judge(self, readings: PositionFilter) -> None:
         """Given where the fingers are; what has stopped them is then held with a little more than nothing, instead of all the servo's force for ever."""
         command, gripper = self.command, self._joints.gripper
         if command is None or command.done or gripper is None:

@@ -7,7 +7,7 @@ from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.completion import Completion
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.reappraisal import Reappraisal
+from deskhand.agent.reidentification import Reappraisal
 from deskhand.etp.base import ToolResult
 from deskhand.offline.model import OfflineModel
 from deskhand.world.model import WorldModel

@@ -21,7 +21,7 @@ from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
-from deskhand.skills.separate import _lengthwise, separate
+from deskhand.skills.singulate import _lengthwise, separate
 from deskhand.types import SceneObject
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from deskhand.geometry import inverse, transform_points
 from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.perception.track.presence import seen_at_place
-from deskhand.skills.second_look import MOVED, alike
+from deskhand.skills.change_detection import MOVED, alike
 from deskhand.types import Frame, Scene, SceneObject
 
 WITHIN = 0.007  # [m] that the points of a segment may lie outside the boxes that explain it
@@ -19,9 +19,9 @@ EXPLAINED = 0.6  # share of its points
 
 
 def with_known(scene: Scene, frame: Frame, known: Mapping[str, SceneObject]) -> tuple[Scene, dict[str, SceneObject]]:
-    """``scene`` with the things of ``known`` that the picture proves in place of the segments that they explain, and those things.
+    """``scene`` with the objects of ``known`` that the picture proves in place of the segments that they explain, and those objects.
 
-    One that other things hide counts as there while what stands on it is proved; one that is seen to be gone does not.
+    One that other objects hide counts as there while what stands on it is proved; one that is seen to be gone does not.
     """
     boxes = list(known.values())
     found = {item.id: evidence_for(frame, item, boxes) for item in boxes}
@@ -36,7 +36,7 @@ def with_known(scene: Scene, frame: Frame, known: Mapping[str, SceneObject]) -> 
     renamed: list[SceneObject] = []
     for item in rest:
         name = item.id
-        if name in proved:  # the tracker gave a thing that is elsewhere the name of one that stands where it was put
+        if name in proved:  # the tracker gave an object that is elsewhere the name of one that stands where it was put
             name = next(new for number in count(10) if (new := f"{name.rpartition('_')[0] or name}_{number}") not in taken)
         taken.add(name)
         renamed.append(item if name == item.id else replace(item, id=name))
@@ -44,7 +44,7 @@ def with_known(scene: Scene, frame: Frame, known: Mapping[str, SceneObject]) -> 
 
 
 def with_unshown(scene: Scene, frame: Frame, before: Scene) -> Scene:
-    """``scene`` with the things of ``before`` that the picture says nothing about: they lie beyond its edges, or something stands before them."""
+    """``scene`` with the objects of ``before`` that the picture says nothing about: they lie beyond its edges, or something stands before them."""
     names = {item.id for item in scene.objects}
     kept = [
         item
@@ -64,7 +64,7 @@ def _carries(item: SceneObject, others: Sequence[SceneObject]) -> bool:
 
 
 def _covered(item: SceneObject, others: Sequence[SceneObject], frame: Frame) -> bool:
-    """Whether proved things hide nearly all of ``item`` from the camera: then nothing speaks against it."""
+    """Whether proved objects hide nearly all of ``item`` from the camera: then nothing speaks against it."""
     alone, among = evidence_for(frame, item), evidence_for(frame, item, others)
     return among.seen < 0.3 * max(1, alone.seen) or alone.seen == 0
 

@@ -1,4 +1,4 @@
-"""Asking the person which thing is meant, and taking the answer. Part of the offline brain's script."""
+"""Asking the person which object is meant, and taking the answer. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deskhand.language.answers import where
 from deskhand.language.intents import Intent, Ref
 from deskhand.language.phrases import parse_whole
 from deskhand.language.resolve import Seen, name_of, order_near, resolve
-from deskhand.offline.pursuit import Call, Heard, Pursuit, Told
+from deskhand.offline.task_executive import Call, CallResult, TaskEnd, TaskExecutive
 
 QUESTIONS = 3
 """How often one phrase is asked about."""
@@ -29,11 +29,11 @@ I = TypeVar("I", bound=Intent)  # noqa: E741
 class Asking:
     """Methods are generators of calls."""
 
-    def __init__(self, pursuit: Pursuit) -> None:
+    def __init__(self, pursuit: TaskExecutive) -> None:
         self._pursuit = pursuit
 
-    def settled(self, intent: I) -> Generator[Call, Heard, I]:
-        """The intent with every phrase that means one thing and fits several replaced by what the person says."""
+    def settled(self, intent: I) -> Generator[Call, CallResult, I]:
+        """The intent with every phrase that means one object and fits several replaced by what the person says."""
         changed: dict[str, Any] = {}
         for item in fields(intent):
             value = getattr(intent, item.name)
@@ -46,7 +46,7 @@ class Asking:
                 changed[item.name] = tuple(refs)
         return replace(intent, **changed) if changed else intent
 
-    def _which(self, ref: Ref, role: str) -> Generator[Call, Heard, tuple[Ref, ...]]:
+    def _which(self, ref: Ref, role: str) -> Generator[Call, CallResult, tuple[Ref, ...]]:
         if ref.second is not None:
             return (ref,)
         left = candidates(ref, self._pursuit.objects, role)
@@ -61,7 +61,7 @@ class Asking:
                 raise DeskhandError(heard.code, heard.message)
             chosen = understood_answer(str(heard.data["answer"]), left, self._pursuit.objects)
             if chosen is None:
-                raise Told((str(heard.data["answer"]),))
+                raise TaskEnd((str(heard.data["answer"]),))
             left = chosen or left
             if chosen and _ALL.search(str(heard.data["answer"]).lower()):
                 return tuple(_pinned(ref, item) for item in left)
@@ -69,7 +69,7 @@ class Asking:
 
 
 def candidates(ref: Ref, objects: Sequence[Seen], role: str) -> list[Seen]:
-    """All things that a phrase may mean which means one of them; empty where nothing has to be asked."""
+    """All objects that a phrase may mean which means one of them; empty where nothing has to be asked."""
     plain = ref.definite and ref.count == 1 and not (ref.size or ref.place or ref.id or ref.pronoun or ref.rest or ref.table or ref.container)
     if not plain:
         return []

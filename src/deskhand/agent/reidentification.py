@@ -1,4 +1,4 @@
-"""Things that a later look shows to be something else: a rim taken for a sheet, two pens taken for one can. Nobody has to bring them anywhere."""
+"""Objects that a later look shows to be something else: a rim taken for a sheet, two pens taken for one can. Nobody has to bring them anywhere."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Reappraisal:
     """Follows looks at the whole desk.
 
     Attributes:
-        turned_out: id -> ids of what is there instead, of things that a look did not show any more, and whose place it explained: by a thing that was
-            there before and is now seen to fill that place as well, or by things that were not told apart before.
+        turned_out: id -> ids of what is there instead, of objects that a look did not show any more, and whose place it explained: by an object that was
+            there before and is now seen to fill that place as well, or by objects that were not told apart before.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Reappraisal:
 
 
 def _filled_by(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, ...]:
-    """The larger thing beside it that has stayed, and within which it was."""
+    """The larger object beside it that has stayed, and within which it was."""
     where = {str(other["id"]): other["position"] for other in before}
     for other in objects:
         stayed = str(other["id"]) in where and math.dist(where[str(other["id"])], other["position"]) < STAYED
@@ -51,14 +51,14 @@ def _filled_by(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> t
 
 
 def _told_apart(item: Seen, before: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, ...]:
-    """The several things that were not seen before and lie within where it was; a single one may be itself under a new id."""
+    """The several objects that were not seen before and lie within where it was; a single one may be itself under a new id."""
     known = {str(other["id"]) for other in before}
     new = [str(other["id"]) for other in objects if str(other["id"]) not in known and not other.get("is_container") and _within(other["position"], item)]
     return tuple(new) if len(new) > 1 else ()
 
 
 def _within(point: Sequence[float], item: Seen) -> bool:
-    """Whether a point [m] lies in the oriented box of a thing, give or take :data:`MARGIN`."""
+    """Whether a point [m] lies in the oriented box of an object, give or take :data:`MARGIN`."""
     dx, dy, dz = (float(point[axis]) - float(item["position"][axis]) for axis in range(3))
     cosine, sine = math.cos(float(item.get("yaw", 0.0))), math.sin(float(item.get("yaw", 0.0)))
     along = (cosine * dx + sine * dy, cosine * dy - sine * dx, dz)

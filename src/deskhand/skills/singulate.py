@@ -1,4 +1,4 @@
-"""Slide a thing out from beside its neighbours, so that the fingers find room at it: two pens side by side leave none."""
+"""Slide an object out from beside its neighbours, so that the fingers find room at it: two pens side by side leave none."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.change_detection import disturbed, same_object
 from deskhand.skills.push import BEHIND, CLEAR, LONGEST, reach_along, stroke
 from deskhand.skills.reach import UNREACHED
-from deskhand.skills.second_look import disturbed, same_object
 from deskhand.types import Scene, SceneObject, SkillResult
 
 ROOM = 0.010  # [m] beside the free part, beyond the finger that goes there, and at both ends of it
 SPARE = 0.002  # [m] between the fingers and others on the way
-TOUCHES = 0.004  # [m] that measured boxes of things side by side may overlap
-COVERED = (1.0, 0.5, 0.3)  # share of the thing's width that the fingers push at: all, or beside its neighbour a part
+TOUCHES = 0.004  # [m] that measured boxes of objects side by side may overlap
+COVERED = (1.0, 0.5, 0.3)  # share of the object's width that the fingers push at: all, or beside its neighbour a part
 ENOUGH = 0.6  # of the way
-LONG = 3.0  # times as long as wide from which a thing is turned
+LONG = 3.0  # times as long as wide from which an object is turned
 TURN = 0.035  # [m] that one end is pushed
 TURNED = np.deg2rad(8.0)
 
 
 @dataclass(frozen=True)
 class _Way:
-    """``direction`` (3,) in which the thing shall go by ``distance`` [m]; the fingers push ``aside`` [m] of its middle, to the left of the way."""
+    """``direction`` (3,) in which the object shall go by ``distance`` [m]; the fingers push ``aside`` [m] of its middle, to the left of the way."""
 
     direction: Array
     distance: float
@@ -42,7 +42,7 @@ class _Way:
 def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     """Push ``object_id`` along one of its sides out from between what lies beside it, until the fingers fit to a part of it.
 
-    Where the arm reaches neither end of a long thing, one end is pushed against what lies along it, which turns both: that may part them, or bring
+    Where the arm reaches neither end of a long object, one end is pushed against what lies along it, which turns both: that may part them, or bring
     the ends to where it reaches. Success when a look finds it so far on its way, or turned. ``data``: ``object_id``, ``moved`` [m], ``turned`` [rad],
     ``position``, ``disturbed``, ``times``.
     Codes: ``already_holding``, ``unknown_object``, ``invalid_input``, ``no_free_space`` (no way out), ``place_failed``, ``object_lost``, and those of
@@ -85,7 +85,7 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
 
 
 def neighbours(ctx: SkillContext, scene: Scene, item: SceneObject) -> list[SceneObject]:
-    """Things, and walls of containers, so close beside ``item`` that no finger fits between, or the palm where they are higher than fingers are long."""
+    """Objects, and walls of containers, so close beside ``item`` that no finger fits between, or the palm where they are higher than fingers are long."""
     gripper = ctx.robot.arm.gripper
     containers = [other.id for other in scene.objects if other.is_container]
     found = []
@@ -129,7 +129,7 @@ def _push_out(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[S
 
 
 def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[SceneObject]) -> bool:
-    """Whether one end of a long thing was pushed against what lies along it."""
+    """Whether one end of a long object was pushed against what lies along it."""
     gripper = ctx.robot.arm.gripper
     half = max(gripper.finger_thickness + gripper.width_min / 2, gripper.finger_breadth / 2)
     along, across = _lengthwise(item)
@@ -162,7 +162,7 @@ def _turn(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[Scene
 
 
 def _ways(scene: Scene, item: SceneObject, beside: list[SceneObject], direction: Array, half: float, needed: float) -> list[_Way]:
-    """Of pushes in ``direction`` with fingers ``half`` [m] wide to each side: those that free ``needed`` [m] of the thing and meet nothing else."""
+    """Of pushes in ``direction`` with fingers ``half`` [m] wide to each side: those that free ``needed`` [m] of the object and meet nothing else."""
     way = _Way(direction, 0.0, 0.0)
     behind, across = reach_along(item, direction), reach_along(item, way.left)
     needed = min(needed, 2 * behind)

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deskhand.calibration.board import Board, Corners
-from deskhand.calibration.lens import calibrate_lens, covered, is_new_view
+from deskhand.calibration.intrinsics import calibrate_lens, covered, is_new_view
 from deskhand.cli import app
 from deskhand.errors import DeskhandError
 from deskhand.types import CameraIntrinsics

@@ -8,7 +8,7 @@ from deskhand.perception.track.presence import seen_at_place, seen_lifted
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict
-from deskhand.skills.second_look import newcomer
+from deskhand.skills.change_detection import newcomer
 from deskhand.types import Scene, SceneObject, Table
 
 BOX = {"kind": "box", "name": "box", "size": [0.06, 0.03, 0.04], "pose": [0.0, 0.05]}

@@ -1,7 +1,7 @@
 """Takes a node's messages, requests, answers and what comes for its actions in one thread, at a fraction of what rclpy's executors cost.
 
 An executor of rclpy builds its wait set anew, from everything that the node has, each time that anything comes: 2 ms of Python for every joint state, and
-again before and after every service call, in competition with the callback itself. Here that is a few microseconds for each thing waited for.
+again before and after every service call, in competition with the callback itself. Here that is a few microseconds for each object waited for.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ HAND_OVER = 1e-4  # [s] that the thread stands back after it woke another, which
 WAKE_PERIOD = 0.5  # [s] after which the thread looks whether its context still lives
 
 
-class Listener:
-    """The thread that waits; it starts with the first thing to wait for.
+class NodeExecutor:
+    """The thread that waits; it starts with the first item to wait for.
 
     Callbacks of subscriptions, of answers and of waitables (the actions) are called in it, one at a time, and must not block; those of services in up to
     ``workers`` threads, one at a time within a mutually exclusive callback group.

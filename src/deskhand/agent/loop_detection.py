@@ -1,12 +1,12 @@
-"""Decisions that cannot come to anything: invalid ones in a row, the same one over and over, the same few in a circle, a thing moved to and fro."""
+"""Decisions that cannot come to anything: invalid ones in a row, the same one over and over, the same few in a circle, an object moved to and fro."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deskhand.agent.budget import End
 from deskhand.agent.controls import ASK_USER, FINISH, SUBMIT_PLAN
 from deskhand.agent.records import Budgets, Step
-from deskhand.agent.spent import End
 
 PICK = "pick"
 CIRCLES = 3
@@ -57,7 +57,7 @@ def _in_a_row(steps: Sequence[Step]) -> int:
 
 
 def _rounds(steps: Sequence[Step], length: int) -> tuple[int, bool]:
-    """How often the last ``length`` steps were gone through at the end of the run, every one of them failing or with a thing picked up among them; and
+    """How often the last ``length`` steps were gone through at the end of the run, every one of them failing or with an object picked up among them; and
     whether it is the latter.
     """
     keys = [_key(step) for step in steps if step.tool]
@@ -75,7 +75,7 @@ def _rounds(steps: Sequence[Step], length: int) -> tuple[int, bool]:
 
 
 def _to_and_fro(steps: Sequence[Step]) -> str:
-    """A thing that is taken up again and again, wherever it is put."""
+    """An object that is taken up again and again, wherever it is put."""
     if steps[-1].tool != PICK or not steps[-1].ok:
         return ""
     count = 0

@@ -26,7 +26,7 @@ class _Reading:
     doubted_at: float = 0.0
 
 
-class Readings:
+class PositionFilter:
     """Positions [ticks], speeds [ticks/s] and their times [s] by servo.
 
     Args:

@@ -1,4 +1,4 @@
-"""Where and how a held object can be released: in a container, on another thing, or at a place on the table."""
+"""Where and how a held object can be released: in a container, on another object, or at a place on the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
 HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and the rim: more than plans keep from obstacles
 STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
-FAR = 0.03  # [m] that a thing may fall without being thrown about
+FAR = 0.03  # [m] that an object may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
 UPRIGHT = 1e-3  # sine of a lean that counts as none
 LYING = 0.7  # cosine between the axis of something round and the vertical below which it lies
@@ -79,7 +79,7 @@ def spots_in(
         over = np.maximum(np.abs(shifted) - inner + OFF_WALL, 0.0).max(axis=(1, 2))
         under = floor_map.exact_range(object_points, places)
         fall = heights + object_points[:, 2].min() - under[1]
-        # low, level, on the floor rather than on other things, along the walls so that room is left
+        # low, level, on the floor rather than on other objects, along the walls so that room is left
         stacked = under[1] - floor
         cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
         cost = cost - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
@@ -125,7 +125,7 @@ def spots_at(
 def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: Held, gripper: GripperConfig, beside: tuple[str, ...] = ()) -> list[Spot]:
     """Ways to put the object down with its centre at ``place`` (x, y) and its longer side along ``yaw`` [rad], or as its symmetry allows.
 
-    ``beside``: ids of things that stand where they are known to, next to which the object itself may come as close as it is told; the hand may not.
+    ``beside``: ids of objects that stand where they are known to, next to which the object itself may come as close as it is told; the hand may not.
     """
     loose = HeightMap(scene, place, half=0.16, leave_out=(held.object.id, *beside), margin=0.003)
     ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
