@@ -37,15 +37,7 @@ docs: ## the site of the docs in build/site; broken links fail (an environment o
 lock: setup ## pin the versions of requirements/ again (ARGS=--upgrade: newer ones)
 	@$(BIN)/python scripts/lock.py $(ARGS)
 
-check-test-campaigns: setup ## campaigns on a simulated Ray cluster, trackers, the LeRobot export: installs what they need (minutes)
-	@$(BIN)/python -m pip install --quiet -r requirements/ray.txt -r requirements/mlflow.txt -r requirements/lerobot.txt
-	@$(BIN)/python -m pytest test/unit/campaigns test/unit/episode/test_lerobot_export.py $(ARGS)
-
-docs: ## the site of the docs in build/site; broken links fail (an environment of its own, build/docs)
-	@test -x build/docs/bin/mkdocs || { $(or $(PYTHON),python3) -m venv build/docs && build/docs/bin/pip install --quiet -r requirements/docs.txt; }
-	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict $(ARGS)
-
-lock: setup ## fresh environments with numpy 1.26 beside .venv; planning and perception tests in them (ARGS="--python python3.10")
+check-lock: setup ## fresh environments with numpy 1.26 beside .venv; planning and perception tests in them (ARGS="--python python3.10")
 	@$(BIN)/python scripts/check_lock.py $(ARGS)
 
 clean: ## remove .venv and everything built

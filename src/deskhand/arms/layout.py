@@ -153,7 +153,7 @@ ARM = Section(
         "payload": Field(Number("kg", 0, 20, above=True), "that it lifts"),
         "reach": Field(Number("m", 0.05, 3), "farthest that the tcp gets from the base"),
         "work_radius": Field(
-            Items(Number("m", 0, 3, above=True), 2, 2), "least and most from the base's axis where things on the table are grasped from above"
+            Items(Number("m", 0, 3, above=True), 2, 2), "least and most from the base's axis where objects on the table are grasped from above"
         ),
         "resolution": Field(Number("rad", 0, 0.05, above=True), "smallest step of the servos"),
         "geometry": _optional(Table(NAME, Number("m", -3, 3)), "lengths of the unit: arguments (`xacro:arg`) of the URDF by name"),

@@ -19,7 +19,8 @@ _GEOMETRY = (
 _OBJECT = (
     "MSG: deskhand_interfaces/SceneObject\nstring id\nstring label\nstring label_source\nstring color\nstring shape\nstring material\n"
     "geometry_msgs/Pose pose\ngeometry_msgs/Vector3 size\nsensor_msgs/PointCloud2 cloud\nfloat64 confidence\nbool is_container\nfloat64 wall\n"
-    "string support\nstring relation\nint32[4] box2d\nuint8[] guessed"
+    "string support\nstring relation\nint32[4] box2d\nuint8[] guessed\n"
+    "string[] names\nfloat64[] name_probabilities\nstring[] name_sources"
 )
 _POSE = "MSG: geometry_msgs/Pose\ngeometry_msgs/Point position\ngeometry_msgs/Quaternion orientation"
 _POINT = "MSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z"

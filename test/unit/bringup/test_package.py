@@ -45,7 +45,9 @@ def requirements(name: str) -> dict[str, str]:
     return {re.split(r"[<>=; ]", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
-EXTRAS = {*requirements("detectors"), *requirements("view"), *requirements("cameras"), *requirements("anthropic")}
+EXTRAS = {name for extra in ("detectors", "view", "cameras", "anthropic", "ray", "lerobot", "mlflow", "wandb") for name in requirements(extra)}
+FOREIGN = SOURCES / "foreign/served"
+"""Run by a foreign simulator's own Python, in its own environment."""
 OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyorbbecsdk", *EXTRAS}
 """Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,
 detectors beside geometry, the operator page, a language model's, the cameras of vendors (pyorbbecsdk comes as pyorbbecsdk2)."""
@@ -54,7 +56,7 @@ detectors beside geometry, the operator page, a language model's, the cameras of
 @cache
 def imported() -> set[str]:
     names = set()
-    for file in SOURCES.rglob("*.py"):
+    for file in sorted(set(SOURCES.rglob("*.py")) - set(FOREIGN.rglob("*.py"))):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}

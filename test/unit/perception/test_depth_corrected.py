@@ -102,7 +102,7 @@ def on_the_desk(shift: tuple[int, int] = (0, 0)) -> Frame:
     return replace(frame, color=color, depth=moved)
 
 
-@pytest.mark.parametrize("shift", [(2, 0), (-1, 2), (0, -3), (2, -2)])
+@pytest.mark.parametrize("shift", [(2, 0), (-2, 2), (0, -3), (2, -2)])
 def test_depth_beside_the_colour_is_noticed_and_laid_on_it(shift: tuple[int, int]) -> None:
     frame = on_the_desk(shift)
     assert offset_of_depth(frame, OffsetSettings()) == pytest.approx(shift, abs=0.4)
@@ -113,6 +113,11 @@ def test_depth_beside_the_colour_is_noticed_and_laid_on_it(shift: tuple[int, int
 
 def test_depth_on_the_colour_stays_where_it_is() -> None:
     frame = on_the_desk()
+    assert registered(frame) is frame
+
+
+def test_a_pixel_is_left_alone_since_open_objects_feign_as_much() -> None:
+    frame = on_the_desk((1, -1))
     assert registered(frame) is frame
 
 

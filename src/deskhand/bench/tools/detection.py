@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 
 from deskhand.bench.perception.measure import compare
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
+from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.world.taught import TaughtStore, store_path
 
 
 @scenario(tool="detect_objects", name="all_found", situation="Six well separated things and a bin stand on the desk: how many of them does a look find?")
@@ -65,3 +73,83 @@ def place_of_red(desk: Desk) -> Measured:
     off = np.linalg.norm(np.array(region["position"]) - desk.truth("red").pose[:3, 3])
     right = named(desk).get(region["object_id"]) == "red"
     return Measured(1000 * float(off) if right else float("nan"), "mm to the centre of the block, its upper side seen", at_most=25.0)
+
+
+# ---------------------------------------------------------------- taught objects
+
+
+@contextmanager
+def _own_store() -> Iterator[None]:
+    """A store of taught objects for this scenario alone; the user's is not touched."""
+    before = os.environ.get("DESKHAND_TAUGHT")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DESKHAND_TAUGHT"] = str(Path(folder) / "taught.sqlite")
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["DESKHAND_TAUGHT"]
+            else:
+                os.environ["DESKHAND_TAUGHT"] = before
+
+
+def _teach(desk: Desk, **names: str) -> dict[str, str]:
+    """Teach objects by their name in the world; their ids."""
+    ids = desk.look()
+    for name, taught in names.items():
+        desk.call("teach_object", {"name": taught, "object_id": ids[name], "views": 1})
+    return ids
+
+
+@scenario(tool="teach_object", name="size", situation="A block is taught by two calls: how far off is the size that is kept of it, and are there two views?")
+def taught_size(desk: Desk) -> Measured:
+    with _own_store():
+        ids = _teach(desk, red="my die")
+        given = desk.call("teach_object", {"name": "my die", "object_id": ids["red"], "views": 1})
+    off = np.abs(np.array(given["size"]) - np.sort(desk.truth("red").size)[::-1]).max()
+    return Measured(1000 * float(off) if given["views"] == 2 else 1000.0, "mm", at_most=5.0)
+
+
+@scenario(
+    tool="teach_object", name="known_again", situation="A block and a can are taught; in a new picture each of the two is shown: how many get their name?"
+)
+def taught_known_again(desk: Desk) -> Measured:
+    wanted = {"red": "my die", "can": "my soup"}
+    with _own_store():
+        _teach(desk, **wanted)
+        with TaughtStore(store_path()) as store:
+            recogniser = Recogniser(store.everything())
+    frame = desk.robot.observe()
+    named = {name: recogniser.recognise(frame.color, desk.mask(name), tuple(desk.truth(name).size)) for name in wanted}
+    return Measured(sum(bool(found) and found[0][0] == wanted[name] for name, found in named.items()), "of 2", equal=2)
+
+
+@scenario(tool="list_taught_objects", name="all", situation="Two objects are taught: how many names that are wrong or missing does the list have?")
+def taught_listed(desk: Desk) -> Measured:
+    with _own_store():
+        _teach(desk, red="my die", can="my soup")
+        told = {line["name"] for line in desk.call("list_taught_objects")["taught"]}
+    return Measured(len(told ^ {"my die", "my soup"}), "names", equal=0)
+
+
+@scenario(tool="list_taught_objects", name="none", situation="Nobody has taught anything: how many names are told?")
+def taught_none(desk: Desk) -> Measured:
+    with _own_store():
+        return Measured(len(desk.call("list_taught_objects")["taught"]), "names", equal=0)
+
+
+@scenario(tool="forget_taught_object", name="gone", situation="Of two taught objects one is forgotten: how many names that are wrong or missing are left?")
+def taught_forgotten(desk: Desk) -> Measured:
+    with _own_store():
+        _teach(desk, red="my die", can="my soup")
+        left = {line["name"] for line in desk.call("forget_taught_object", {"name": "my die"})["taught"]}
+    return Measured(len(left ^ {"my soup"}), "names", equal=0)
+
+
+@scenario(tool="forget_taught_object", name="unknown", situation="A name is to be forgotten that nobody taught: is it refused, and does the other stay?")
+def taught_unknown(desk: Desk) -> Measured:
+    with _own_store():
+        _teach(desk, red="my die")
+        refused = desk.result("forget_taught_object", {"name": "the holy grail"}).code == "unknown_object"
+        kept = [line["name"] for line in desk.call("list_taught_objects")["taught"]] == ["my die"]
+    return Measured(float(refused and kept), "1 when so", equal=1)

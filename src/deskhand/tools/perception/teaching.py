@@ -89,6 +89,7 @@ def teach_object(
     when_to_use="To know which objects of their own people have taught the robot.",
     limits="Names and sizes; whether such an object is on the desk, detect_objects says.",
     examples=[("Which objects do you know by name?", {})],
+    failures=[("An argument is given although it takes none", {"name": "my mug"}, "invalid_arguments")],
 )
 def list_taught_objects(ctx: ToolContext) -> TaughtNamesKnown:
     """The names that people have taught, and from how many views each is known."""
