@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
@@ -16,6 +17,7 @@ from deskhand.geometry import Array, inverse, make_transform, rotation_about, tr
 from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.perception.picture import picture_from
 from deskhand.perception.pipeline import Perception
+from deskhand.perception.voxel_downsample import thin
 from deskhand.planning.structures import LEAST, MOST, NAMES, Blocks, Slot, structure
 from deskhand.types import Frame, JointState, SceneObject
 
@@ -58,10 +60,11 @@ def read_reference(
     eyes = Perception()
     scene = eyes.detect(frame, model, joints)
     assert eyes.frame is not None
-    cloud = _of_structure(np.asarray(scene.cloud, dtype=float))
-    if not len(cloud):
+    groups = _groups(np.asarray(scene.cloud, dtype=float), sizes.edge)
+    if not groups:
         raise DeskhandError("invalid_input", f"the picture {path} shows an empty desk.")
-    best = max(_readings(eyes.frame, cloud, float(scene.table.pose[2, 3]), sizes), key=lambda reading: reading.score, default=None)
+    ground = float(scene.table.pose[2, 3])
+    best = max((reading for cloud in groups for reading in _readings(eyes.frame, cloud, ground, sizes)), key=lambda reading: reading.score, default=None)
     if best is None or best.score < GOOD:
         close = f" (nearest: a {best.name}, {best.score:.0%})" if best else ""
         raise DeskhandError("invalid_input", f"I cannot tell which structure the picture {path} shows{close}; known: {', '.join(NAMES)}.")
@@ -71,15 +74,24 @@ def read_reference(
     return slots, f"the picture shows a {best.name} of {len(slots)} blocks: {said}"
 
 
-def _of_structure(cloud: Array) -> Array:
-    """The points (N, 3) of what stands on the desk and is no higher than structures are: the arm, which may be in the picture, is."""
+def _groups(cloud: Array, edge: float) -> list[Array]:
+    """The points (N, 3) of each group of objects that may be a structure: apart from others by a block's ``edge`` [m] or more, no higher than structures are.
+
+    The arm, which may be in the picture, is higher; other objects on the desk are groups of their own.
+    """
     if not len(cloud):
-        return cloud
-    pairs = cKDTree(cloud).query_pairs(JOINED, output_type="ndarray")
-    links = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(cloud), len(cloud)))
-    count, label = connected_components(links, directed=False)
-    kept = [number for number in range(count) if (label == number).sum() >= FEWEST and cloud[label == number, 2].max() < HIGHEST]
-    return np.asarray(cloud[np.isin(label, kept)])
+        return []
+    cloud = np.concatenate([cloud[near] for near in _linked(cloud, JOINED) if len(near) >= FEWEST and cloud[near, 2].max() < HIGHEST] or [cloud[:0]])
+    return [cloud[near] for near in _linked(cloud, edge)] if len(cloud) else []
+
+
+def _linked(cloud: Array, distance: float) -> list[npt.NDArray[np.int64]]:
+    """Indices of the points (N, 3) that hang together over gaps of up to ``distance`` [m], largest first."""
+    flat = thin(cloud, distance / 3)
+    pairs = cKDTree(flat).query_pairs(distance, output_type="ndarray")
+    count, label = connected_components(coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(flat), len(flat))), directed=False)
+    owner = label[cKDTree(flat).query(cloud)[1]]
+    return sorted((np.flatnonzero(owner == number) for number in range(count)), key=len, reverse=True)
 
 
 def _readings(frame: Frame, cloud: Array, ground: float, sizes: Blocks) -> Iterator[Reading]:
