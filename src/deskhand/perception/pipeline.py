@@ -29,7 +29,7 @@ from deskhand.perception.segment.segmentation import Segment, occluded_share, se
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.taught.naming import TaughtNames
+from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
@@ -67,7 +67,7 @@ class Perception:
         if memory is not None:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
-        self.taught = TaughtNames(taught) if taught is not None else None
+        self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []

@@ -170,7 +170,7 @@ def release(ctx: SkillContext, held: Held) -> None:
     report = ctx.grip(opened)
     if report.width < min(width, gripper.width_max - OPEN) + 0.002:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
-    ctx.belief.released()
+    ctx.belief.released(ctx.robot.tcp_pose())
     ctx.detach()
     allow = (("gripper", held.object.id),)
     move_off(ctx, opened, width, allow)

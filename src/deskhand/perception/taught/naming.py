@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,13 @@ TOLD = 0.05  # candidates that are less likely are not told
 LEAST_PIXELS = 80  # fewer show too little of an object to know it again
 
 Pixels = npt.NDArray[np.int64]
+
+
+class Namer(Protocol):
+    """Puts names onto what a look shows."""
+
+    def name(self, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame) -> list[SceneObject]:
+        """``items`` with the names that fit; ``pixels``: flat indices of each in the picture."""
 
 
 def label_of(name: str) -> str:
@@ -47,14 +56,7 @@ class TaughtNames:
         except DeskhandError as error:
             log.warning("taught objects: %s: %s", error.code, error)
             return list(items)
-        if not self._recogniser.names:
-            return list(items)
-        asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS]
-        queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
-        named = list(items)
-        for index, answer in zip(asked, self._recogniser.recognise_all(queries), strict=True):
-            named[index] = _renamed(items[index], answer)
-        return named
+        return named_by(self._recogniser, items, pixels, frame)
 
     def _read(self) -> None:
         if self._store is None:
@@ -64,6 +66,18 @@ class TaughtNames:
         version = self._store.version()
         if version != self._version:
             self._recogniser, self._version = Recogniser(self._store.everything()), version
+
+
+def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame, once: bool = False) -> list[SceneObject]:
+    """``items`` with the names that ``recogniser`` gives them; ``once`` as for :meth:`Recogniser.recognise_all`."""
+    if not recogniser.names:
+        return list(items)
+    asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS]
+    queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
+    named = list(items)
+    for index, answer in zip(asked, recogniser.recognise_all(queries, once), strict=True):
+        named[index] = _renamed(items[index], answer)
+    return named
 
 
 def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
@@ -76,8 +90,8 @@ def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[n
 
 
 def _known_size(item: SceneObject) -> tuple[float, ...]:
-    """Its extents, unless one of them is a guess."""
-    return () if item.guessed else tuple(map(float, item.size))
+    """Its extents; NaN for one that is a guess."""
+    return tuple(math.nan if axis in item.guessed else float(side) for axis, side in enumerate(item.size))
 
 
 def _renamed(item: SceneObject, answer: Named) -> SceneObject:
