@@ -84,7 +84,7 @@ def spots_in(
         # low, level, on the floor rather than on other objects, along the walls so that room is left
         stacked = under[1] - floor
         cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
-        cost = cost + near - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
+        cost = cost + 0.6 * near - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
         for row in np.argsort(cost)[:3]:
             exact = _aimed(turn, held, centres[row], axis)
             place = np.append(centres[row] - (exact @ held.tcp_T_object[:3, 3])[:2], heights[row])
