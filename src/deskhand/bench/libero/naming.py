@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.episode.writer import EpisodeWriter
-from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.taught.naming import named_by
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.perception.view import Indices
@@ -44,10 +42,8 @@ class NamingPerception(RecordedPerception):
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """See Perception."""
         scene = super().detect(frame, model, joints, still)
-        whole, pixels = without_pieces(scene.objects, self.pixels)
-        self.pixels = tuple(pixels)
-        self.first = self.first or list(zip(whole, self.pixels, strict=True))
-        return replace(scene, objects=tuple(whole))
+        self.first = self.first or list(zip(scene.objects, self.pixels, strict=True))
+        return scene
 
 
 @cache
