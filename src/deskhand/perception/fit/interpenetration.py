@@ -19,7 +19,10 @@ GRID = (np.arange(6) + 0.5) / 6 - 0.5
 
 
 def without_pieces(placed: Sequence[Placed], segment: Callable[[Indices], Segment]) -> list[Placed]:
-    """Objects, pieces joined to what they are pieces of, whose fit stays; ``segment`` makes one of pixels. Containers, and what is held, are left as they are."""
+    """Objects, pieces joined to what they are pieces of, whose fit stays. Containers, and what is held, are left as they are.
+
+    ``segment`` makes one of flat pixel indices.
+    """
     owner: dict[int, int] = {}
     for index in sorted(range(len(placed)), key=lambda index: -float(np.prod(placed[index].solid.size))):
         bodies = [other for other, body in owner.items() if other == body]
