@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import NO_KIND, UNKNOWN, Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
-from deskhand.perception.containers.containers import Hollow, find_hollows
+from deskhand.perception.containers.containers import Hollow, find_hollows, standing_at
 from deskhand.perception.containers.known import recall
 from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
@@ -92,6 +93,7 @@ class Perception:
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
         hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segment(view, self.settings), self.settings))
+        hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = _merged(view, fits, rest, self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
@@ -126,6 +128,21 @@ class Perception:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
+
+    def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
+        """Round containers of taught kinds end where these do: what is seen below them carries them."""
+        if self.taught is None:
+            return hollows, rest
+        found, left = [], list(rest)
+        for hollow in hollows:
+            if hollow.round and hollow.for_sorting:
+                across = float(hollow.rim.size[0])
+                sides = self.taught.sides(frame, view.in_picture(hollow.segment.pixels), (across, across, math.nan))
+                if sides is not None:
+                    hollow, below = standing_at(view, hollow, _third(sides, across), self.settings)
+                    left += below
+            found.append(hollow)
+        return found, left
 
     def _place(self, view: View, fits: SolidFits, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
         """Every object with its solid, what it stands on and how."""
@@ -174,6 +191,11 @@ class Perception:
         return Detection(thing, rgb, cut)
 
 
+def _third(sides: Sequence[float], across: float) -> float:
+    """Of three sides the one that is least like the width of a rim."""
+    return max(sides, key=lambda side: abs(side - across))
+
+
 def _has_lid(item: Placed) -> bool:
     """True for standing closed cylinders that are higher than wide."""
     solid = item.solid
@@ -196,8 +218,8 @@ def _floor_pixels(view: View, hollow: Hollow) -> Indices:
 
 def _hollow_solid(hollow: Hollow) -> Solid:
     c, s = np.cos(hollow.rim.yaw), np.sin(hollow.rim.yaw)
-    pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, hollow.height / 2])
-    return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height]), 0.0)
+    pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, (hollow.bottom + hollow.height) / 2])
+    return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height - hollow.bottom]), 0.0)
 
 
 def _merged(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:

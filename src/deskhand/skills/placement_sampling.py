@@ -21,6 +21,8 @@ DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
 HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and the rim: more than plans keep from obstacles
 STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
+DISHED = 0.6  # height of a round container as a share of its width, below which it is a plate or a bowl: what it holds belongs in the middle
+MIDDLE = 0.05  # [m] of height that the middle of one is worth over its edge
 FAR = 0.03  # [m] that an object may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
 APART_WALL = 0.012  # [m] that it keeps from them where there is room: object and walls are each known to 6.5 mm (95 %), and a wall that is hit is pushed away
@@ -61,6 +63,7 @@ def spots_in(
     floor_map = HeightMap(scene, container.position, leave_out=(held.object.id,))
     size = np.asarray(container.size, dtype=float)
     inner = size[:2] / 2 - max(container.wall, 0.002)
+    dished = container.shape == "cylinder" and size[2] < DISHED * size[0]
     floor = container.bottom + container.wall
     x, y = (np.arange(-half, half + 1e-9, GRID) if half > 0 else np.zeros(1) for half in inner - 0.012)
     local = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
@@ -84,7 +87,8 @@ def spots_in(
         # low, level, on the floor rather than on other objects, along the walls so that room is left
         stacked = under[1] - floor
         cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
-        cost = cost + 0.6 * near - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
+        aside = np.abs(local / np.maximum(inner, 1e-3)).max(axis=1)
+        cost = cost + (MIDDLE * aside if dished else 0.6 * near - 0.006 * aside) + 0.002 * abs(np.sin(yaw / 2))
         for row in np.argsort(cost)[:3]:
             exact = _aimed(turn, held, centres[row], axis)
             place = np.append(centres[row] - (exact @ held.tcp_T_object[:3, 3])[:2], heights[row])

@@ -11,7 +11,7 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.episode.writer import EpisodeWriter
-from deskhand.perception.taught.naming import named_by
+from deskhand.perception.taught.naming import named_by, sides_by
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.perception.view import Indices
 from deskhand.trials.local import RecordedPerception
@@ -28,6 +28,10 @@ class MeshNames:
     def name(self, items: Sequence[SceneObject], pixels: Sequence[Indices], frame: Frame) -> list[SceneObject]:
         """See Namer."""
         return named_by(self._recogniser, items, pixels, frame, once=True)
+
+    def sides(self, frame: Frame, pixels: Indices, size: Sequence[float]) -> tuple[float, ...] | None:
+        """See Namer."""
+        return sides_by(self._recogniser, frame, pixels, size)
 
 
 class NamingPerception(RecordedPerception):

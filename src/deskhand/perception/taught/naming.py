@@ -34,6 +34,9 @@ class Namer(Protocol):
     def name(self, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame) -> list[SceneObject]:
         """``items`` with the names that fit; ``pixels``: flat indices of each in the picture."""
 
+    def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
+        """Extents [m] of the taught object that ``pixels`` surely show, of which ``size`` is measured (NaN: not); None for none."""
+
 
 def label_of(name: str) -> str:
     """The label of a taught name: "my mug" -> ``my_mug``."""
@@ -58,6 +61,10 @@ class TaughtNames:
             return list(items)
         return named_by(self._recogniser, items, pixels, frame)
 
+    def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
+        """See Namer. After a look that could not be read it goes by what was read before."""
+        return sides_by(self._recogniser, frame, pixels, size)
+
     def _read(self) -> None:
         if self._store is None:
             if not self._path.is_file():
@@ -78,6 +85,14 @@ def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Seque
     for index, answer in zip(asked, recogniser.recognise_all(queries, once), strict=True):
         named[index] = _renamed(items[index], answer)
     return named
+
+
+def sides_by(recogniser: Recogniser, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
+    """See :meth:`Namer.sides`."""
+    if not recogniser.names or len(pixels) < LEAST_PIXELS:
+        return None
+    answer = recogniser.recognise(*cut_out(frame.color, pixels), size)
+    return recogniser.sides(answer[0][0]) if answer and answer[0][1] >= NAMED else None
 
 
 def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:

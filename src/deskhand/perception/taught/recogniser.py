@@ -76,6 +76,11 @@ class Recogniser:
         self._norms = np.einsum("md,md->m", self._modes, self._modes)
         self._sure, self._none = self._fitted(np.array(looks) @ self._whiten)
 
+    def sides(self, name: str) -> tuple[float, ...] | None:
+        """Extents [m], short to long, that its views tell, their median; None where none does."""
+        known = [size for size, number in zip(self._sizes, self._view_name, strict=True) if self.names[number] == name and len(size)]
+        return tuple(map(float, np.median(known, axis=0))) if known else None
+
     def recognise(self, color: Image, mask: Mask, size: Sequence[float] = ()) -> Named:
         """(name, probability) of what a picture (H, W, 3) with a mask (H, W) shows, best first; what is missing to 1 is that it is none of them.
 
