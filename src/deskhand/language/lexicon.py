@@ -53,6 +53,8 @@ USES: dict[str, frozenset[str]] = {
 """What things are good for: "anything to drink", "something to write with"."""
 ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs"))
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
+TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
+"""Containers that are carried themselves, where somebody names them."""
 CONTAINER_KINDS = frozenset(("bin", "tray"))
 TABLE_NOUNS = frozenset(
     " ".join(phrase)

@@ -42,6 +42,11 @@ def is_receptacle(item: Seen) -> bool:
     return bool(item.get("is_container")) and kind(item) not in {"cup", "can"}
 
 
+def is_tableware(item: Seen) -> bool:
+    """True for what is called a bowl or a plate: things are put in it, and it is carried itself where somebody says so."""
+    return str(item["label"]).lower().replace("_", " ").split()[-1:] in ([word] for word in lex.TABLEWARE)
+
+
 def name_of(item: Seen) -> str:
     """For people: ``red block``, with an article where it stands alone."""
     color = str(item.get("color") or "")

@@ -31,6 +31,7 @@ OPEN = 0.002  # [m] short of as wide as they go: nothing is between them
 TOUCHED = 0.015  # [m] above where it is let go: what is met there on the way down carries it (a floor that no look shows, a table that is not where it looks)
 MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
+WALL = 0.01  # [m] beyond the pads, from which the middle of an object is not between them: more than the looks are wrong by
 WRONG = 0.25  # share of its width that a look may be wrong by
 FLUSH = np.deg2rad(30.0)  # the pads turn a flat side that is off by less until it lies flat against them
 
@@ -57,6 +58,9 @@ def settled(held: Held, gripper: GripperConfig) -> Held:
     if gripper.one_sided:
         width += abs(float((grasp.contacts[1] - grasp.contacts[0]) @ grasp.pose[:3, 1])) - grasp.width
     tcp_T_object = held.tcp_T_object.copy()
+    off_middle = tcp_T_object[1, 3] - gripper.tcp_offset(width)[1]
+    if abs(off_middle) > width / 2 + WALL:
+        return held  # it hangs by a wall or a handle: its middle is not between the pads
     tcp_T_object[1, 3] = gripper.tcp_offset(width)[1]
     size = np.asarray(held.object.size, dtype=float).copy()
     axis = int(np.argmax(np.abs(tcp_T_object[1, :3])))

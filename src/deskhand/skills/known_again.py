@@ -61,13 +61,18 @@ class KnownAgain:
 
 
 def _newcomer(loose: _Loose, objects: Sequence[SceneObject], seen: set[str]) -> SceneObject | None:
-    """What no look has shown before, below where the hand let go, and not larger than what it let go; the nearest."""
+    """What no look has shown before, below where the hand let go, of the same name, or not larger than what it let go; the nearest, its own name first."""
     reach = BESIDE + float(np.max(loose.item.size))
     most = LARGER * np.sort(loose.item.size) + EDGE
     come = [
-        (float(np.linalg.norm(item.position[:2] - loose.place[:2])), item)
+        (item.label != loose.item.label, float(np.linalg.norm(item.position[:2] - loose.place[:2])), item)
         for item in objects
-        if item.id not in seen and item.is_container == loose.item.is_container and item.relation != "held" and (np.sort(item.size) <= most).all()
+        if item.id not in seen and item.relation != "held" and (item.label == loose.item.label or _may_be(item, loose.item, most))
     ]
-    away, found = min(come, key=lambda pair: pair[0], default=(np.inf, None))
-    return found if away < reach else None
+    near = [each for each in come if each[1] < reach]
+    return min(near, key=lambda each: each[:2])[2] if near else None
+
+
+def _may_be(item: SceneObject, held: SceneObject, most: Array) -> bool:
+    """Whether what is seen of ``item`` is no larger than it, and no container that it was none of."""
+    return (held.is_container or not item.is_container) and bool((np.sort(item.size) <= most).all())

@@ -65,7 +65,8 @@ def spots_in(
     inner = size[:2] / 2 - max(container.wall, 0.002)
     dished = container.shape == "cylinder" and size[2] < DISHED * size[0]
     floor = container.bottom + container.wall
-    x, y = (np.arange(-half, half + 1e-9, GRID) if half > 0 else np.zeros(1) for half in inner - 0.012)
+    room = np.maximum(inner - 0.012, 0.0)
+    x, y = (GRID * np.arange(-(half // GRID), half // GRID + 1) if dished else np.arange(-half, half + 1e-9, GRID) for half in room)
     local = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     centres = transform_points(container.pose, np.column_stack([local, np.zeros(len(local))]))[:, :2]
     outward = container.position - base
