@@ -23,6 +23,7 @@ TAUGHT = "taught"
 """The source of these names."""
 NAMED = 0.5  # from this probability on an object is called so
 TOLD = 0.05  # candidates that are less likely are not told
+MOST_GUESSED = 1  # sides that are not seen; of what has more a piece is seen, and that may look like anything
 LEAST_PIXELS = 80  # fewer show too little of an object to know it again
 
 Pixels = npt.NDArray[np.int64]
@@ -79,7 +80,7 @@ def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Seque
     """``items`` with the names that ``recogniser`` gives them; ``once`` as for :meth:`Recogniser.recognise_all`."""
     if not recogniser.names:
         return list(items)
-    asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS]
+    asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS and len(items[index].guessed) <= MOST_GUESSED]
     queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
     named = list(items)
     for index, answer in zip(asked, recogniser.recognise_all(queries, once), strict=True):
