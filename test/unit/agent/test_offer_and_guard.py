@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
-from test_injection import TextDesk
+from injection import TextDesk
 from test_loop_models import LOOK, PICK, PLACE, SUBMIT, desk, finish, say
 
 from deskhand.agent.loop import AgentLoop
@@ -14,6 +13,8 @@ from deskhand.agent.shown_tools import FOUND, MOST, ShownTools
 from deskhand.etp.base import ToolResult
 from deskhand.etp.session import Session
 from deskhand.llm.scripted import ScriptedModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.tools.base import load_tools
 
 

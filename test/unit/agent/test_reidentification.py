@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.completion import Completion
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.reidentification import Reidentification
 from deskhand.etp.base import ToolResult
 from deskhand.offline.model import OfflineModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.world.model import WorldModel
 
 CAN = {**thing("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}
