@@ -48,6 +48,7 @@ class Kind:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     texture: str = ""
     rgb: tuple[float, float, float] = (0.6, 0.6, 0.6)
+    called: tuple[str, ...] = ()
 
 
 @cache
@@ -67,8 +68,9 @@ def catalogue() -> Mapping[str, Kind]:
     data, kinds = settings(), {}
     for name, entry in data["kinds"].items():
         try:
-            extra = {key: tuple(map(float, entry[key])) for key in ("scale", "rgb") if key in entry}
+            extra: dict[str, Any] = {key: tuple(map(float, entry[key])) for key in ("scale", "rgb") if key in entry}
             extra |= {key: str(entry[key]) for key in ("held_by", "texture") if key in entry}
+            extra["called"] = tuple(map(str, entry.get("called", ())))
             up = _AXES[entry["up"]] if "up" in entry else None
             density = float(data["packages"][entry["package"]]["density"])
             kinds[name] = Kind(name, entry["package"], entry["split"], entry["file"], density, up, **extra)

@@ -10,15 +10,17 @@ from typing import Any
 import cv2
 import numpy as np
 
+from deskhand.bench.perception.reliability import reliability
 from deskhand.bench.perception.truth import pixels_of_others
 from deskhand.campaigns.campaign import Campaign, Case
+from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.simulation import Simulation
-from deskhand.tasks.foreign_objects import cluttered_world, kind_of, single_world
+from deskhand.tasks.foreign_objects import catalogue, cluttered_world, kind_of, single_world
 from deskhand.types import Scene
 
 SEEN = 150  # pixels that must show an object for it to count
@@ -91,6 +93,7 @@ def compared(owners: Any, names: Sequence[str], scene: Scene, pixels: Sequence[A
         if best >= 0 and overlap[best] >= 0.2:
             item = scene.objects[best]
             told = [[candidate.name, round(candidate.probability, 3)] for candidate in item.names]
+            row["right"] = item.label in catalogue()[row["kind"]].called
             row |= {"overlap": round(overlap[best], 3), "label": item.label, "confidence": item.confidence, "names": told, "size": list(map(float, item.size))}
         rows.append(row)
     false = sum(owner < 0 and not bool(others[found].mean() > 0.5) for owner, found in zip(owned, pixels, strict=True) if len(found))
@@ -98,13 +101,16 @@ def compared(owners: Any, names: Sequence[str], scene: Scene, pixels: Sequence[A
 
 
 def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """``{…settings, "objects", "one", "share", "split", "missed", "merged", "false", "kinds": {kind: {"looks", "one"}}}``."""
+    """``{…settings, "objects", "one", "share", "split", "missed", "loose", "false", "size_mm", "label", "reliability", "kinds": {kind: {"looks", "one"}}}``;
+    ``label``: share of the objects taken for one that have a name, and of the names that are right.
+    """
     rows = [row for result in results for row in result["objects"]]
     kinds: dict[str, dict[str, int]] = {}
     for row in rows:
         entry = kinds.setdefault(row["kind"], {"looks": 0, "one": 0})
         entry["looks"] += 1
         entry["one"] += row["one"]
+    named = [row for row in rows if row["one"] and row.get("label", UNKNOWN) != UNKNOWN]
     errors = sorted(row["size_error"] for row in rows if row["one"])
     return {
         **settings,
@@ -116,5 +122,7 @@ def summarise(settings: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
         "loose": sum(row["parts"] == 1 and not row["one"] for row in rows),
         "false": sum(result["false"] for result in results),
         "size_mm": {"median": round(1000 * errors[len(errors) // 2], 1), "p95": round(1000 * errors[int(0.95 * (len(errors) - 1))], 1)} if errors else None,
+        "label": {"named": len(named), "right": sum(row["right"] for row in named)},
+        "reliability": reliability([(row["confidence"], row["right"]) for row in named]),
         "kinds": dict(sorted(kinds.items())),
     }

@@ -57,6 +57,10 @@ def looks(
             f"taken for exactly one: {told['one']} of {told['objects']} ({told['share']:.3f}); in parts {told['split']}, missed {told['missed']}, ", end=""
         )
         console.print(f"loosely {told['loose']}, false {told['false']}; size error {told['size_mm']} mm")
+        held = told["reliability"]
+        console.print(f"named {told['label']['named']}, rightly {told['label']['right']}; expected calibration error of the confidence {held['ece']}")
+        for row in held["bins"]:
+            console.print(f"  told {row['from']:.1f} to {row['to']:.1f}: mean {row['confidence']:.2f}, right {row['right']:.2f} of {row['count']}")
         if split != "judged":
             wrong = {kind: f"{row['one']} of {row['looks']}" for kind, row in told["kinds"].items() if row["one"] < row["looks"]}
             console.print(", ".join(f"{kind} {rate}" for kind, rate in wrong.items()), soft_wrap=True)
