@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, QhullError
 
 from deskhand.geometry import Array
 from deskhand.meshes import Faces
 
 EMPTY = 0.006  # of the volume of the whole hull that a piece may enclose of what is no body
-PIECES = 40
+PIECES = 40  # of a connected part
+MOST_PARTS = 16  # that are decomposed each by itself: the scraps of a scan are no parts
 CELL = 0.0025  # [m] between the points that fill the body
 SAMPLES = 6000  # of the surface
 LEAST = 0.003  # [m] pieces are no thinner slices than this
@@ -30,11 +33,27 @@ class _Piece:
 
 
 def decompose(vertices: Array, faces: Faces) -> list[Array]:
-    """Corners (V, 3) of each piece; one where the whole is nearly convex."""
+    """Corners (V, 3) of each piece; one where the whole is nearly convex. Parts that are not connected are decomposed each by itself: they may overlap."""
+    parts = _connected(vertices, faces)
+    return [corners for part in (parts if len(parts) <= MOST_PARTS else [faces]) for corners in _decomposed(vertices, part)]
+
+
+def _connected(vertices: Array, faces: Faces) -> list[Faces]:
+    """The faces of each connected part; corners at one place are one."""
+    _, index = np.unique(vertices.round(6), axis=0, return_inverse=True)
+    corners = index.reshape(-1)[faces]
+    edges, count = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]]]), int(corners.max()) + 1
+    _, label = connected_components(coo_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count)), directed=False)
+    part = label[corners[:, 0]]
+    return [faces[part == number] for number in np.unique(part)]
+
+
+def _decomposed(vertices: Array, faces: Faces) -> list[Array]:
     whole = _piece(sampled(vertices, faces), filled(vertices, faces))
     if whole is None:
         return []
-    done, open_ = [], [whole]
+    done: list[_Piece] = []
+    open_ = [whole]
     while open_ and len(done) + len(open_) < PIECES:
         worst = open_.pop(max(range(len(open_)), key=lambda number: open_[number].empty))
         halves = _halved(worst) if worst.empty > EMPTY * whole.volume else None
@@ -89,15 +108,13 @@ def sampled(vertices: Array, faces: Faces) -> Array:
     u[over], v[over] = 1 - u[over], 1 - v[over]
     inside = chosen[:, 0] + u[:, None] * (chosen[:, 1] - chosen[:, 0]) + v[:, None] * (chosen[:, 2] - chosen[:, 0])
     used = vertices[np.unique(faces)]
-    if len(used) > SAMPLES:
-        used = used[rng.choice(len(used), SAMPLES, replace=False)]
-    extreme = vertices[ConvexHull(vertices).vertices]
-    return np.vstack([inside, used, extreme])
+    extreme = used[ConvexHull(used).vertices]
+    return np.vstack([inside, used if len(used) <= SAMPLES else used[rng.choice(len(used), SAMPLES, replace=False)], extreme])
 
 
 def filled(vertices: Array, faces: Faces) -> Array:
     """Points (N, 3) of a grid inside: between every two crossings of an upright line with the surface."""
-    low = vertices.min(axis=0) + CELL * np.array([0.4871, 0.5113, 0.0])  # off the symmetry of most things
+    low = vertices[faces].min(axis=(0, 1)) + CELL * np.array([0.4871, 0.5113, 0.0])  # off the symmetry of most things
     crossings: dict[tuple[int, int], list[float]] = {}
     triangles = vertices[faces]
     firsts = np.ceil((triangles.min(axis=1) - low) / CELL)[:, :2].astype(int)

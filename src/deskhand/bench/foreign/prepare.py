@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull
 from deskhand.bench.foreign.decompose import decompose
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_about
+from deskhand.meshes import load_mesh
 from deskhand.sim.convex import volume_of
 from deskhand.sim.model_file import ModelFile, Part, Picture
 from deskhand.tasks.foreign_objects import Kind
@@ -29,7 +30,8 @@ def prepare(kind: Kind, packages: Path) -> ModelFile:
     Raises:
         DeskhandError: ``invalid_input`` when the file is missing or cannot be read.
     """
-    parts = _parts(_compiled(kind, packages / kind.file))
+    path = packages / kind.file
+    parts = [_plain(kind, path)] if path.suffix == ".obj" and not kind.texture else _parts(_compiled(kind, path))
     everything = np.vstack([part.vertices for part in parts])
     middle = (everything.min(axis=0) + everything.max(axis=0)) / 2
     parts = [Part(part.vertices - middle, *_rest_of(part)) for part in parts]
@@ -41,6 +43,12 @@ def prepare(kind: Kind, packages: Path) -> ModelFile:
 
 def _rest_of(part: Part) -> tuple[Any, ...]:
     return part.faces, part.rgb, part.picture, part.uv, part.uv_faces, part.repeat, part.uniform
+
+
+def _plain(kind: Kind, path: Path) -> Part:
+    """An OBJ in one colour, all its groups (MuJoCo reads the first one only)."""
+    vertices, faces = load_mesh(path)
+    return Part(vertices * np.asarray(kind.scale), faces, kind.rgb)
 
 
 def _compiled(kind: Kind, path: Path) -> mujoco.MjModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,11 @@ class Bench:
     def context(self) -> SkillContext:
         """For one skill call."""
         return SkillContext(self.robot, self.belief)
+
+    def of_the_task(self, scene: Scene) -> Scene:
+        """Without what lies about at the edge of the desk: it is there, but nobody asked for it."""
+        truth = self.simulation.truth()
+        return replace(scene, objects=tuple(item for item in scene.objects if nearest(truth, item)))
 
     def in_hand(self) -> tuple[str, ...]:
         """Names of what both fingers touch, off its place."""

@@ -87,7 +87,7 @@ def run_job(job: Job) -> dict[str, Any]:
 
 def single(desk: Bench) -> PickRecord:
     """Look, pick what can be grasped best, once."""
-    scene = desk.context().look()
+    scene = desk.of_the_task(desk.context().look())
     item, _ = best_of(desk, scene, {}, containers=True)
     return desk.pick(item) if item else desk.nothing("nothing was seen")
 
@@ -102,7 +102,7 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
     times: list[float] = []
     cleared = idle = 0
     while len(picks) < MOST_ATTEMPTS * count and idle < GIVE_UP:
-        scene = desk.context().look()
+        scene = desk.of_the_task(desk.context().look())
         if not scene.objects:
             break
         item, spent = best_of(desk, scene, failures)
