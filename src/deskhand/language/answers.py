@@ -45,6 +45,28 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
     return f"{_places(found, objects)}."
 
 
+def not_seen(ask: Ask, objects: Sequence[Seen]) -> Ref | None:
+    """The phrase that the question takes for granted and that nothing fits: then there is no answer, whatever is said.
+
+    Whether something is there, how many there are and where they are can be told of what is not there too.
+    """
+    if ask.about is None or ask.kind in ("more", "describe"):
+        return None
+    target = ask.target if ask.kind != "color" or ask.relation else None
+    if target is not None and not target.table and not resolve(replace(target, count=0), objects, "any").objects:
+        return target
+    if ask.kind in ("exists", "count", "where"):
+        return None
+    there = _about(ask.about, ask, objects) if ask.kind in ("color", "which") else resolve(replace(ask.about, count=0), objects, "any").objects
+    return None if there else ask.about
+
+
+def unheard_of(ask: Ask, objects: Sequence[Seen]) -> str:
+    """The noun of a question that is no word of the lexicon and no name of anything seen; empty for none. What it means may lie there under another name."""
+    refs = [ref for ref in (ask.about, ask.target) if ref is not None and ref.noun]
+    return next((ref.noun for ref in refs if not resolve(Ref(ref.noun, noun=ref.noun, count=0), objects, "any").objects), "")
+
+
 def is_so(ask: Ask, objects: Sequence[Seen]) -> bool | None:
     """Whether the answer is yes; None when the question is none that yes or no answers."""
     text = answer(ask, objects)

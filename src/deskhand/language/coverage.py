@@ -8,6 +8,7 @@ account for all words but those in their noun phrases. This file gathers what wa
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
@@ -79,6 +80,59 @@ def unread(left: Sequence[str]) -> str:
     if any(word in OPERATORS or word in _TO_EACH for word in left):
         return f"I cannot tell what {said} changes here; say it without"
     return f"I do not know the word{'s' * (len(set(left)) > 1)} {said}"
+
+
+QUESTION_WORDS = (lex.FUNCTION_WORDS - lex.PRONOUNS - {"all", "together", "again"}) | words(
+    "what which who where how many is are was do does did have has can could be we i you it a an any there here now currently right present moment exactly "
+    "see find stand stands standing lie lies lying sit sits sitting that one still already got visible anything something everything thing object item stuff"
+)
+"""Words of questions that ask for nothing but what the kind of question says."""
+_OF_KINDS: dict[str, frozenset[str]] = {
+    "describe": words("describe list name look inspect scan examine survey around every your our my me us all front of on in at desk table tabletop top scene "
+                      "workspace surroundings content contents recognise recognize detect tell say"),
+    "count": words("count number of left"), "where": words("locate"), "exists": words("left color colour"),
+    "color": words("color colour of all same"), "which": words("of on in at desk table the them"), "holds": words(""), "measure": words("away"),
+    "more": words("than as at more fewer less least most only exactly and of two"), "larger": words("than and of them"), "distance": words("far away from and"),
+    "nearest": words("to from next closest nearest farthest furthest away"), "empty": words("empty not nothing inside in"),
+}  # fmt: skip
+"""What more may stand in a question of one kind."""
+
+
+def unread_of_question(text: str, ask: Ask) -> tuple[str, ...]:
+    """The words of a question that have no part in what was made of it. What is in no phrase of it must say how it asks, or be a word of the closed lists;
+    a question about the past is read as a whole (language/past), those about the gripper and a tidy desk by patterns without gaps.
+    """
+    if ask.kind in ("memory", "held", "clean"):
+        return ()
+    said = Counter(word for ref in _outer(ask) for word in re.findall(r"[a-z0-9_]+", ref.words))
+    if ask.kind == "where":
+        said.update(re.findall(r"[a-z0-9_]+", ask.words))  # "in the tray or on the desk": the places to choose from
+    known = QUESTION_WORDS | _OF_KINDS[ask.kind]
+    if ask.relation:
+        known |= _RELATION_WORDS
+    if ask.kind in ("larger", "measure", "which"):
+        known |= _SIZE_WORDS
+    if ask.number is not None:
+        known |= {*lex.NUMBERS, "one", str(ask.number)}
+    left = []
+    for word in re.findall(r"[a-z0-9_]+", text):
+        if said[word]:
+            said[word] -= 1
+        elif word not in known and lex.singular(word) not in known:
+            left.append(word)
+    return tuple(dict.fromkeys(left))
+
+
+def _outer(ask: Ask) -> Iterator[Ref]:
+    for ref in (ask.about, ask.target):
+        if ref is not None:
+            yield ref
+            if ref.second is not None and ref.second.words not in ref.words:
+                yield ref.second
+
+
+_RELATION_WORDS = frozenset(word for phrase in (*lex.IN, *lex.ON, *lex.BESIDE) for word in phrase)
+_SIZE_WORDS = frozenset(lex.SIZES) | words("high higher highest longer shorter wide wider")
 
 
 def turned(sentence: str) -> bool:

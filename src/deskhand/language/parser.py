@@ -10,7 +10,7 @@ from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
 from deskhand.language.coverage import ENGLISH_ONLY, checked, foreign, turned
 from deskhand.language.forms import parse_forms
-from deskhand.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
 from deskhand.language.phrases import match
 from deskhand.language.questions import parse_condition, parse_question
@@ -138,8 +138,10 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
             then, *otherwise = _ELSE.split(do.strip(" ,"), maxsplit=1)
             otherwise = [f"put it {text}" if _BARE_PLACE.match(text) else text for text in otherwise]
             yes, no = tuple(_sentence(then, reader)), tuple(_sentence(otherwise[0], reader)) if otherwise else ()
-            if ask.about is not None and ask.about.pronoun:  # "put the block in the box unless it is red"
-                ask = replace(ask, about=reader.named(ask.about))
+            known = _about_what(ask, reader, condition)  # "put the block in the box unless it is red"
+            if not isinstance(known, Ask):
+                return [known]
+            ask = known
             return [If(ask, no, yes) if found["word"] == "unless" else If(ask, yes, no)]
     return [Unclear(sentence, "I cannot tell whether that is so")]
 
@@ -171,7 +173,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         reader.mention([ref for item in formed for ref in _things(item)])
         return formed
     if asked := parse_question(_either(bare), _either(sentence), question):
-        return [asked]
+        return [_about_what(asked, reader, sentence)]
     if _WONDERS.match(bare):
         return [Unclear(sentence, "a question that I cannot answer by looking at the desk")]
     intents: list[Intent] = []
@@ -184,6 +186,13 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
             words = re.findall(r"->|[a-z0-9_']+|[,:()]", _POLITE.sub("", part) or part)
             intents += reader.read([_GERUNDS.get(word, word) for word in words])
     return intents
+
+
+def _about_what(ask: Ask, reader: ClauseReader, words: str) -> Ask | Unclear:
+    """The question with what "it" stands for; unclear where that was not said, as for "the others"."""
+    named = {name: reader.named(ref) for name in ("about", "target") if isinstance(ref := getattr(ask, name), Ref)}
+    open_ = next((ref for ref in named.values() if ref.rest or ref.pronoun), None)
+    return replace(ask, **named) if open_ is None else Unclear(words, f"I cannot tell what is meant by {open_.words!r} here")
 
 
 def _either(question: str) -> str:

@@ -299,7 +299,9 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
         at(words, end) in {"that", "which"} and at(words, end + 2) in {"can", "could"} and at(words, end + 3) in lex.USES
     ):  # "something to write with", "things that I can drink from"
         i = end + (1 if words[end] == "to" else 3)
-        ref, end = replace(ref, kinds=lex.USES[words[i]]), i + 1 + (at(words, i + 1) in {"with", "from"})
+        good = lex.USES[words[i]]
+        if fitting := good if ref.anything else ref.kinds & good:  # "the cup that I can write with" is none
+            ref, end = replace(ref, kinds=fitting), i + 1 + (at(words, i + 1) in {"with", "from"})
     while True:
         i = end
         if at(words, i) in {"that", "which", "who"} and at(words, i + 1) in {"is", "are", "looks", "look"}:

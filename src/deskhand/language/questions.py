@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
-from deskhand.language.coverage import turned
+from deskhand.language.coverage import unread_of_question
 from deskhand.language.intents import Ask, Ref
 from deskhand.language.past.words import about_the_past
-from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of
+from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of, where_phrase
 
 _TELL = re.compile(
     r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|"
@@ -42,9 +42,13 @@ _CONTENT = lex.phrases(
 
 
 def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
-    """The question in a sentence (politeness taken off in ``bare``), or None when it is none that can be answered by looking."""
+    """The question in a sentence (politeness taken off in ``bare``), or None when it is none that can be answered by looking, or a word of it has no part."""
     text = _TELL.sub("", _TELL.sub("", bare))
-    told = text != bare
+    asked = _question(text, marked, text != bare)
+    return asked if asked is None or not unread_of_question(text, asked) else None
+
+
+def _question(text: str, marked: bool, told: bool) -> Ask | None:
     if _CLEAN.match(text):
         return Ask("clean")
     if _HELD.match(text):
@@ -58,11 +62,12 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
     words = re.findall(r"[a-z0-9_]+", text)
     if found := _specific(words, marked or told):
         return found
-    if _DESCRIBE.match(text) and (words or told) and not turned(text):
+    if _DESCRIBE.match(text) and (words or told):
         return Ask("describe")
     return None
 
 
+_AT = "(?:in|on|inside|next to|near|left of|right of)"
 _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind)
     for kind, patterns in (
@@ -86,7 +91,7 @@ _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:which|what)(?: (?P<a>.+?))? (?:is|are|stands|lies) (?:the )?"
                 r"(?P<sign>nearest|closest|next|farthest|furthest)(?: one)?(?: away)? (?:to|from) (?P<b>.+)",
         )),
-        ("where", (r"(?:is|are) (?P<a>.+?) (?:in|on|inside|next to|near|left of|right of) .+ and (?:in|on|inside|next to|near|left of|right of) .+",)),
+        ("where", (rf"(?:is|are) (?P<a>.+?) (?P<places>{_AT} .+ and {_AT} .+)",)),
         ("empty", (r"(?:is|are) (?P<a>.+?) (?P<neg>not )?empty", r"is there nothing (?:in|inside) (?P<a>.+)")),
         ("exists", (r"(?:what|which things?|who) (?:is|are|lies|lie|stands) (?P<between>between .+)",)),
     )
@@ -113,6 +118,14 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
     target = parse_whole(str(said["b"])) if said.get("b") else None
     if about is None or (said.get("b") and target is None):
         return None
+    if target is not None and target.bare:  # "the red block or the blue one"
+        target = replace(target, kinds=about.kinds, noun=about.noun, container=about.container)
+    if kind in ("larger", "distance", "nearest") and target is not None and (target.count != 1 or (kind == "larger" and about.count != 1)):
+        return None  # with several, which of them?
+    if kind == "where":  # "is the pen in the tray or on the desk?"
+        places = str(said["places"])
+        read = all((found := where_phrase(part.split(), 0)) is not None and found[1] == len(part.split()) for part in re.split(rf" and (?={_AT} )", places))
+        return Ask("where", about, words=places) if read else None
     if kind == "more":
         number = str(said.get("n") or "")
         if number and not (number.isdigit() or number in lex.NUMBERS or number == "one"):

@@ -15,7 +15,7 @@ from typing import Any
 from deskhand.agent.controls import ASK_USER, FINISH
 from deskhand.agent.moves import Earlier, Spot, first_origins, moves_of
 from deskhand.errors import DeskhandError
-from deskhand.language.answers import CAPABILITIES, answer, is_so
+from deskhand.language.answers import CAPABILITIES, answer, is_so, not_seen, unheard_of
 from deskhand.language.corrections import correct
 from deskhand.language.intents import (
     Act,
@@ -37,7 +37,7 @@ from deskhand.language.intents import (
     Undo,
 )
 from deskhand.language.parser import parse
-from deskhand.language.resolve import resolve
+from deskhand.language.resolve import listing, resolve
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
@@ -207,7 +207,12 @@ class Brain:
             heard = yield Call("ask_memory", {"question": ask.words})
             self._answers.append(str(heard.data["answer"]) if heard.ok else heard.message)
         elif (yield from self._pursuit.look("To answer I look at the desk.")):
-            self._answers.append(answer(ask, self._pursuit.objects))
+            if ask.kind in ("larger", "distance", "nearest"):
+                ask = yield from self._asking.settled(ask)
+            if missing := not_seen(ask, self._pursuit.objects):
+                self._pursuit.problems.append(("unknown_object", f"I see no {missing.words.removeprefix('the ')}. I see {listing(self._pursuit.objects)}."))
+            else:
+                self._answers.append(answer(ask, self._pursuit.objects))
 
     def _decide(self, choice: If) -> Script:
         """Look whether the condition holds; what follows from it takes its place."""
@@ -217,6 +222,11 @@ class Brain:
         if about is not None and about.definite:
             asked = yield from self._asking.settled(choice.condition)
             choice = replace(choice, condition=asked, then=_renamed(choice.then, about, asked.about), otherwise=_renamed(choice.otherwise, about, asked.about))
+        missing = not_seen(choice.condition, self._pursuit.objects)
+        if said := missing.words.removeprefix("the ") if missing else unheard_of(choice.condition, self._pursuit.objects):
+            why = f"I see no {said}, or do not know it by that word, and cannot tell whether that is so. I see {listing(self._pursuit.objects)}."
+            self._pursuit.problems.append(("unknown_object", why))
+            return
         so = is_so(choice.condition, self._pursuit.objects)
         if so is None:
             self._pursuit.problems.append(("not_understood", "The condition is nothing that I can see."))
