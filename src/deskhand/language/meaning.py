@@ -10,6 +10,7 @@ from deskhand.language.intents import Hand, Impossible, Intent, Leave, Pick, Pla
 
 EVERYTHING = Ref("everything", count=0)
 BIN = Ref("the bin", kinds=frozenset(("bin",)), definite=True)
+_REGIONS = frozenset(f"the {place}" for place in lex.PLACES)
 TABLE = Ref("the desk", table=True, definite=True)
 HELD = Ref("it", count=0, pronoun=True, definite=True)
 """Nobody was named: what the gripper holds."""
@@ -78,6 +79,8 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
         context.last = tuple(ref for ref in things if not (ref.table or ref.pronoun))
     if clause.target is None and clause.fronted is not None:
         clause.relation, clause.target = clause.fronted
+    if clause.target is not None and clause.target.bare and clause.target.words in _REGIONS:  # "pile them up in the middle": no block in the middle
+        clause.unknown.append(clause.target.words.split()[-1])
     if clause.target is not None and clause.target.bare:
         clause.target = _heads([clause.target], None, context)[0]
     if excepts and clause.verb != "leave" and not clause.negated:
@@ -210,10 +213,13 @@ def _building(clause: Clause, objects: tuple[Ref, ...], text: str) -> list[Inten
             return [Tidy()]
         return [Impossible(text)]
     if target is not None and not target.table:
-        if relation in {"on", "auto"} and not container_like(target) and len(objects) > 1:
+        if relation in {"on", "auto"} and not container_like(target) and len(objects) > 1 and "tower" not in clause.flags:
             return [Tower((target, *objects), ordered=True)]
-        if objects:
+        if len(objects) == 1 and objects[0].count == 1 and "tower" not in clause.flags:
             return [Place(objects, relation, target)]
+        return [Unclear(text, f"I build towers where there is room; I cannot tell how {target.words!r} goes with it")]
+    if "top" in clause.flags:  # "the biggest on top": of one that is not named from the bottom up
+        return [Unclear(text, unread(["top"]))]
     if not objects and clause.verb == "build":
         return [Tower((Ref("the blocks", kinds=frozenset(("block",)), count=0, definite=True),))]
     return [Tower(objects)] if objects else [Unclear(text, "stack what?")]
