@@ -227,7 +227,7 @@ class ClauseReader:
             clause.refs[-1] = replace(clause.refs[-1], where=(relation, ref))
         elif clause.target is None:
             clause.relation, clause.target = relation, ref
-        elif clause.verb == "stack" and clause.relation == "on":
+        elif clause.verb == "stack" and clause.relation == relation == "on":
             self._out.append(Place(tuple(clause.refs), "on", clause.target))
             clause.refs, clause.target = [clause.target], ref
         else:

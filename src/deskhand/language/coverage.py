@@ -29,11 +29,11 @@ _TO_EACH = frozenset(("each", "every", "both", "either", "all"))
 
 def unread_words(intent: Intent) -> tuple[str, ...]:
     """The words of its noun phrases that decide nothing."""
-    found = tuple(word for ref in _refs(intent) for word in (*ref.unread, *([ref.noun] if ref.noun in MEASURES else [])))
+    found = tuple(word for ref in phrases_of(intent) for word in (*ref.unread, *([ref.noun] if ref.noun in MEASURES else [])))
     if isinstance(intent, Place | Tidy | Leave):
-        found += tuple(word for ref in _refs(intent) for other in ref.excluded for word in _how_many_stay(other))
+        found += tuple(word for ref in phrases_of(intent) for other in ref.excluded for word in _how_many_stay(other))
     if not isinstance(intent, Ask):
-        found += tuple("any" for ref in _refs(intent) if ref.words.startswith("any ") and not ref.where and ref.kinds)
+        found += tuple("any" for ref in phrases_of(intent) if ref.words.startswith("any ") and not ref.where and ref.kinds)
     if isinstance(intent, Place):
         found += tuple(word for word in intent.target.words.split()[:1] if word in _TO_EACH and not intent.target.table)
     if isinstance(intent, If):
@@ -41,7 +41,7 @@ def unread_words(intent: Intent) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _refs(intent: Intent) -> Iterator[Ref]:
+def phrases_of(intent: Intent) -> Iterator[Ref]:
     """All phrases of an intent, those within others too."""
     todo = [getattr(intent, item.name) for item in fields(intent)]
     while todo:
@@ -70,6 +70,11 @@ def checked(sentence: str, intents: list[Intent]) -> list[Intent]:
     inside = [one for item in intents if isinstance(item, If) for one in (*item.then, *item.otherwise) if isinstance(one, Unclear | Impossible)]
     if inside:
         return [Unclear(sentence, inside[0].why or f"I cannot do {inside[0].words!r}")]
+    moved: set[Ref] = set()
+    for item in intents:  # "put the blocks in the tray so that they do not touch"; "do not put it there, put it here" is none
+        moved |= set(item.things) if isinstance(item, Place) else set()
+        if isinstance(item, Leave) and (both := next((ref for ref in item.things if ref in moved), None)):
+            return [Unclear(sentence, f"it moves {both.words!r} and leaves it where it is")]
     left = tuple(dict.fromkeys(word for item in intents for word in unread_words(item)))
     return [Unclear(sentence, unread(left))] if left else intents
 

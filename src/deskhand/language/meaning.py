@@ -77,6 +77,8 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     things = [replace(ref, excluded=(*ref.excluded, *excepts)) if excepts else ref for ref in things]
     if any(not (ref.table or ref.pronoun) for ref in things):
         context.last = tuple(ref for ref in things if not (ref.table or ref.pronoun))
+    if clause.verb == "pick" and clause.fronted is not None and clause.target is None:  # "in the tray, pick up the cup": from there, or to there?
+        clause.unknown += [word for word in clause.words[:1] if word]
     if clause.target is None and clause.fronted is not None:
         clause.relation, clause.target = clause.fronted
     if clause.target is not None and clause.target.bare and clause.target.words in _REGIONS:  # "pile them up in the middle": no block in the middle
@@ -88,7 +90,7 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     if clause.unknown and clause.verb != "impossible":  # half an instruction is another instruction
         return [Unclear(text, unread(clause.unknown))]
     if clause.negated or clause.verb == "leave":
-        return [Leave(tuple(things))] if things or clause.negated else [Unclear(text, "leave what?")]
+        return [Leave(tuple(things))] if things else [Unclear(text, "leave what?")]
     result = _by_verb(clause, things, excepts, text, context)
     for item in result:
         if isinstance(item, Place):

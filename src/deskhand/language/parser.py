@@ -12,7 +12,7 @@ from deskhand.language.coverage import ENGLISH_ONLY, checked, foreign, turned
 from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
-from deskhand.language.phrases import match
+from deskhand.language.phrases import match, parse_whole, where_phrase
 from deskhand.language.questions import parse_condition, parse_question
 
 _CONTRACTIONS = (
@@ -63,6 +63,8 @@ _NO_REQUEST = re.compile(
     r"(?:i|he|she) (?:can|could|will|may|might|must|should|did|do|have|had|put|moved|took|placed)\b(?! (?:need|want|like)\b))"
 )
 """What the user does or may do, told or asked."""
+_ASKS_ADVICE = re.compile(r"^(?:should|must|may|might|shall|does|do|did)(?! (?:you|we|i)\b) ")
+"""As in "should the cup be in the tray?"; "could the cup go in the tray?" is polite."""
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 
@@ -164,7 +166,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Unclear(sentence, "no words that I know")] if sentence and not re.search(r"[a-z]", sentence) else []
     if _STOP.match(bare):
         return [Stop()]
-    if _NO_REQUEST.match(sentence):
+    if _NO_REQUEST.match(sentence) or (question and _ASKS_ADVICE.match(sentence)):
         return [Unclear(sentence, "it asks nothing of me")]
     if _HELP.match(sentence) or _HELP.match(bare):
         return [Help()]
@@ -174,6 +176,8 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return formed
     if asked := parse_question(_either(bare), _either(sentence), question):
         return [_about_what(asked, reader, sentence)]
+    if not _WISH.search(sentence) and any(_states(part) for part in re.split(r"(?:,| and|, and) ", bare)):
+        return [Unclear(sentence, "it says what is so, and not what shall be")]
     if _WONDERS.match(bare):
         return [Unclear(sentence, "a question that I cannot answer by looking at the desk")]
     intents: list[Intent] = []
@@ -186,6 +190,22 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
             words = re.findall(r"->|[a-z0-9_']+|[,:()]", _POLITE.sub("", part) or part)
             intents += reader.read([_GERUNDS.get(word, word) for word in words])
     return intents
+
+
+_WISH = re.compile(r"\b(?:(?:make|be) sure|ensure|see to it|until|want|like|wish|love)\b")
+
+
+def _states(text: str) -> bool:
+    """Whether it tells where something is: "the cup is in the tray", "in the bin there is a cup"."""
+    if found := re.fullmatch(r"(?P<where>.+?),? (?:there )?(?:is|are) (?P<what>.+)", text):
+        words = found["where"].split()
+        if (place := where_phrase(words, 0)) is not None and place[1] == len(words) and parse_whole(found["what"]) is not None:
+            return True
+    found = re.fullmatch(r"(?P<what>.+?) (?:is|are) (?:now |already |still )?(?P<where>.+)", text)
+    if found is None or parse_whole(found["what"]) is None:
+        return False
+    words = found["where"].split()
+    return (place := where_phrase(words, 0)) is not None and all(word in lex.FUNCTION_WORDS for word in words[place[1] :])
 
 
 def _about_what(ask: Ask, reader: ClauseReader, words: str) -> Ask | Unclear:

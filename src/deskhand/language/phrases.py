@@ -147,6 +147,8 @@ def _identifier(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 def _pronoun(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     word, after = at(words, start), at(words, start + 1)
     ends = after in SEPARATORS or after in _PREPOSITIONS or after in lex.LINKING or after in lex.FILLERS or after in {"", "down", "away", "up"}
+    if word in {"those", "these"} and _side(words, start + 1):  # "the blocks on the left in the bin and those on the right in the tray"
+        return _post(Ref(word, count=0, bare=True, definite=True), words, start, start + 1)
     if word in {"it", "them", "they"} or (word in lex.PRONOUNS and ends):
         return Ref(word, count=0, pronoun=True, definite=True), start + 1
     return None

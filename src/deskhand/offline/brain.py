@@ -17,6 +17,7 @@ from deskhand.agent.moves import Earlier, Spot, first_origins, moves_of
 from deskhand.errors import DeskhandError
 from deskhand.language.answers import CAPABILITIES, answer, is_so, not_seen, unheard_of
 from deskhand.language.corrections import correct
+from deskhand.language.coverage import phrases_of
 from deskhand.language.intents import (
     Act,
     Ask,
@@ -92,6 +93,8 @@ class Brain:
             yield from _finish("refused", refusal[1], refusal[0])
             return
         self._pursuit.problems += [("impossible", _cannot(item)) for item in intents if isinstance(item, Impossible)]
+        if (yield from self._names_what_nobody_knows()):
+            return
         back: tuple[Ref, ...] | None = None
         while True:
             try:
@@ -107,6 +110,18 @@ class Brain:
                 back = yield from self._heed(told)
                 if back is None:
                     return
+
+    def _names_what_nobody_knows(self) -> Generator[Call, CallResult, bool]:
+        """Refuse the whole when a noun of it is no word of the lexicon and no name of anything seen: half an instruction is another instruction."""
+        acts = [item for intent in self._instruction.intents for item in ((*intent.then, *intent.otherwise) if isinstance(intent, If) else (intent,))]
+        refs = [ref for item in acts if not isinstance(item, Ask | Build) for ref in phrases_of(item) if ref.noun]
+        if not refs or not (yield from self._pursuit.look("I look whether I know all of it by name.")):
+            return False
+        strange = [ref for ref in refs if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._pursuit.objects, "any").objects]
+        if strange:
+            said = ", ".join(f"'{ref.words}'" for ref in strange)
+            yield from _finish("refused", f"I see no {said}, or do not know it by that word. I see {listing(self._pursuit.objects)}.", "unknown_object")
+        return bool(strange)
 
     # ------------------------------------------------------------ what the person says meanwhile
 

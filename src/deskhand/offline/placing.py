@@ -46,7 +46,8 @@ class Placing:
             self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
             return
         if len(found.objects) > 1:
-            self._notes.append(f"I can hold one thing at a time; I took {found.objects[0]['id']}")
+            self._pursuit.problems.append(("impossible", f"I can hold one thing at a time; '{ref.words}' are {listing(found.objects)}. Which one?"))
+            return
         if found.note:
             self._notes.append(found.note)
         item = found.objects[0]
