@@ -10,6 +10,8 @@ from deskhand.language.intents import Hand, Impossible, Intent, Leave, Pick, Pla
 
 EVERYTHING = Ref("everything", count=0)
 BIN = Ref("the bin", kinds=frozenset(("bin",)), definite=True)
+_ALL_OF_THEM = frozenset(("all of them", "all of it", "them all", "it all", "all of these", "all of those", "each of them"))
+"""What was named before, where something was."""
 _REGIONS = frozenset(f"the {place}" for place in lex.PLACES)
 TABLE = Ref("the desk", table=True, definite=True)
 HELD = Ref("it", count=0, pronoun=True, definite=True)
@@ -72,7 +74,7 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     if clause.verb == "leave" and len(refs) > 1:  # "leave the cup where it is"
         refs = [ref for ref in refs if not ref.pronoun]
     for ref in refs:
-        things += context.last if ref.pronoun and context.last else (ref,)
+        things += context.last if (ref.pronoun or ref.words in _ALL_OF_THEM) and context.last else (ref,)
     excepts = tuple(_heads(clause.excepts, None, context))
     things = [replace(ref, excluded=(*ref.excluded, *excepts)) if excepts else ref for ref in things]
     if any(not (ref.table or ref.pronoun) for ref in things):

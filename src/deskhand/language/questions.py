@@ -11,6 +11,7 @@ from deskhand.language.coverage import unread_of_question
 from deskhand.language.intents import Ask, Ref
 from deskhand.language.past.words import about_the_past
 from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of, where_phrase
+from deskhand.language.verbs import words as words_of
 
 _TELL = re.compile(
     r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|"
@@ -216,6 +217,9 @@ def _contents(words: Sequence[str], start: int) -> Ask | None:
     return None
 
 
+_BEFORE_PLACE = words_of("are is there do you see can that which we have standing lying lie lies left to does still already")
+
+
 def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     if kind == "which" and match(words, start, (("is", "the"), ("are", "the"), ("one", "is"), ("of", "the"))):
         start += 1 + (words[start] == "one")
@@ -230,28 +234,7 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     ref, i = found
     while kind in {"count", "exists", "where"} and at(words, i) == "and" and ref.kinds and (more := parse_ref(words, i + 1)) and more[0].kinds:
         ref, i = replace(ref, kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans"
-    while at(words, i) in {
-        "are",
-        "is",
-        "there",
-        "do",
-        "you",
-        "see",
-        "can",
-        "that",
-        "which",
-        "we",
-        "have",
-        "standing",
-        "lying",
-        "lie",
-        "lies",
-        "left",
-        "to",
-        "does",
-        "still",
-        "already",
-    }:
+    while at(words, i) in _BEFORE_PLACE:
         if match(words, i, tuple(lex.BESIDE)):
             break
         i += 1
@@ -265,7 +248,16 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     rest = words[target[1] if target else i :]
     if (target and any(word not in lex.FILLERS for word in rest)) or (not target and any(word not in lex.FILLERS | set(lex.COLORS) for word in rest)):
         return None
-    if target is None and kind == "holds":
-        color = lex.COLORS.get(at(words, i))
-        return Ask("color", ref, target=Ref(color, colors=frozenset((color,)))) if color else None
+    if kind == "holds":
+        return _holds(words[start], ref, lex.COLORS.get(at(words, i), ""), relation, target[0] if target else None)
     return Ask(kind, ref, relation if target else "", target[0] if target else None)
+
+
+def _holds(first: str, ref: Ref, color: str, relation: str, target: Ref | None) -> Ask | None:
+    """Whether objects have a colour or a place: all of them, or, as in "are any of the balls blue?", one at least."""
+    if first in lex.NUMBERS or (target is None and not color):  # "are two of the balls blue?": exactly, or at least?
+        return None
+    if first in ("any", "some", "one", "a", "an"):
+        colors = frozenset((color,)) if target is None else ref.colors
+        return Ask("exists", replace(ref, count=0, colors=colors, words=f"{ref.words} {color}".strip()), relation if target else "", target)
+    return Ask("holds", ref, relation, target) if target else Ask("color", ref, target=Ref(color, colors=frozenset((color,))))
