@@ -176,6 +176,8 @@ class ClauseReader:
             return None
         if relation == "on" and words[i] == "over" and clause.verb == "":
             return None
+        if relation == "on" and words[i] == "over":  # on it, above it, or round it?
+            clause.unknown.append("over")
         if words[i] in {"to"} and match(words, i + 1, tuple(lex.VERBS)):
             return None
         ref, end = second_of(words, *phrase) if relation == "between" else phrase

@@ -32,6 +32,7 @@ def unread_words(intent: Intent) -> tuple[str, ...]:
     found = tuple(word for ref in phrases_of(intent) for word in (*ref.unread, *([ref.noun] if ref.noun in MEASURES else [])))
     if isinstance(intent, Place | Tidy | Leave):
         found += tuple(word for ref in phrases_of(intent) for other in ref.excluded for word in _how_many_stay(other))
+    found += tuple(ref.place for ref in phrases_of(intent) if ref.place in ("near", "far") and not ref.count and not ref.table)  # how near?
     if not isinstance(intent, Ask):
         found += tuple("any" for ref in phrases_of(intent) if ref.words.startswith("any ") and not ref.where and ref.kinds)
     if isinstance(intent, Place):
@@ -70,6 +71,8 @@ def checked(sentence: str, intents: list[Intent]) -> list[Intent]:
     inside = [one for item in intents if isinstance(item, If) for one in (*item.then, *item.otherwise) if isinstance(one, Unclear | Impossible)]
     if inside:
         return [Unclear(sentence, inside[0].why or f"I cannot do {inside[0].words!r}")]
+    if any(isinstance(item, Leave) and item.elsewhere for item in intents) and any(isinstance(item, Tidy) for item in intents):
+        return [Unclear(sentence, "it says where something shall not go, and not where it shall")]
     moved: set[Ref] = set()
     for item in intents:  # "put the blocks in the tray so that they do not touch"; "do not put it there, put it here" is none
         moved |= set(item.things) if isinstance(item, Place) else set()

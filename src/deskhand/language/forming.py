@@ -45,11 +45,11 @@ def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
     """What is alike goes together; by size it is a row."""
     things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
     if by.startswith("colo"):
-        return Sort(things, "color")
+        return Sort(things, "color", bool(found.groupdict().get("boxes")))
     if by in ("size", "height", "length", "volume"):
         order = _order(f"by {by} {found.groupdict().get('order') or ''}")
         return Row(things, *order) if order else None
-    return Sort(things, "kind")
+    return Sort(things, "kind", bool(found.groupdict().get("boxes")))
 
 
 def separate(slots: Slots, found: re.Match[str]) -> Intent | None:

@@ -12,6 +12,8 @@ EVERYTHING = Ref("everything", count=0)
 BIN = Ref("the bin", kinds=frozenset(("bin",)), definite=True)
 _ALL_OF_THEM = frozenset(("all of them", "all of it", "them all", "it all", "all of these", "all of those", "each of them"))
 """What was named before, where something was."""
+_FORBIDDEN = frozenset(("", "leave", "pick", "put", "remove", "discard", "tidy", "release"))
+"""Verbs of which "do not" means that the objects stay where they are."""
 _REGIONS = frozenset(f"the {place}" for place in lex.PLACES)
 TABLE = Ref("the desk", table=True, definite=True)
 HELD = Ref("it", count=0, pronoun=True, definite=True)
@@ -92,7 +94,9 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     if clause.unknown and clause.verb != "impossible":  # half an instruction is another instruction
         return [Unclear(text, unread(clause.unknown))]
     if clause.negated or clause.verb == "leave":
-        return [Leave(tuple(things))] if things else [Unclear(text, "leave what?")]
+        if clause.verb not in _FORBIDDEN:  # "do not use the bin", "do not stack them"
+            return [Unclear(text, f"I cannot tell what {text!r} forbids")]
+        return [Leave(tuple(things), elsewhere=clause.target is not None and clause.verb != "leave")] if things else [Unclear(text, "leave what?")]
     result = _by_verb(clause, things, excepts, text, context)
     for item in result:
         if isinstance(item, Place):
@@ -139,8 +143,8 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
         verb = "remove"
     if verb == "remove":
         return _removing(objects, target, relation, text)
-    if verb == "put" and "away" in clause.flags and target is None:
-        verb = "tidy"
+    if verb == "put" and clause.flags & {"away", "out"} and target is None:
+        verb = "discard" if clause.words[0] in ("throw", "toss", "chuck", "drop") else "tidy"
     if verb == "put" and "down" in clause.flags and target is None:
         verb = "release"
     if verb == "pick" and target is not None and not objects:

@@ -63,8 +63,8 @@ _NO_REQUEST = re.compile(
     r"(?:i|he|she) (?:can|could|will|may|might|must|should|did|do|have|had|put|moved|took|placed)\b(?! (?:need|want|like)\b))"
 )
 """What the user does or may do, told or asked."""
-_ASKS_ADVICE = re.compile(r"^(?:should|must|may|might|shall|does|do|did)(?! (?:you|we|i)\b) ")
-"""As in "should the cup be in the tray?"; "could the cup go in the tray?" is polite."""
+_ASKS_ADVICE = re.compile(r"^(?:should|must|may|might|shall|does|do|did|would|will|can|could)(?! (?:you|we|i)\b) ")
+"""As in "should the cup be in the tray?", "would it fit?": to answer is another thing than to do it."""
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 

@@ -147,7 +147,7 @@ def _identifier(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 def _pronoun(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     word, after = at(words, start), at(words, start + 1)
     ends = after in SEPARATORS or after in _PREPOSITIONS or after in lex.LINKING or after in lex.FILLERS or after in {"", "down", "away", "up"}
-    if word in {"those", "these"} and _side(words, start + 1):  # "the blocks on the left in the bin and those on the right in the tray"
+    if word in {"those", "these"} and side_of(words, start + 1):  # "the blocks on the left in the bin and those on the right in the tray"
         return _post(Ref(word, count=0, bare=True, definite=True), words, start, start + 1)
     if word in {"it", "them", "they"} or (word in lex.PRONOUNS and ends):
         return Ref(word, count=0, pronoun=True, definite=True), start + 1
@@ -317,7 +317,7 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
             ref, end = replace(ref, excluded=(*ref.excluded, one if one.definite else replace(one, count=0, words=f"no {one.words}"))), what[1]
         elif relative and (at(words, i) in lex.COLORS or at(words, i) in lex.SHAPES or at(words, i) in lex.SIZES):
             ref, end = _adjective(ref, at(words, i)), i + 1
-        elif side := _side(words, i):
+        elif side := side_of(words, i):
             ref, end = replace(ref, place=side[0]), side[1]
         elif relative and ref.where is None and not ref.table and (where := where_phrase(words, i)):
             ref, end = replace(ref, where=where[0]), where[1]
@@ -325,7 +325,7 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
             return replace(ref, words=" ".join(words[start:end])), end
 
 
-def _side(words: Sequence[str], i: int) -> tuple[str, int] | None:
+def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
     """For "on the left (side)", "in the middle (of the desk)", "closest to you": the place and the index behind, or None."""
     if at(words, i) in {"closest", "nearest", "farthest", "furthest", "near", "close", "far"} and at(words, i + 1) in {"to", "from", "away"}:
         j = i + 2 + (at(words, i + 1) == "away" and at(words, i + 2) == "from")

@@ -10,7 +10,7 @@ from deskhand.language import lexicon as lex
 from deskhand.language.coverage import unread_of_question
 from deskhand.language.intents import Ask, Ref
 from deskhand.language.past.words import about_the_past
-from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of, where_phrase
+from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of, side_of, where_phrase
 from deskhand.language.verbs import words as words_of
 
 _TELL = re.compile(
@@ -68,7 +68,7 @@ def _question(text: str, marked: bool, told: bool) -> Ask | None:
     return None
 
 
-_AT = "(?:in|on|inside|next to|near|left of|right of)"
+_AT = "(?:in|on|inside)"
 _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind)
     for kind, patterns in (
@@ -125,7 +125,7 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
         return None  # with several, which of them?
     if kind == "where":  # "is the pen in the tray or on the desk?"
         places = str(said["places"])
-        read = all((found := where_phrase(part.split(), 0)) is not None and found[1] == len(part.split()) for part in re.split(rf" and (?={_AT} )", places))
+        read = all(_holder(part.split()) for part in re.split(rf" and (?={_AT} )", places))
         return Ask("where", about, words=places) if read else None
     if kind == "more":
         number = str(said.get("n") or "")
@@ -147,6 +147,12 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
         return Ask(kind, about, size[0], target, relation, sign=size[1])
     sign = -1 if said.get("sign") in ("farthest", "furthest") else 1
     return Ask(kind, about, "", target, text, sign=sign, negated=bool(said.get("neg")))
+
+
+def _holder(words: Sequence[str]) -> bool:
+    """Whether it is "in the tray" or "on the desk", and no more."""
+    found = where_phrase(words, 0)
+    return found is not None and found[1] == len(words) and found[0][0] in ("in", "on")
 
 
 _SIZE_WORDS = {"high": ("height", 1, False), "higher": ("height", 1, True), "longer": ("length", 1, True), "shorter": ("height", -1, True),
@@ -200,6 +206,8 @@ def _specific(words: Sequence[str], marked: bool) -> Ask | None:
 
 def _contents(words: Sequence[str], start: int) -> Ask | None:
     """What is in the bin, what is to the left of the cup, which objects are blue, what is the biggest thing."""
+    if side := side_of(words, start):  # "what is on the left?"
+        return Ask("exists", Ref(" ".join(("things", *words[start : side[1]])), place=side[0], count=0))
     if length := match(words, start, tuple(lex.BESIDE)):
         near = parse_ref(words, start + length)
         return Ask("exists", Ref("things", count=0), lex.BESIDE[tuple(words[start : start + length])], near[0]) if near and not near[0].table else None
@@ -211,6 +219,8 @@ def _contents(words: Sequence[str], start: int) -> Ask | None:
     for phrases, relation in ((lex.IN, "in"), (lex.ON, "on")):
         if length := match(words, start, phrases):
             found = parse_ref(words, start + length)
+            if found and found[0].bare:
+                return None
             if found and not found[0].table:
                 return Ask("exists", Ref("things", count=0), relation, found[0])
             return Ask("describe")
@@ -238,6 +248,10 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
         if match(words, i, tuple(lex.BESIDE)):
             break
         i += 1
+    if side := side_of(words, i):  # "how many are on the left?"
+        ref, i = replace(ref, place=side[0], words=" ".join((ref.words, *words[i : side[1]]))), side[1]
+        if kind == "holds":
+            return None
     options = [
         (match(words, i, lex.IN), "in"),
         (match(words, i, lex.ON), "on"),
@@ -245,6 +259,8 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     ]
     length, relation = max(options)
     target = parse_ref(words, i + length) if length else None
+    if target and target[0].bare:
+        return None
     rest = words[target[1] if target else i :]
     if (target and any(word not in lex.FILLERS for word in rest)) or (not target and any(word not in lex.FILLERS | set(lex.COLORS) for word in rest)):
         return None
@@ -257,7 +273,7 @@ def _holds(first: str, ref: Ref, color: str, relation: str, target: Ref | None) 
     """Whether objects have a colour or a place: all of them, or, as in "are any of the balls blue?", one at least."""
     if first in lex.NUMBERS or (target is None and not color):  # "are two of the balls blue?": exactly, or at least?
         return None
-    if first in ("any", "some", "one", "a", "an"):
+    if first in ("any", "some", "one", "a", "an", "anything", "something"):
         colors = frozenset((color,)) if target is None else ref.colors
         return Ask("exists", replace(ref, count=0, colors=colors, words=f"{ref.words} {color}".strip()), relation if target else "", target)
     return Ask("holds", ref, relation, target) if target else Ask("color", ref, target=Ref(color, colors=frozenset((color,))))

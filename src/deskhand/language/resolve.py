@@ -17,6 +17,10 @@ Seen = Mapping[str, Any]
 
 LEAST_LIKELY = 0.25
 """A name that an object may have counts from this probability on, where no object is called so: rather one chance in four than "there is none"."""
+MIDDLE = 0.06
+"""Objects whose middle is so near [m] to the desk's axis are said to lie in the middle."""
+DEPTH = (-0.06, 0.10)
+"""Objects nearer to the robot than the first, farther than the second [m, world x] are said to lie at the back, at the front."""
 BASE = (-0.30, 0.0)
 """Where the robot stands [m, world], for "nearest"; only words depend on it."""
 
@@ -232,8 +236,13 @@ def _by_place(place: str, objects: list[Seen], wanted: int) -> list[Seen]:
     ordered = sorted(objects, key=lambda item: (key(item), str(item["id"])))
     if wanted:
         return ordered
-    side = {"left": lambda item: item["position"][1] > 0, "right": lambda item: item["position"][1] < 0}.get(place)
-    return [item for item in ordered if side(item)] if side else ordered
+    return [item for item in ordered if _lies(place, float(item["position"][0]), float(item["position"][1]))]
+
+
+def _lies(place: str, x: float, y: float) -> bool:
+    """Whether (x, y) [m, world] is in a part of the desk that objects are said to lie in."""
+    back, front = DEPTH
+    return {"left": y > 0, "right": y < 0, "front": x > front, "back": x < back, "middle": abs(y) <= MIDDLE and back <= x <= front}.get(place, True)
 
 
 def order_near(objects: Iterable[Seen], item: Seen) -> list[Seen]:

@@ -88,6 +88,9 @@ class Placing:
         )
         tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
         made = make_goals(tasks, self._pursuit.objects, kept)
+        if made.unsettled:
+            self._pursuit.problems.append(("unknown_object", made.unsettled))
+            return
         self._notes += made.notes
         self._pursuit.problems += made.problems
         goals = yield from self._submit(made)
