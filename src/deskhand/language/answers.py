@@ -54,11 +54,11 @@ def not_seen(ask: Ask, objects: Sequence[Seen]) -> Ref | None:
     if ask.about is None or ask.kind in ("more", "describe"):
         return None
     target = ask.target if ask.kind != "color" or ask.relation else None
-    if target is not None and not target.table and not resolve(replace(target, count=0), objects, "any").objects:
+    if target is not None and not target.table and not resolve(replace(target, count=0, size=None, place=""), objects, "any").objects:
         return target
     if ask.kind in ("exists", "count", "where"):
         return None
-    there = _about(ask.about, ask, objects) if ask.kind == "color" else resolve(replace(ask.about, count=0), objects, "any").objects
+    there = _about(ask.about, ask, objects) if ask.kind == "color" else resolve(replace(ask.about, count=0, size=None, place=""), objects, "any").objects
     return None if there else ask.about
 
 

@@ -71,15 +71,39 @@ def checked(sentence: str, intents: list[Intent]) -> list[Intent]:
     inside = [one for item in intents if isinstance(item, If) for one in (*item.then, *item.otherwise) if isinstance(one, Unclear | Impossible)]
     if inside:
         return [Unclear(sentence, inside[0].why or f"I cannot do {inside[0].words!r}")]
-    if any(isinstance(item, Leave) and item.elsewhere for item in intents) and any(isinstance(item, Tidy) for item in intents):
-        return [Unclear(sentence, "it says where something shall not go, and not where it shall")]
-    moved: set[Ref] = set()
-    for item in intents:  # "put the blocks in the tray so that they do not touch"; "do not put it there, put it here" is none
-        moved |= set(item.things) if isinstance(item, Place) else set()
-        if isinstance(item, Leave) and (both := next((ref for ref in item.things if ref in moved), None)):
-            return [Unclear(sentence, f"it moves {both.words!r} and leaves it where it is")]
+    if (why := contradiction(intents)) or (why := two_places(intents)):
+        return [Unclear(sentence, why)]
     left = tuple(dict.fromkeys(word for item in intents for word in unread_words(item)))
     return [Unclear(sentence, unread(left))] if left else intents
+
+
+def contradiction(intents: Sequence[Intent]) -> str:
+    """Why the intents cannot all hold; empty where they can. "Do not put it there, put it here" is none."""
+    if any(isinstance(item, Leave) and item.elsewhere for item in intents) and any(isinstance(item, Tidy) for item in intents):
+        return "it says where something shall not go, and not where it shall"
+    moved: set[Ref] = set()
+    kept: set[Ref] = set()
+    for item in intents:
+        refs = {ref for ref in getattr(item, "things", ()) if not (ref.rest or ref.pronoun)}
+        if isinstance(item, Leave):
+            both = refs & moved  # "put the blocks in the tray so that they do not touch"
+            kept |= refs if not item.elsewhere else set()
+        else:
+            both = refs & kept if isinstance(item, Place) else set()
+            moved |= refs if isinstance(item, Place) else set()
+        if both:
+            return f"it moves {next(iter(both)).words!r} and leaves it where it is"
+    return ""
+
+
+def two_places(intents: Sequence[Intent]) -> str:
+    """Why one sentence without an order of its own brings an object to two places; empty where it does not."""
+    there: dict[Ref, Ref] = {}
+    for item in intents:
+        for ref in item.things if isinstance(item, Place) and not item.target.table else ():
+            if not (ref.rest or ref.pronoun) and ref.definite and there.setdefault(ref, item.target) != item.target:
+                return f"it brings {ref.words!r} to two places"
+    return ""
 
 
 def unread(left: Sequence[str]) -> str:

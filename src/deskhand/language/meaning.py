@@ -152,7 +152,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     if verb in {"tidy", "sort"}:
         return _tidying(verb, objects, things, excepts, clause, text)
     if verb == "empty" and not objects:
-        return [Tidy()]
+        return [Place((replace(EVERYTHING, excluded=excepts),), relation, _bin(target))] if target is not None and not target.table else [Tidy()]
     if verb == "empty":
         goal = (relation, target) if target is not None and not target.table else ("on", TABLE)  # "empty the box into the tray"
         return [Place((replace(EVERYTHING, where=("in", ref)),), *goal) for ref in objects]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from deskhand.language import lexicon as lex
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
-from deskhand.language.coverage import ENGLISH_ONLY, checked, foreign, turned
+from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
 from deskhand.language.forms import parse_forms
 from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
@@ -109,7 +109,8 @@ def parse(text: str) -> Instruction:
     joined = _joined(intents)
     if any(isinstance(item, Unclear) for item in joined) and foreign(text):
         return Instruction(text, (Unclear(text.strip(), ENGLISH_ONLY),))
-    return Instruction(text, tuple(joined))
+    why = "" if any(isinstance(item, Unclear) for item in joined) else contradiction(joined)
+    return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(joined))
 
 
 _OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
@@ -247,8 +248,10 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     for item in intents:
         if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.thing == item.thing:
             out[-1] = item  # "I need the sponge. Could you pass it to me?"
-        elif isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
-            out[-1] = item
+        elif isinstance(item, Place) and out and isinstance(out[-1], Pick) and out[-1].thing in item.things:
+            while out and isinstance(picked := out[-1], Pick) and picked.thing in item.things:  # "take the pen and the cup and put them in the tray"
+                out.pop()
+            out.append(item)
         elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
             out[-1] = item  # "take it out of the tray and put it in the bin"
         else:

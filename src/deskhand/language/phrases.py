@@ -120,7 +120,9 @@ _ALL = lex.phrases("everything, anything, every thing, all of it, all of them, a
 def _whole(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     if length := match(words, start, _REST):
         end = start + length
-        if at(words, end) == "of" and (of := parse_ref(words, end + 1)):  # "the rest of the blocks"
+        if at(words, end) == "of" and ((of := parse_ref(words, end + 1)) is None or of[0].count):
+            return None  # "what is left of the cup"
+        if at(words, end) == "of" and of:  # "the rest of the blocks"
             return replace(of[0], words=" ".join(words[start : of[1]]), rest=True, count=0), of[1]
         return _post(Ref(" ".join(words[start:end]), count=0, rest=True), words, start, end)
     if length := match(words, start, _ALL):

@@ -119,6 +119,8 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
     target = parse_whole(str(said["b"])) if said.get("b") else None
     if about is None or (said.get("b") and target is None):
         return None
+    if target is not None and target.bare and target.place:  # "furthest to the left"
+        return None
     if target is not None and target.bare:  # "the red block or the blue one"
         target = replace(target, kinds=about.kinds, noun=about.noun, container=about.container)
     if kind in ("larger", "distance", "nearest") and target is not None and (target.count != 1 or (kind == "larger" and about.count != 1)):
@@ -243,7 +245,11 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
         found = Ref(noun, noun=lex.singular(noun), count=0), start + 1
     ref, i = found
     while kind in {"count", "exists", "where"} and at(words, i) == "and" and ref.kinds and (more := parse_ref(words, i + 1)) and more[0].kinds:
-        ref, i = replace(ref, kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans"
+        if replace(ref, words="", kinds=more[0].kinds, place=more[0].place, where=more[0].where, count=1, definite=False) != replace(
+            more[0], words="", count=1, definite=False
+        ):
+            return None  # "red cups and green cans"
+        ref, i = replace(more[0], kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans on the left"
     while at(words, i) in _BEFORE_PLACE:
         if match(words, i, tuple(lex.BESIDE)):
             break
@@ -266,6 +272,9 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
         return None
     if kind == "holds":
         return _holds(words[start], ref, lex.COLORS.get(at(words, i), ""), relation, target[0] if target else None)
+    if kind == "exists" and ref.count > 1 and not ref.definite:  # "are there two balls?"
+        near = replace(ref, count=0, where=(relation, target[0])) if target else replace(ref, count=0)
+        return Ask("more", near, "at least", None, "", ref.count)
     return Ask(kind, ref, relation if target else "", target[0] if target else None)
 
 

@@ -158,6 +158,8 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
     words = ref.words if ref.where is None else f"{ref.words} {ref.where[0].replace('at', 'in').replace('_', ' ')} {ref.where[1].words}"
     number = f"only {len(found.objects)} of '{words}'" if found.objects else f"no '{words.removeprefix('the ').removeprefix('all ')}'"
+    if found.objects and ref.count > 1:
+        out.unsettled = f"I see {number}. I see {listing(objects)}."
     if forgiven:
         out.notes.append(f"I see {number}")
     else:
