@@ -304,7 +304,7 @@ class ClauseReader:
         if word == "whatever":
             return tuple(words[i + 1 : i + 3]) == ("is", "there")
         if word in {"that", "which"}:  # "the cup, which goes on the tray"; right behind a noun it says which one is meant
-            return i != self._phrase_end and after in lex.LINKING
+            return i != self._phrase_end and after in lex.LINKING and after not in ("is", "are")  # "the box, which is brown" tells boxes apart
         if word in {"on", "at"}:
             return after == "top"
         if word == "to":

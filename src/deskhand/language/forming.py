@@ -56,7 +56,7 @@ def separate(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Two sorts of things apart."""
     things = (*slots["a"], *slots["b"])
     head = next((ref for ref in things if not ref.bare), None)
-    if head is None or any(ref.where for ref in things):
+    if head is None or any(ref.where or ref.rest for ref in things):
         return None
     things = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in things)
     return Sort(things, "color" if all(ref.colors for ref in things) else "kind")

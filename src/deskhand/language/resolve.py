@@ -110,7 +110,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         return exact, assumed if exact else ""
     near = frozenset().union(*(lex.NEAR_COLORS.get(color, frozenset()) for color in ref.colors))
     close = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in near]
-    if len(close) == 1 and len(fitting) == 1:  # the only one of its kind, and colours are a matter of light
+    named = any(lex.color_of(str(item.get("color", ""))) in ref.colors and _head_fits(ref, item, "any") for item in objects)
+    if len(close) == 1 and len(fitting) == 1 and not named:  # the only one of its kind, and colours are a matter of light
         return close, f"I took the {name_of(close[0])} for '{ref.words}'"
     return [], ""
 
@@ -158,6 +159,8 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     relation, ref = where
     if ref.table:
         return str(item.get("support", "table")) == "table" or (relation != "at" and not inside(item, objects))
+    if relation in {"in", "on", "at"} and ref.place and ref.anything and not ref.count:  # "all that is on the left half"
+        return _lies(ref.place, float(item["position"][0]), float(item["position"][1]))
     if relation == "between":
         return is_between(item, pair(ref, [other for other in objects if other["id"] != item["id"]]))
     others = {other["id"]: other for other in resolve(replace(ref, count=0), objects, "any").objects if other["id"] != item["id"]}
