@@ -122,7 +122,7 @@ QUESTION_WORDS = (lex.FUNCTION_WORDS - lex.PRONOUNS - {"all", "together", "again
 _OF_KINDS: dict[str, frozenset[str]] = {
     "describe": words("describe list name look inspect scan examine survey around every your our my me us all front of on in at desk table tabletop top scene "
                       "workspace surroundings content contents recognise recognize detect tell say"),
-    "count": words("count number of left"), "where": words("locate"), "exists": words("left color colour"),
+    "count": words("count number of left together"), "where": words("locate"), "exists": words("left color colour"),
     "color": words("color colour of all same"), "which": words("of on in at desk table the them"), "holds": words(""), "measure": words("away"),
     "more": words("than as at more fewer less least most only exactly and of two"), "larger": words("than and of them"), "distance": words("far away from and"),
     "nearest": words("to from next closest nearest farthest furthest away"), "empty": words("empty not nothing inside in"),

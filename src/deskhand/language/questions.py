@@ -272,6 +272,8 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
         return None
     if kind == "holds":
         return _holds(words[start], ref, lex.COLORS.get(at(words, i), ""), relation, target[0] if target else None)
+    if kind == "which" and target is None and (color := lex.COLORS.get(at(words, i))):  # "which cup is red?"
+        return Ask(kind, replace(ref, colors=ref.colors | {color}, count=0, words=f"{ref.words} {words[i]}"))
     if kind == "exists" and ref.count > 1 and not ref.definite:  # "are there two balls?"
         near = replace(ref, count=0, where=(relation, target[0])) if target else replace(ref, count=0)
         return Ask("more", near, "at least", None, "", ref.count)

@@ -113,7 +113,7 @@ def make_goals(tasks: Sequence[Task], objects: Sequence[Seen], kept: frozenset[s
 
 
 def _one(ref: Ref) -> bool:
-    return ref.definite and ref.count == 1 and not (ref.pronoun or ref.rest or ref.id)
+    return ref.definite and ref.count == 1 and not (ref.pronoun or ref.rest or ref.id or ref.bare)
 
 
 def _general(ref: Ref) -> bool:
