@@ -68,11 +68,12 @@ class Authorisation:
 
     def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
         """What of a motion needs a yes: ids of objects, or the tool's own name."""
-        falls = name == "open_gripper" and bool(desk.held) and self.setting == TASK  # no plan lets fall what is held: only words do
-        if not self._asks and not falls:
+        if name == "open_gripper" and desk.held and self.setting == TASK:  # no plan lets fall what is held: only words do
+            return [] if self._words.lets_go(desk) else [desk.held]
+        if not self._asks:
             return []
         missing = self._words.missing(name, arguments, desk)
-        return missing if self.setting == STRICT or falls else [item for item in missing if not self._planned(item, name, arguments, desk)]
+        return missing if self.setting == STRICT else [item for item in missing if not self._planned(item, name, arguments, desk)]
 
     def of_goals(self, goals: Sequence[tuple[str, str]], desk: Desk) -> list[str]:
         """What of a plan needs a yes."""
