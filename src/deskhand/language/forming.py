@@ -45,18 +45,18 @@ def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
     """What is alike goes together; by size it is a row."""
     things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
     if by.startswith("colo"):
-        return Sort(things, "color")
+        return Sort(things, "color", bool(found.groupdict().get("boxes")))
     if by in ("size", "height", "length", "volume"):
         order = _order(f"by {by} {found.groupdict().get('order') or ''}")
         return Row(things, *order) if order else None
-    return Sort(things, "kind")
+    return Sort(things, "kind", bool(found.groupdict().get("boxes")))
 
 
 def separate(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Two sorts of things apart."""
     things = (*slots["a"], *slots["b"])
     head = next((ref for ref in things if not ref.bare), None)
-    if head is None or any(ref.where for ref in things):
+    if head is None or any(ref.where or ref.rest for ref in things):
         return None
     things = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in things)
     return Sort(things, "color" if all(ref.colors for ref in things) else "kind")
