@@ -113,15 +113,16 @@ class Brain:
 
     def _names_what_nobody_knows(self) -> Generator[Call, CallResult, bool]:
         """Refuse the whole when a noun of it is no word of the lexicon and no name of anything seen: half an instruction is another instruction."""
-        acts = [item for intent in self._instruction.intents for item in ((*intent.then, *intent.otherwise) if isinstance(intent, If) else (intent,))]
-        refs = [ref for item in acts if not isinstance(item, Ask | Build) for ref in phrases_of(item) if ref.noun]
-        if not refs or not (yield from self._pursuit.look("I look whether I know all of it by name.")):
+        if not _nouns(self._instruction.intents) or not (yield from self._pursuit.look("I look whether I know all of it by name.")):
             return False
-        strange = [ref for ref in refs if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._pursuit.objects, "any").objects]
-        if strange:
-            said = ", ".join(f"'{ref.words}'" for ref in strange)
-            yield from _finish("refused", f"I see no {said}, or do not know it by that word. I see {listing(self._pursuit.objects)}.", "unknown_object")
+        if strange := self._strange(self._instruction.intents):
+            yield from _finish("refused", strange, "unknown_object")
         return bool(strange)
+
+    def _strange(self, intents: Sequence[Intent]) -> str:
+        """Which of their nouns nobody knows; empty for none."""
+        said = [f"'{ref.words}'" for ref in _nouns(intents) if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._pursuit.objects, "any").objects]
+        return f"I see no {', '.join(said)}, or do not know it by that word. I see {listing(self._pursuit.objects)}." if said else ""
 
     # ------------------------------------------------------------ what the person says meanwhile
 
@@ -248,8 +249,9 @@ class Brain:
             return
         intents = choice.then if so else choice.otherwise
         self._answers.append(answer(choice.condition, self._pursuit.objects))
-        if refusal := _refusal(intents) if intents else None:
-            self._pursuit.problems.append(refusal)
+        refusal = _refusal(intents) if intents else None
+        if refusal or (strange := self._strange(intents)):
+            self._pursuit.problems.append(refusal or ("unknown_object", strange))
         elif intents:
             self._groups[self._at + 1 : self._at + 1] = _groups(intents)
         else:
@@ -291,6 +293,11 @@ class Brain:
         yield from _finish(
             "partly", " ".join(why for _, why in dict.fromkeys(self._pursuit.problems)) or "It did not stay where it was put.", "task_incomplete"
         )
+
+
+def _nouns(intents: Sequence[Intent]) -> list[Ref]:
+    """Phrases with a noun that the lexicon does not have, of what moves objects; of a condition only what is chosen counts."""
+    return [ref for item in intents if not isinstance(item, Ask | Build | If) for ref in phrases_of(item) if ref.noun]
 
 
 def _finish(status: str, summary: str, code: str = "") -> Script:
