@@ -100,7 +100,9 @@ def two_places(intents: Sequence[Intent]) -> str:
     """Why one sentence without an order of its own brings an object to two places; empty where it does not."""
     there: dict[Ref, Ref] = {}
     for item in intents:
-        for ref in item.things if isinstance(item, Place) and not item.target.table else ():
+        if not isinstance(item, Place) or item.target.table:
+            continue
+        for ref in item.things:
             if not (ref.rest or ref.pronoun) and ref.definite and there.setdefault(ref, item.target) != item.target:
                 return f"it brings {ref.words!r} to two places"
     return ""

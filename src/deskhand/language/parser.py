@@ -211,9 +211,9 @@ def _states(text: str) -> bool:
 
 def _about_what(ask: Ask, reader: ClauseReader, words: str) -> Ask | Unclear:
     """The question with what "it" stands for; unclear where that was not said, as for "the others"."""
-    named = {name: reader.named(ref) for name in ("about", "target") if isinstance(ref := getattr(ask, name), Ref)}
-    open_ = next((ref for ref in named.values() if ref.rest or ref.pronoun), None)
-    return replace(ask, **named) if open_ is None else Unclear(words, f"I cannot tell what is meant by {open_.words!r} here")
+    about, target = (None if ref is None else reader.named(ref) for ref in (ask.about, ask.target))
+    open_ = next((ref for ref in (about, target) if ref is not None and (ref.rest or ref.pronoun)), None)
+    return replace(ask, about=about, target=target) if open_ is None else Unclear(words, f"I cannot tell what is meant by {open_.words!r} here")
 
 
 def _either(question: str) -> str:

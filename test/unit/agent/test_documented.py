@@ -45,7 +45,8 @@ ANSWERS = {
     "which is taller, the can or the cup?": "can_1", "what is in the box?": "", "is the tray empty?": "Yes", "which block is nearest to the cup?": "block_",
 }  # fmt: skip
 READ = {
-    "put everything where it belongs": "Tidy", "sort the blocks by colour": "Sort", "group everything by kind": "Sort", "build a pyramid of three blocks": "Build", "build a 3-2-1 pyramid": "Build",
+    "put everything where it belongs": "Tidy", "sort the blocks by colour": "Sort", "group everything by kind": "Sort", "build a 3-2-1 pyramid": "Build",
+    "build a pyramid of three blocks": "Build",
     "separate the red blocks from the blue ones": "Sort", "arrange them by height, the tallest on the left": "Row", "turn the block by 45 degrees": "Shift",
     "undo that": "Undo", "put the cup back where it was": "Undo", "undo the last move": "Undo", "where was the pen before?": "Ask",
 }  # fmt: skip
