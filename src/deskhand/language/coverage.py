@@ -96,18 +96,15 @@ def contradiction(intents: Sequence[Intent]) -> str:
     return ""
 
 
-def _one(ref: Ref) -> bool:
-    return ref.definite and not (ref.rest or ref.pronoun)
-
-
 def two_places(intents: Sequence[Intent]) -> str:
     """Why one sentence without an order of its own brings an object to two places; empty where it does not."""
     there: dict[Ref, Ref] = {}
     for item in intents:
         if not isinstance(item, Place) or item.target.table:
             continue
-        if twice := next((ref for ref in item.things if _one(ref) and there.setdefault(ref, item.target) != item.target), None):
-            return f"it brings {twice.words!r} to two places"
+        for ref in item.things:
+            if not (ref.rest or ref.pronoun) and ref.definite and there.setdefault(ref, item.target) != item.target:
+                return f"it brings {ref.words!r} to two places"
     return ""
 
 

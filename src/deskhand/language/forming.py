@@ -44,6 +44,8 @@ def undo(slots: Slots, found: re.Match[str]) -> Intent:
 def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
     """What is alike goes together; by size it is a row."""
     things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
+    if found.string.startswith(("order", "rank", "line", "lay")) and by not in ("size", "height", "length", "volume"):
+        return None  # an order of colours or kinds that is not said
     if by.startswith("colo"):
         return Sort(things, "color", bool(found.groupdict().get("boxes")))
     if by in ("size", "height", "length", "volume"):
@@ -182,9 +184,12 @@ def shift(slots: Slots, found: re.Match[str]) -> Intent | None:
     if number and unit:
         many = lex.NUMBERS.get(number) or (1 if number in ("one", "a", "an") else float(number) if number[0].isdigit() else 0)
         far = many * UNITS[unit[0]]
-    if not far:
+    several = any(ref.count != 1 for ref in slots["thing"])
+    if not far or (found.string.startswith("put") and not number and several):  # "put the yellow things left": a side, or a little farther?
         return None
     way = found["way"].split()[0]
+    if re.search(r"\b(?:to|from|towards) me$", found.string):  # who stands across from the robot
+        way = {"closer": "away", "away": "closer"}.get(way, way)
     x, y = WAYS[{"forwards": "forward", "backwards": "back", "you": "closer", "yourself": "closer", "me": "away"}.get(way, way)]
     return Shift(slots["thing"], (x * far, y * far))
 

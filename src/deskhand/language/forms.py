@@ -17,7 +17,7 @@ Named = Callable[[Ref], Ref]
 """Says what a pronoun stands for."""
 
 REGION = r"(?P<region>(?:(?:far|front|back|rear|near|upper|lower|left|right|middle|top|bottom) )?(?:left|right|middle|centre|center|front|back|rear))"
-PART = r"(?:(?: hand)?(?: side| half| part| edge| end| corner| area| region))?(?: of (?:the|your|my) (?:desk|table|tabletop|workspace))?"
+PART = r"(?:(?: hand)?(?: side| half| part| corner| area| region))?(?: of (?:the|your|my) (?:desk|table|tabletop|workspace))?"
 
 
 def parse_forms(sentence: str, named: Named) -> list[Intent] | None:
@@ -118,6 +118,10 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer|you|yourself|me){_TO_ME}",
             rf"(?:move|push|shift|slide|nudge|bring|put) {{thing}} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer){_TO_ME}(?:{_AMOUNT2})?",
+        )),
+        (forming.refuse("I turn objects about the vertical only"), _compiled(
+            r"(?:turn|rotate|flip|tip|tilt|roll) .+ over(?: again)?",
+            r"(?:turn|rotate|flip|tip|tilt|roll|put|place|set|lay|stand) .+ (?:upside down|on (?:its|their) (?:sides?|heads?|backs?|ends?))(?: again)?",
         )),
         (forming.turn, _compiled(
             r"(?:turn|rotate) {thing}(?: around)?(?: by)?(?: (?P<n>\d+) ?(?:degrees?|deg)| a (?P<part>quarter|half|full) turn)?"

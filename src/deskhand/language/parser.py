@@ -211,7 +211,7 @@ def _states(text: str) -> bool:
 
 def _about_what(ask: Ask, reader: ClauseReader, words: str) -> Ask | Unclear:
     """The question with what "it" stands for; unclear where that was not said, as for "the others"."""
-    about, target = (reader.named(ref) if ref is not None else None for ref in (ask.about, ask.target))
+    about, target = (None if ref is None else reader.named(ref) for ref in (ask.about, ask.target))
     open_ = next((ref for ref in (about, target) if ref is not None and (ref.rest or ref.pronoun)), None)
     return replace(ask, about=about, target=target) if open_ is None else Unclear(words, f"I cannot tell what is meant by {open_.words!r} here")
 

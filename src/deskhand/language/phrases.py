@@ -337,7 +337,7 @@ def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
     if at(words, i) not in {"on", "at", "in", "to", "from"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
         return None
     j = i + 3
-    if at(words, j) in {"side", "hand", "end", "edge", "half", "part"}:
+    if at(words, j) in {"side", "hand", "half", "part"}:
         j += 1 + (at(words, j) == "hand" and at(words, j + 1) == "side")
     if at(words, j) == "of" and at(words, j + 1) in {"the", "your"} and at(words, j + 2) in lex.TABLE_NOUNS:
         j += 3

@@ -267,6 +267,8 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     target = parse_ref(words, i + length) if length else None
     if target and target[0].bare:
         return None
+    if target and target[0].table and target[0].excluded:  # "how many things are on the desk that are not blocks?"
+        ref, target = replace(ref, excluded=(*ref.excluded, *target[0].excluded)), (replace(target[0], excluded=()), target[1])
     rest = words[target[1] if target else i :]
     if (target and any(word not in lex.FILLERS for word in rest)) or (not target and any(word not in lex.FILLERS | set(lex.COLORS) for word in rest)):
         return None

@@ -21,6 +21,10 @@ MIDDLE = 0.06
 """Objects whose middle is so near [m] to the desk's axis are said to lie in the middle."""
 DEPTH = (-0.06, 0.10)
 """Objects nearer to the robot than the first, farther than the second [m, world x] are said to lie at the back, at the front."""
+ROD = 2.5
+"""Times as long as wide from which a cylinder is a rod, and not round."""
+EQUAL = 1.25
+"""Edges of which none is so many times another count as equal: a look is off by up to 1 cm at an object of 4 cm (docs/perception.md)."""
 BASE = (-0.30, 0.0)
 """Where the robot stands [m, world], for "nearest"; only words depend on it."""
 
@@ -102,7 +106,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         there = [item for item in fitting if _where_holds(ref.where, item, objects)]
         fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
-        fitting = [item for item in fitting if str(item.get("shape")) in ref.shapes]
+        fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
         return fitting, assumed
     exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
@@ -213,6 +217,20 @@ def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
 def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
     """Whether it is between two others (world/relations.py)."""
     return between(Body.seen(item), [Body.seen(end) for end in ends])
+
+
+def forms_of(item: Seen) -> set[str]:
+    """Its shape as perception has it, and ``round``, ``square`` and ``cube`` where its proportions are such: a pen is a cylinder, and nobody calls it round."""
+    shape = str(item.get("shape"))
+    small, middle, large = sorted(float(edge) for edge in item["size"])
+    forms = {shape}
+    if shape == "sphere" or (shape == "cylinder" and large < ROD * middle):
+        forms.add("round")
+    if shape == "box" and min(middle / small, large / middle) < EQUAL:
+        forms.add("square")
+        if large < EQUAL * small:
+            forms.add("cube")
+    return forms
 
 
 def measure(item: Seen, what: str) -> float:
