@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from deskhand.agent.account import account
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
-from deskhand.agent.reidentification import Reappraisal
+from deskhand.agent.reidentification import Reidentification
 from deskhand.agent.requested import FREE
+from deskhand.agent.verdict import MOST_OBJECTIONS, Ask, Verdict, said, to_be_said
 from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult
 from deskhand.language.intents import Act, Help
@@ -26,24 +27,6 @@ from deskhand.world.acts import LOOKS
 from deskhand.world.model import WorldModel
 
 PLAN_STRUCTURE = "plan_structure"
-
-
-MOST_OBJECTIONS = 2
-"""Of a judge, that go back to the model."""
-Ask = Callable[[Evidence], Opinion]
-"""Asks the judge; without one the opinion is None."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``final`` ends the run; otherwise ``summary`` and ``unmet`` go back to the model. ``agreed_by``: who beside the model says that it is what was asked."""
-
-    final: bool
-    success: bool
-    code: str
-    summary: str
-    unmet: list[dict[str, Any]] = field(default_factory=list)
-    agreed_by: str = ""
 
 
 class Completion:
@@ -80,7 +63,7 @@ class Completion:
         self._structure: int | None = None
         self._asked = False
         self._acts: dict[str, ToolResult] = {}
-        self._reappraisal = Reappraisal()
+        self._reidentification = Reidentification()
         self._turned_out: dict[str, tuple[str, ...]] = {}
         self._unmet: dict[str, str] = {}
         self._checked = False
@@ -104,7 +87,7 @@ class Completion:
                 self._expected.seen_again(data["objects"])
             else:
                 self._expected.looked(list(data["objects"]))
-                self._reappraise()
+                self._reidentify()
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
         if name == PLAN_STRUCTURE and result.ok and isinstance(result.data, Mapping):
             self._structure, self._planned_structure = len(result.data.get("steps") or ()), dict(arguments)
@@ -114,6 +97,11 @@ class Completion:
             self._acts[name] = result
         if name == "pick" and result.ok:
             self._follow(str(arguments.get("object_id", "")))
+
+    def state(self, result: ToolResult) -> None:
+        """How the robot stands, which somebody asked beside the run."""
+        self._world.apply("get_robot_state", {}, result.ok, result.data)
+        self.heard("get_robot_state", {}, result, moves=False)
 
     def _follow(self, asked: str) -> None:
         """The sub-goal of what was picked under another id, and is gone under the old one, goes with it."""
@@ -143,10 +131,10 @@ class Completion:
     def _placed(self) -> dict[str, Goal]:
         return {name: Goal(name, put.relation, put.target) for name, put in self._world.put.items()}
 
-    def _reappraise(self) -> None:
+    def _reidentify(self) -> None:
         """Sub-goals of what has turned out to be a part of something else are none; the objects in a heap get those that the words give them, else its own."""
-        self._reappraisal.looked(self._objects, self._world.handled)
-        for name, instead in self._reappraisal.turned_out.items():
+        self._reidentification.looked(self._objects, self._world.handled)
+        for name, instead in self._reidentification.turned_out.items():
             goal = self._goals.pop(name, None)
             if goal is None:
                 continue
@@ -172,7 +160,7 @@ class Completion:
             objects = [*objects, held_object(self._holding)]
         problems = verify(goals, objects)
         if not problems and self._literal and (asked := self._expected.contradicted(goals, objects)):
-            return _unmet("impossible", "the instruction says otherwise", asked)
+            return to_be_said("impossible", "the instruction says otherwise", asked)
         if problems:
             text = " ".join(problem.message for problem in problems)
             return ToolResult(
@@ -211,7 +199,7 @@ class Completion:
         self._advised.update(differs.values())
         if not differs:
             return {}
-        text = f"A simple reading of the words also has: {_said(list(differs.values()))}. Follow it only where you agree; the plan stands as it is."
+        text = f"A simple reading of the words also has: {said(list(differs.values()))}. Follow it only where you agree; the plan stands as it is."
         return {"advice": {"text": text, "unmet": [{**goal.to_json(), "reason": "a simple reading of the words"} for goal in differs.values()]}}
 
     def _replace_lost(self, goals: Sequence[Goal]) -> None:
@@ -292,7 +280,7 @@ class Completion:
         if self._literal and self._unclear and not set(self._acts) - FREE:
             return self._reject("precondition_failed", f"{', '.join(self._acts)} alone does nothing that the instruction asks for.")
         if self._literal and self._expected.moves and not self._looked:
-            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for objects to be moved.")
         return None
 
     def _last_look(self) -> list[Seen] | Verdict:
@@ -373,7 +361,7 @@ class Completion:
         if not overlooked:
             return None
         unmet = [{**goal.to_json(), "reason": "the instruction asks for it, and no sub-goal says so"} for goal in overlooked]
-        return self._reject("task_incomplete", f"the instruction also asks for: {_said(overlooked)}", unmet)
+        return self._reject("task_incomplete", f"the instruction also asks for: {said(overlooked)}", unmet)
 
     def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
         self.rejected += 1
@@ -404,13 +392,3 @@ class Completion:
             proof = "as each was put down, not checked again since"
         left = [goal for goal in goals.values() if goal not in done]
         return account(text, done, proof, left, self._turned_out, self.moved, self._holding, self._objects)
-
-
-def _said(goals: Sequence[Goal]) -> str:
-    return "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals)
-
-
-def _unmet(code: str, why: str, goals: Sequence[Goal]) -> ToolResult:
-    """A plan is refused for what it should say instead."""
-    unmet = [{**goal.to_json(), "reason": "the instruction asks for it"} for goal in goals]
-    return ToolResult(code, f"{why}: {_said(goals)}.", {"unmet": unmet}, retry=True, hint="Submit the plan with these sub-goals.")

@@ -1,4 +1,4 @@
-"""What the robot takes to be so: the last look, and what the hand holds. It is the working state; the memory records what becomes of it."""
+"""What the robot takes to be so: the last look, and what the gripper holds. It is the working state; the memory records what becomes of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, inverse
-from deskhand.perception.classify import Appearance, Classifier, load_classifier
+from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
@@ -20,13 +20,13 @@ from deskhand.world.history.recorder import Memory
 
 NEAR = 0.03  # [m]
 TOUCH = "touch"
-"""The source of a label that comes from what a thing was like in the hand."""
+"""The source of a label that comes from what an object was like in the gripper."""
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
 
 @dataclass(frozen=True)
 class Felt:
-    """How an object was in the hand: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
+    """How an object was in the gripper: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
 
     width: float
     size: Array | None = None
@@ -34,13 +34,13 @@ class Felt:
 
 @dataclass(frozen=True)
 class Held:
-    """What the hand holds.
+    """What the gripper holds.
 
     Attributes:
         object: as it was seen before it was grasped.
         grasp: the grasp that was executed.
         width: of the fingers when they had closed on it [m].
-        tcp_T_object: where it sits in the hand.
+        tcp_T_object: where it sits in the gripper.
         picked_from: world_T_object before.
     """
 
@@ -56,11 +56,11 @@ class Belief:
 
     Attributes:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
-        attached: id of what the planner takes to be in the hand.
+        attached: id of what the planner takes to be in the gripper.
         hidden: objects that were put where walls or other objects hide them, with the pose that they should have.
         memory: is told what is seen, taken and put down.
         known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
-        felt: what objects were like in the hand; a look that says otherwise is overruled.
+        felt: what objects were like in the gripper; a look that says otherwise is overruled.
         corrections: what somebody with eyes has put right; applied to every look.
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
     """
@@ -92,7 +92,7 @@ class Belief:
         return self.scene
 
     def see(self, scene: Scene, frame: Frame | None = None, observe: Callable[[], Frame] | None = None) -> None:
-        """A look was made; what is in the hand is not on the desk.
+        """A look was made; what is in the gripper is not on the desk.
 
         ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
         """
@@ -125,7 +125,7 @@ class Belief:
         self.fresh = False
 
     def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array, united: bool = False) -> SceneObject:
-        """The hand has closed on ``item`` and it left its place; ``united``: as one, though it had been seen as several.
+        """The gripper has closed on ``item`` and it left its place; ``united``: as one, though it had been seen as several.
 
         Returns:
             What it is, now that it is felt.
@@ -155,7 +155,7 @@ class Belief:
             self.memory.renamed(object_id, other_id)
 
     def released(self, world_T_tcp: Array | None = None, dropped: bool = False) -> None:
-        """The hand, where it is at, is empty: it let go of what it held, or lost it (``dropped``)."""
+        """The gripper, where it is at, is empty: it let go of what it held, or lost it (``dropped``)."""
         if self.held is not None and world_T_tcp is not None:
             self.again.let_go(self.held.object, (world_T_tcp @ self.held.tcp_T_object)[:3, 3])
         if self.held is not None and self.memory is not None:
@@ -174,10 +174,10 @@ class Belief:
             shape, size = "box", felt.size
         elif self._classifier.may_be(item.label, felt.width):
             return item
-        names = tuple(replace(name, source=TOUCH) for name in self._classifier.candidates(Appearance(shape, size, item.color, felt=felt.width)))
-        if not names or names[0].name == item.label:
+        label, confidence, told = self._classifier.named(Appearance(shape, size, item.color, felt=felt.width))
+        if label in (UNKNOWN, item.label):
             return item
-        return replace(item, label=names[0].name, label_source=TOUCH, confidence=names[0].probability, names=names)
+        return replace(item, label=label, label_source=TOUCH, confidence=confidence, names=tuple(replace(name, source=TOUCH) for name in told))
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

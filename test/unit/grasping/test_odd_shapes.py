@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from desk_things import EYE, desk
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
@@ -14,6 +13,7 @@ from deskhand.perception.fit.revolution_completion import turned
 from deskhand.perception.fit.surface import complete_surface
 from deskhand.sim.convex import surface_of
 from deskhand.sim.shapes import SHAPES, shape_pieces
+from deskhand.testing.desk_scene import EYE, desk
 from deskhand.types import SceneObject
 
 ARM = load_arm("wx250s")
@@ -92,7 +92,7 @@ def test_a_wall_that_hangs_over_is_told_from_the_side_that_is_seen():
 
 
 def test_the_hand_opens_less_between_neighbours():
-    from desk_things import thing
+    from deskhand.testing.desk_scene import scene_object as thing
 
     middle = thing("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0, 0.015))
     walls = [thing(f"box_{k}", "box", (0.03, 0.12, 0.05), (0.05 + s * 0.0525, 0, 0.025), color="blue") for k, s in ((1, -1), (2, 1))]
