@@ -84,6 +84,8 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
         fitting = [item for item in fitting if item["id"] not in gone]
     if role != "any" and not ref.id and not (ref.count and (ref.size or ref.place or ref.where)):
         fitting = within_reach(fitting)
+    if role == "into":  # what is called a tray need not be one that is open at the top
+        fitting = [item for item in fitting if item.get("is_container")] or fitting
     wanted = ref.count
     if ref.size is not None:
         fitting = _by_size(ref.size, fitting, wanted)

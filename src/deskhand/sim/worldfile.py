@@ -28,8 +28,9 @@ CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy
 MAX_OBJECTS = 60
 
 
-def load_world(path: Path | str, default_arm: str = "wx250s", default_reality: str = "none") -> WorldSpec:
-    """The world of a scene file; mesh files are looked for beside it. ``default_arm``, ``default_reality``: where the file says nothing.
+def load_world(path: Path | str, default_arm: str = "wx250s", default_reality: str = "none", reality: str = "") -> WorldSpec:
+    """The world of a scene file; mesh files are looked for beside it. ``default_arm``, ``default_reality``: where the file says nothing; ``reality`` goes
+    before what it says.
 
     Raises:
         DeskhandError: ``scene_file_error``, naming the field, for example ``objects[2].size``.
@@ -45,12 +46,14 @@ def load_world(path: Path | str, default_arm: str = "wx250s", default_reality: s
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         raise DeskhandError("scene_file_error", f"the scene file {path} is not YAML{where}: {getattr(error, 'problem', None) or error}.") from error
-    world = world_from_dict(data, path.parent, default_arm, str(path), default_reality)
+    world = world_from_dict(data, path.parent, default_arm, str(path), default_reality, reality)
     check_world(world, str(path))
     return world
 
 
-def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "wx250s", file: str = "scene", default_reality: str = "none") -> WorldSpec:
+def world_from_dict(
+    data: Any, folder: Path | None = None, default_arm: str = "wx250s", file: str = "scene", default_reality: str = "none", reality: str = ""
+) -> WorldSpec:
     """The world that plain data says; ``folder`` is where relative mesh files are.
 
     Raises:
@@ -78,7 +81,8 @@ def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "w
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
     world = WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
     said = root.get("reality")
-    return with_reality(world, load_reality(default_reality, seed) if said.absent else _reality(said, seed, folder))
+    own = None if said.absent else _reality(said, seed, folder)
+    return with_reality(world, load_reality(reality or default_reality, seed) if reality or said.absent else own)
 
 
 def check_world(world: WorldSpec, file: str = "scene") -> None:

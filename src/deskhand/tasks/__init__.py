@@ -56,5 +56,4 @@ def world_of(arm: str, task: str, seed: int, scene: Path | None = None, reality:
         return with_reality(load_task(task, arm).world(seed), load_reality(reality or DEFAULT, seed))
     from deskhand.sim.worldfile import load_world
 
-    world = load_world(scene, default_arm=arm, default_reality=DEFAULT)
-    return with_reality(world, load_reality(reality, world.seed)) if reality else world
+    return load_world(scene, arm, DEFAULT, reality)
