@@ -10,13 +10,14 @@ ARGUMENTS = {
     "task": ("desk_cleaning", "task whose scene is on the desk"),
     "seed": ("0", "seed of the scene"),
     "scene": ("", "scene file (YAML) instead of a task's scene"),
+    "reality": ("", "how the world differs from an ideal one: none, mild, hard or a YAML file; empty: the scene's own"),
 }
 
 
 def make(values):
     options = stack_options(values)
     scene = Path(values["scene"]) if values["scene"] else None
-    return [node_action(spec) for spec in sim_nodes(options, task=values["task"], seed=int(values["seed"]), scene=scene)]
+    return [node_action(spec) for spec in sim_nodes(options, task=values["task"], seed=int(values["seed"]), scene=scene, reality=values["reality"])]
 
 
 def generate_launch_description():

@@ -74,6 +74,17 @@ def test_no_circle_among_files():
         pytest.fail(" -> ".join(error.args[1]))
 
 
+def test_the_loop_knows_no_guard_by_name():
+    named = {other for module in MODULES if module.startswith("deskhand.agent.") and ".guards" not in module for other in imports(module, of_types=True)}
+    assert {name for name in named if name.startswith("deskhand.agent.guards")} == {"deskhand.agent.guards.stack"}
+
+
+def test_a_guard_knows_no_other_guard():
+    guards = {module for module in MODULES if module.startswith("deskhand.agent.guards.")} - {"deskhand.agent.guards.stack"}
+    assert len(guards) >= 5
+    assert not {(module, other) for module in guards for other in imports(module, of_types=True) if other.startswith("deskhand.agent.guards.")}
+
+
 def test_the_drawing_shows_the_packages_as_they_are(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     import package_graph

@@ -1,15 +1,11 @@
 import contextlib
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit/grasping"))
 import rclpy
-from desk_things import desk, one_of_each
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
@@ -17,6 +13,7 @@ from deskhand.errors import ERROR_NUMBERS
 from deskhand.nodes import conversions
 from deskhand.nodes.grasping_node import GraspingNode
 from deskhand.nodes.node import DeskhandNode, call_service
+from deskhand.testing.desk_scene import desk, one_of_each
 from deskhand.types import IkSolution
 from deskhand_interfaces.srv import GenerateGrasps, SolveIK
 

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parent / "robot_stack"))
 
 from motion_fuzz import Fuzz
 from motion_graph import ARM, Graph, goal, running_graph

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parent / "robot_stack"))
 
 from control_msgs.action import FollowJointTrajectory
 from motion_graph import ARM, MODEL, Graph, goal, running_graph

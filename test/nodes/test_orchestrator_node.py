@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("rclpy")
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit/agent"))
 import rclpy
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -21,7 +19,6 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.records import TaskOutcome
 from deskhand.commands.terminal import Dialogue
@@ -33,6 +30,8 @@ from deskhand.llm.scripted import ScriptedModel
 from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service, wait_future
 from deskhand.nodes.orchestrator_node import OrchestratorNode
 from deskhand.nodes.task_record import TaskRecords
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand_interfaces.action import InvokeTool, RunTask
 from deskhand_interfaces.msg import ToolSummary
 from deskhand_interfaces.srv import DescribeTool, ListTools, TellTask

@@ -2,25 +2,21 @@
 
 import contextlib
 import json
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit/perception"))
-sys.path.insert(0, str(Path(__file__).parent))
 import rclpy
 import yaml
+from camera_robot import Robot
 from looked_at import look, thing
 from mcap.reader import make_reader
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
-from test_perception_node import Robot
 from typer.testing import CliRunner
 
 from deskhand.cli import app

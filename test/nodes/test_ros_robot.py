@@ -28,7 +28,7 @@ from deskhand.nodes.ros_robot import RosRobot
 
 DOMAIN = 61
 ARM = load_arm("wx250s")
-SCRIPT = Path(__file__).parent / "robot_stack/motion_process.py"
+SCRIPT = Path(__file__).parents[1] / "support/motion_process.py"
 POSE = make_transform(np.diag([1.0, -1.0, -1.0]), (0.0, 0.0, 0.2))
 
 

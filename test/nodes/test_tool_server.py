@@ -6,18 +6,13 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit/grasping"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit/skills"))
 import rclpy
 from control_msgs.action import GripperCommand
-from desk_robot import DeskRobot
-from desk_things import one_of_each
 from rclpy.action import ActionServer
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
@@ -36,6 +31,8 @@ from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.recording.frames import COLOR
 from deskhand.resources import resource_path
 from deskhand.safety.audit import verify
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import one_of_each
 from deskhand.world.history.reader import MemoryReader
 from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CallTool

@@ -1,6 +1,6 @@
 """The operator's safety rules for callers that are not the operator's own task: MCP clients, other nodes, the command line.
 
-The agent's loop holds its own plans and calls against the rules (gate.py); whoever calls tools past it meets them here, at the session.
+The agent's loop holds its own plans and calls against the rules (guards/policy.py); whoever calls tools past it meets them here, at the session.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.desk import Desk
-from deskhand.agent.rules import SafetyRules
+from deskhand.agent.rules import NEEDS_NO_LOOK, SafetyRules
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import OPERATOR
 from deskhand.etp.base import ToolResult
 from deskhand.etp.card import Card
 from deskhand.world.acts import LOOKS
-
-NEEDS_NO_LOOK = ("look", "move_home", "stop_motion")
-"""Motions that no rule speaks of."""
 
 
 class CallerRules:

@@ -10,7 +10,7 @@ from typing import Any
 from deskhand.agent.account import account
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
-from deskhand.agent.reidentification import Reappraisal
+from deskhand.agent.reidentification import Reidentification
 from deskhand.agent.requested import FREE
 from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult
@@ -80,7 +80,7 @@ class Completion:
         self._structure: int | None = None
         self._asked = False
         self._acts: dict[str, ToolResult] = {}
-        self._reappraisal = Reappraisal()
+        self._reidentification = Reidentification()
         self._turned_out: dict[str, tuple[str, ...]] = {}
         self._unmet: dict[str, str] = {}
         self._checked = False
@@ -104,7 +104,7 @@ class Completion:
                 self._expected.seen_again(data["objects"])
             else:
                 self._expected.looked(list(data["objects"]))
-                self._reappraise()
+                self._reidentify()
         self._asked = self._asked or (name == "get_robot_state" and result.ok)
         if name == PLAN_STRUCTURE and result.ok and isinstance(result.data, Mapping):
             self._structure, self._planned_structure = len(result.data.get("steps") or ()), dict(arguments)
@@ -114,6 +114,11 @@ class Completion:
             self._acts[name] = result
         if name == "pick" and result.ok:
             self._follow(str(arguments.get("object_id", "")))
+
+    def state(self, result: ToolResult) -> None:
+        """How the robot stands, which somebody asked beside the run."""
+        self._world.apply("get_robot_state", {}, result.ok, result.data)
+        self.heard("get_robot_state", {}, result, moves=False)
 
     def _follow(self, asked: str) -> None:
         """The sub-goal of what was picked under another id, and is gone under the old one, goes with it."""
@@ -143,10 +148,10 @@ class Completion:
     def _placed(self) -> dict[str, Goal]:
         return {name: Goal(name, put.relation, put.target) for name, put in self._world.put.items()}
 
-    def _reappraise(self) -> None:
+    def _reidentify(self) -> None:
         """Sub-goals of what has turned out to be a part of something else are none; the objects in a heap get those that the words give them, else its own."""
-        self._reappraisal.looked(self._objects, self._world.handled)
-        for name, instead in self._reappraisal.turned_out.items():
+        self._reidentification.looked(self._objects, self._world.handled)
+        for name, instead in self._reidentification.turned_out.items():
             goal = self._goals.pop(name, None)
             if goal is None:
                 continue

@@ -12,6 +12,8 @@ ASK_USER = "ask_user"
 FIND_TOOLS = "find_tools"
 RUN_CODE = "run_code"
 STATUSES = ("done", "answered", "partly", "refused")
+TEXT_ONLY = "text_only"
+"""The status of an end that the model claims by text, without the call."""
 
 CONTROL_CARDS: tuple[dict[str, Any], ...] = (
     {

@@ -51,7 +51,7 @@ class Desk:
         if result.ok and isinstance(result.data, Mapping):
             self._plans |= dict.fromkeys(_plan_ids(result.data), self.about(name, arguments))
 
-    def thing(self, name: str) -> Seen | None:
+    def item(self, name: str) -> Seen | None:
         """An object by its id; what is held and was never seen is made up from its id."""
         return self.objects.get(name) or (held_object(name) if name and name == self.held else None)
 

@@ -8,31 +8,31 @@ from dataclasses import replace
 from typing import Any
 
 from deskhand.agent import direct
-from deskhand.agent.authorisation import TASK, Authorisation
-from deskhand.agent.budget import End, Spent
-from deskhand.agent.calls import Calls, Fatal
-from deskhand.agent.completion import Completion
-from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN, SUBMIT_PLAN_CARD
+from deskhand.agent.authorisation import TASK
+from deskhand.agent.code_mode import CodeMode
+from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN_CARD, TEXT_ONLY
+from deskhand.agent.ends import End, Fatal, Finished
 from deskhand.agent.eyes import Eyes
 from deskhand.agent.foreign import OWN, foreign_text, foreign_words
-from deskhand.agent.judge import Evidence, Judge, Opinion
-from deskhand.agent.loop_detection import Guard
+from deskhand.agent.guards.stack import RunContext, guarded
+from deskhand.agent.judge import Judge
+from deskhand.agent.limits import Limits
+from deskhand.agent.meter import Meter
 from deskhand.agent.moves import History
-from deskhand.agent.policy import Policy, means_yes
 from deskhand.agent.prompt import CODE_TOOLS, SYSTEM, code_system, core_cards, find_cards, result_text
 from deskhand.agent.records import IGNORED_OUTPUT, MISSED_CALL, Budgets, Step, TaskOutcome, classify, failure_counts, mark_used
-from deskhand.agent.replying import ask, digest, waited
-from deskhand.agent.sandbox import Sandbox
-from deskhand.agent.toolset import MOST, MOST_SHOWN, Offer
-from deskhand.agent.user import Inbox, User
+from deskhand.agent.repair import Repairs
+from deskhand.agent.replying import ask, digest
+from deskhand.agent.shown_tools import MOST, MOST_SHOWN, ShownTools
+from deskhand.agent.toolset import RobotToolset
+from deskhand.agent.user import Inbox, User, means_yes
+from deskhand.agent.witness import Witness
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import Feedback, ToolClient, ToolResult
 from deskhand.llm.base import SAID, ChatModel, Message, Reply, ToolCall, Usage
 from deskhand.llm.brevity import brief_card
 from deskhand.llm.context import trim
 from deskhand.llm.pictures import limited, record
-from deskhand.world.acts import LOOKS
-from deskhand.world.model import WorldModel
 
 Cards = Callable[[], Sequence[Mapping[str, Any]]]
 
@@ -92,29 +92,33 @@ class AgentLoop:
         self._steps: list[Step] = []
         self._text_only = 0
         self._user = User(self._inbox, self._budgets.answer_seconds)
-        self._spent = Spent(self._budgets, lambda: self._cancelled() or self._user.stopped(), self._now)
-        self._guard = Guard(self._budgets)
+        self._meter = Meter(self._now)
         self._eyes = Eyes(self._model, self._tools, self._caller)
-        self._witness = Eyes(self._judge, self._tools, self._caller)
-        self._before: tuple[bytes, ...] = ()
         if not instruction.strip():
             told = "The instruction is empty. Say what shall be done, for example: clean the desk."
-            return TaskOutcome(False, "empty_instruction", told, seconds=self._spent.seconds)
-        self._strong = not (getattr(self._model, "obeys_only_the_user", False) or getattr(self._model, "brief", False))
-        trusted = self._mode == "direct" or getattr(self._model, "obeys_only_the_user", False)
+            return TaskOutcome(False, "empty_instruction", told, seconds=self._meter.seconds)
+        brief = bool(getattr(self._model, "brief", False))
+        obeys = bool(getattr(self._model, "obeys_only_the_user", False))
+        self._strong = not (obeys or brief)
+        limits = Limits(self._budgets, self._meter, lambda: self._cancelled() or self._user.stopped())
+        self._robot = RobotToolset(self._tools, self._meter, limits.over, self._caller, self._feedback)
+        self._robot.own[ASK_USER] = self._ask_user
+        self._robot.on_result(lambda name, arguments, result: self._repairs.heard(result.data))
+        self._show(ShownTools(self._tools, ()))
+        witness = None if self._judge is None else Witness(self._judge, Eyes(self._judge, self._tools, self._caller), limits.check, self._meter)
+        trusted = self._mode == "direct" or obeys
+        run = RunContext(instruction, self._rules, self._authorisation, trusted, brief, self._confirm, witness, limits, self._steps)
         try:
-            self._world = WorldModel()
-            self._policy = Policy(self._rules, self._confirm, None if trusted else Authorisation(instruction, self._authorisation), self._world)
+            self._toolset = guarded(self._robot, run)
         except DeskhandError as error:
-            return TaskOutcome(False, error.code, str(error), seconds=self._spent.seconds)
+            return TaskOutcome(False, error.code, str(error), seconds=self._meter.seconds)
         if any(foreign_words(said) for said in self._history.said()):
-            self._policy.read_foreign()  # what the user quoted then stands in the account of earlier tasks
-        self._calls = Calls(self._tools, self._spent, self._caller, self._feedback, Offer(self._tools, ()), self._policy, self._world)
-        guided, judge = bool(getattr(self._model, "brief", False)), self._ask_judge if self._judge is not None else None
-        self._completion = Completion(instruction, self._calls.made, self._world, trusted, judge, guided)
-        self._calls.begin(self._completion)
+            self._toolset.read_foreign()  # what the user quoted then stands in the account of earlier tasks
         try:
             return self._direct(instruction) if self._mode == "direct" else self._converse(instruction)
+        except Finished as end:
+            self._close_at_end(True)
+            return self._outcome(end.success, end.code, end.summary, end.agreed_by)
         except Fatal as end:
             if self._steps and not self._steps[-1].finished:
                 self._close(self._steps[-1], end.result)
@@ -124,6 +128,11 @@ class AgentLoop:
         except DeskhandError as error:
             return self._ended(error.code, str(error))
 
+    def _show(self, shown: ShownTools) -> None:
+        """From now on these tools are shown."""
+        self._robot.shown, self._repairs = shown, Repairs(shown.by_name)
+        self._robot.own[FIND_TOOLS] = lambda step: shown.find(str(step.arguments["query"]))
+
     # ------------------------------------------------------------ conversation
 
     def _converse(self, instruction: str) -> TaskOutcome:
@@ -132,55 +141,52 @@ class AgentLoop:
         if self._strong:
             cards = core_cards(self._tools, instruction, blind=not self._eyes.open)
             if any(str(card.get("source", OWN)) != OWN for card in found):  # tools of others fit this task: what they wrote is around, shown or not
-                self._policy.read_foreign()
-        offer = Offer(self._tools, cards, most=MOST_SHOWN if self._strong else MOST, total=len(self._tools.search()))
-        self._calls.show(offer)
+                self._toolset.read_foreign()
+        tools = ShownTools(self._tools, cards, most=MOST_SHOWN if self._strong else MOST, total=len(self._tools.search()))
+        self._show(tools)
         if self._mode != "code":
-            shown = (lambda: [brief_card(card) for card in offer.cards()]) if self._strong else offer.cards
+            shown = (lambda: [brief_card(card) for card in tools.cards()]) if self._strong else tools.cards
             return self._talk(instruction, shown, SYSTEM + self._history.text())
-        functions = [card for name, card in offer.by_name.items() if name not in offer.controls and (name in CODE_TOOLS or not brief)]
-        offer.by_name[RUN_CODE] = RUN_CODE_CARD
-        beside = [RUN_CODE_CARD, *CONTROL_CARDS, *([FIND_TOOLS_CARD] if self._strong and FIND_TOOLS in offer.controls else [])]
+        functions = [card for name, card in tools.by_name.items() if name not in tools.controls and (name in CODE_TOOLS or not brief)]
+        tools.by_name[RUN_CODE] = RUN_CODE_CARD
+        beside = [RUN_CODE_CARD, *CONTROL_CARDS, *([FIND_TOOLS_CARD] if self._strong and FIND_TOOLS in tools.controls else [])]
         plans = [SUBMIT_PLAN_CARD] if self._strong else []
-        with Sandbox([*functions, *plans], self._calls.from_code) as self._calls.sandbox:
+        with CodeMode([*functions, *plans], self._toolset, tools) as code:
+            self._robot.own |= {RUN_CODE: code.run, FIND_TOOLS: code.find}
             return self._talk(instruction, lambda: beside, code_system(functions, brief) + self._history.text())
 
     def _talk(self, instruction: str, cards: Cards, system: str) -> TaskOutcome:
         messages = [Message("system", system), Message("user", instruction)]
         for _ in range(self._budgets.replies):
-            self._spent.check()
+            self._toolset.check()
             for words in self._user.said():
-                self._policy.told(words)
-                self._completion.told(words)
+                self._toolset.told(words)
                 messages.append(Message("user", f"{SAID}{words}"))
             reply, latency, shown = self._reply(messages, cards())
             messages.append(Message("assistant", reply.text, _with_ids(reply, len(messages))))
             if not reply.tool_calls:
-                if outcome := self._only_text(reply, latency, shown, messages):
-                    return outcome
+                self._only_text(reply, latency, shown, messages)
                 continue
             self._text_only = 0
             halted = ""
             for call in messages[-1].tool_calls:
-                done = self._act(call, reply, latency, shown, messages, halted)
+                self._act(call, reply, latency, shown, messages, halted)
                 halted = halted or _halts(self._steps[-1])
                 reply, latency = replace(reply, usage=Usage(), notes=()), 0.0  # what the reply took counts once
-                if done is not None:
-                    return done
         raise End("budget_exceeded", f"{self._budgets.replies} replies were not enough.")
 
     def _reply(self, messages: Sequence[Message], cards: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> tuple[Reply, float, str]:
         """A reply, its latency [s], and the digest of what was shown."""
-        if any(str(card.get("source", OWN)) != OWN for card in self._calls.offer.cards()):  # somebody else wrote what it says of his tools
-            self._policy.read_foreign()
+        if any(str(card.get("source", OWN)) != OWN for card in self._robot.shown.cards()):  # somebody else wrote what it says of his tools
+            self._toolset.read_foreign()
         shown, began, cpu = trim(limited(messages, self._eyes.kept), self._context, cards), self._now(), time.thread_time()
-        reply = ask(self._model, shown, cards, self._spent.check, schema)
+        reply = ask(self._model, shown, cards, self._toolset.check, schema)
         latency = self._now() - began
-        self._spent.elsewhere(time.thread_time() - cpu)
-        self._spent.model(reply.usage)
-        return reply if schema else self._calls.repairs.reply(reply), latency, digest(shown)
+        self._meter.elsewhere(time.thread_time() - cpu)
+        self._meter.model(reply.usage)
+        return reply if schema else self._repairs.reply(reply), latency, digest(shown)
 
-    def _only_text(self, reply: Reply, latency: float, shown: str, messages: list[Message]) -> TaskOutcome | None:
+    def _only_text(self, reply: Reply, latency: float, shown: str, messages: list[Message]) -> None:
         """Text without a call: once it is sent back, the second time it is taken as a claim."""
         self._text_only += 1
         step = self._begin(ToolCall("", {}), reply, latency, shown)
@@ -188,31 +194,27 @@ class AgentLoop:
         self._on_step(step)
         if self._text_only == 1:
             messages.append(Message("user", "Call a tool, or end the task with the tool finish."))
-            return None
-        answers = self._completion.question or not self._completion.planned_or_moved
-        result = self._finish({"status": "answered" if answers else "done", "summary": reply.text.strip()[:2000]})
-        if isinstance(result, TaskOutcome):
-            return result
+            return
+        result = self._toolset.call(Step(0, FINISH, {"status": TEXT_ONLY, "summary": reply.text.strip()[:2000]}))
         messages.append(Message("user", result_text(result)))
-        return None
 
     def _direct(self, instruction: str) -> TaskOutcome:
         """The baseline: no tools are shown, nothing is checked but by the envelope."""
         if self._rules:
             raise DeskhandError("invalid_input", "direct mode cannot keep safety rules: nobody can say what its numbers are about.")
-        self._calls.show(Offer(self._tools, [self._tools.describe(name) for name in (direct.LOOK, direct.ACT)]))
+        self._show(ShownTools(self._tools, [self._tools.describe(name) for name in (direct.LOOK, direct.ACT)]))
         shown = ""
 
         def asked(messages: Sequence[Message]) -> tuple[Reply, float]:
             nonlocal shown
-            self._spent.check()
+            self._toolset.check()
             reply, latency, shown = self._reply(messages, (), direct.SCHEMA)
             return reply, latency
 
         def act(call: ToolCall, reply: Reply, latency: float) -> ToolResult:
-            self._spent.check()
+            self._toolset.check()
             step = self._begin(call, reply, latency, shown)
-            result = self._calls.problem(call) or self._calls.made(call.name, call.arguments)
+            result = self._robot.shown.problem(call) or self._toolset.call(step)
             self._close(step, result)
             return result
 
@@ -220,44 +222,23 @@ class AgentLoop:
 
     # ------------------------------------------------------------ one decision
 
-    def _act(self, call: ToolCall, reply: Reply, latency: float, shown: str, messages: list[Message], halted: str = "") -> TaskOutcome | None:
+    def _act(self, call: ToolCall, reply: Reply, latency: float, shown: str, messages: list[Message], halted: str = "") -> None:
         """One call of a reply; not made where an earlier one of the same reply has changed what it was decided upon (``halted``: how)."""
-        self._spent.check()
+        self._toolset.check()
         step = self._begin(call, reply, latency, shown)
-        problem = self._calls.problem(call) if not halted else not_called(halted)
+        problem = self._robot.shown.problem(call) if not halted else not_called(halted)
         step.valid = problem is None or bool(halted)
-        result = problem or self._do(step)
-        if isinstance(result, TaskOutcome):
-            return result
-        step.foreign = foreign_text(self._calls.offer.card(call.name) or {}, call.name, result)
+        result = problem or self._toolset.call(step)
         seen = self._eyes.after(call.name, result)
         if seen.foreign:
-            self._policy.read_foreign()
-        if self._witness.open and result.ok and call.name in LOOKS and not self._before:
-            self._before = self._witness.desk().images
-        step.foreign, step.pictures = step.foreign or seen.foreign, [record(image) for image in seen.images]
+            self._toolset.read_foreign()
+        step.foreign = foreign_text(self._robot.card(call.name), call.name, result) or seen.foreign
+        step.pictures = [record(image) for image in seen.images]
         self._close(step, result)
         text = result_text(result, step.foreign, brief=self._strong)
         messages.append(Message("tool", text, tool_call_id=call.id, name=call.name, images=seen.images))
-        if warning := self._guard.after(self._steps):
+        if warning := self._toolset.answered(step):
             messages.append(Message("user", warning))
-        return None
-
-    def _do(self, step: Step) -> ToolResult | TaskOutcome:
-        name, arguments = step.tool, step.arguments
-        if name == SUBMIT_PLAN:
-            return self._calls.submit(arguments["subgoals"], bool(arguments.get("keep", False)), step.text)
-        if name == FINISH:
-            result = self._finish(arguments)
-            if isinstance(result, TaskOutcome):
-                step.finished, step.overhead = True, self._spent.overhead()
-                self._on_step(step)
-            return result
-        if name == ASK_USER:
-            return self._ask_user(step)
-        if name == FIND_TOOLS:
-            return self._calls.find(str(arguments["query"]))
-        return self._calls.code(str(arguments["code"])) if name == RUN_CODE else self._calls.gated(name, arguments, step.text)
 
     def _begin(self, call: ToolCall, reply: Reply, latency: float, shown: str) -> Step:
         usage = reply.usage
@@ -275,19 +256,27 @@ class AgentLoop:
         step.failure = classify(step, self._steps[:-1])
         if step.tool == FINISH and not result.ok:
             step.failure = MISSED_CALL if result.code == "precondition_failed" else IGNORED_OUTPUT
-        step.overhead = self._spent.overhead()
+        step.overhead = self._meter.overhead()
         self._on_step(step)
+
+    def _close_at_end(self, ok: bool, code: str = "", why: str = "") -> None:
+        """The decision that ended the run, where it is still open."""
+        if self._steps and not self._steps[-1].finished:
+            step = self._steps[-1]
+            step.ok, step.code, step.message, step.finished = ok, code, why, True
+            if ok:
+                step.overhead = self._meter.overhead()
+                self._on_step(step)
 
     def _ask_user(self, step: Step) -> ToolResult:
         """Show the question and wait; the time counts against the budget like any other."""
         step.question, step.options = str(step.arguments["question"]), tuple(map(str, step.arguments.get("options", ())))
         self._on_step(step)
-        answer = self._user.answer(step.options, self._spent.check)
+        answer = self._user.answer(step.options, self._toolset.check)
         if answer is None:
             choice = f" ({', '.join(step.options)})" if step.options else ""
             raise End("no_answer", f"I wanted to know: {step.question}{choice} Nobody answered.")
-        self._policy.told(answer)
-        self._completion.told(answer)
+        self._toolset.told(answer)
         return ToolResult("", "", {"answer": answer})
 
     def _confirm(self, question: str) -> bool:
@@ -295,7 +284,7 @@ class AgentLoop:
         step = self._steps[-1]
         step.question, step.options = question, ("yes", "no")
         self._on_step(step)
-        answer = self._user.answer(step.options, self._spent.check)
+        answer = self._user.answer(step.options, self._toolset.check)
         step.question, step.options = "", ()
         return means_yes(answer)
 
@@ -308,50 +297,17 @@ class AgentLoop:
 
     # ------------------------------------------------------------ the end
 
-    def _finish(self, arguments: Mapping[str, Any]) -> ToolResult | TaskOutcome:
-        completion, most = self._completion, self._budgets.rejected_claims
-        if arguments["status"] == "done" and (owed := self._policy.owed()) and completion.rejected < most - 1:
-            completion.rejected += 1
-            text = f"the safety rule {owed[0]!r} asks for something that has not been done."
-            return ToolResult("task_incomplete", text, {"rules": owed}, retry=True, hint="Do it, or finish with status partly and say so.")
-        verdict = completion.judge(str(arguments["status"]), str(arguments["summary"]), str(arguments.get("code", "")))
-        if verdict.final:
-            return self._outcome(verdict.success, verdict.code, verdict.summary, verdict.agreed_by)
-        if completion.rejected >= most:
-            text = f"The end was claimed {completion.rejected} times and never proved: {verdict.summary}"
-            return self._outcome(False, "task_incomplete", completion.facts(text))
-        hint = "Do what is unmet, or finish with status partly and say why."
-        return ToolResult(verdict.code, verdict.summary, {"unmet": verdict.unmet}, retry=True, hint=hint)
-
     def _ended(self, code: str, why: str) -> TaskOutcome:
-        """The run was cut off: say what had been done, and what the hand holds. The call that ran has ended: the arm is at rest."""
-        if code == "cancelled" and self._completion.moved and self._calls.offer.card("get_robot_state"):
-            try:
-                state = self._tools.invoke("get_robot_state", {}, caller=self._caller)
-                self._world.apply("get_robot_state", {}, state.ok, state.data)
-                self._completion.heard("get_robot_state", {}, state, moves=False)
-            except DeskhandError as error:
-                why = f"{why} What the hand holds is not known: {error}"
-        if self._steps and not self._steps[-1].finished:
-            self._steps[-1].ok, self._steps[-1].code, self._steps[-1].message, self._steps[-1].finished = False, code, why, True
-        return self._outcome(False, code, self._completion.facts(why[:1].upper() + why[1:]))
-
-    def _ask_judge(self, evidence: Evidence) -> Opinion:
-        """The judge's opinion; a cancel or the end of the time budget does not wait for it."""
-        assert self._judge is not None
-        if self._before:
-            evidence = replace(evidence, images=(*self._before, *self._witness.desk().images))
-        opinion = waited(lambda: self._judge.judge(evidence), self._spent.check, getattr(self._judge, "cancel", None))  # type: ignore[union-attr]
-        if isinstance(opinion, BaseException):
-            return Opinion(None, f"the judge failed: {opinion}")
-        self._spent.model(opinion.usage)
-        return opinion
+        """The run was cut off: say what had been done. The call that ran has ended: the arm is at rest."""
+        told = self._toolset.account(code, why)
+        self._close_at_end(False, code, why)
+        return self._outcome(False, code, told)
 
     def _outcome(self, success: bool, code: str, summary: str, agreed_by: str = "") -> TaskOutcome:
         mark_used(self._steps)
-        spent, errors = self._spent, tuple(self._calls.errors)
+        used, errors = self._meter, tuple(self._meter.errors)
         failures = failure_counts(self._steps)
-        return TaskOutcome(success, code, summary, tuple(self._steps), spent.calls, errors, failures, spent.tokens, spent.seconds, agreed_by)
+        return TaskOutcome(success, code, summary, tuple(self._steps), used.calls, errors, failures, used.tokens, used.seconds, agreed_by)
 
 
 def not_called(why: str) -> ToolResult:

@@ -13,7 +13,7 @@ STAYED = 0.02
 """[m] that the place of a thing may differ between two looks at it while nobody moves it."""
 
 
-class Reappraisal:
+class Reidentification:
     """Follows looks at the whole desk.
 
     Attributes:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from deskhand.agent.budget import End
+from deskhand.agent.ends import End
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import ChatModel, Message, Reply
 

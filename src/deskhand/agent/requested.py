@@ -107,7 +107,7 @@ class RequestedActs:
 
     def _acted_on(self, name: str, desk: Desk, sort: str) -> bool:
         """Whether a request acts on the object, and nothing that is at least as exact, and not older, keeps it where it is."""
-        item = desk.thing(name)
+        item = desk.item(name)
         if item is None:
             return False
         objects = _objects(desk, item)
@@ -122,14 +122,14 @@ class RequestedActs:
 
     def _kept(self, name: str, desk: Desk) -> list[tuple[int, frozenset[str]]]:
         """What keeps it where it is: when that was said, and the objects that it means."""
-        item = desk.thing(name)
+        item = desk.item(name)
         objects = _objects(desk, item) if item is not None else []
         found = [(number, named(words, "", objects, "", False)) for number, reading in enumerate(self._readings) for words in reading.kept]
         return [(number, ids) for number, ids in found if name in ids]
 
     def _goes_to(self, name: str, moved: str, desk: Desk, beside: bool) -> bool:
         """Whether a request that acts on what is moved brings it there."""
-        item, what = desk.thing(name), desk.thing(moved)
+        item, what = desk.item(name), desk.item(moved)
         if name in self._granted:
             return True
         if item is None:
@@ -156,7 +156,7 @@ class RequestedActs:
         acts = {Act: "open_gripper", Hand: "handover", Undo: "undo_last_act", Release: "open_gripper"}
         if any(acts.get(type(item)) == name and not (isinstance(item, Act) and item.tool != name) for item in intents):
             return True
-        held = desk.thing(desk.held)
+        held = desk.item(desk.held)
         known = _objects(desk, held) if held is not None else []
         return any(asks_for(name, request, known, desk.held) for reading in self._readings for request in reading.requests)
 
@@ -291,7 +291,7 @@ def shown(subjects: list[str], desk: Desk) -> str:
     """Objects for a question to the user: names cut short, for a name may be text that somebody wrote on an object."""
     names = []
     for name in subjects:
-        item = desk.thing(name)
+        item = desk.item(name)
         said = re.sub(r"[^A-Za-z0-9 _-]", "", name_of(item))[:40] if item else ""
         names.append(f"the {said} ({name[:40]})" if said else name[:40])
     return ", ".join(names)

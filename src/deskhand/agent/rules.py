@@ -21,6 +21,8 @@ from deskhand.planning.temporal import FALSE, progressed
 from deskhand.world.acts import PUTS
 from deskhand.world.relations import SIDEWAYS, TABLE
 
+NEEDS_NO_LOOK = ("look", "move_home", "stop_motion")
+"""Motions that no rule speaks of."""
 CLEARANCE = 0.03
 """What is carried stays so far [m] off what it may not be carried over."""
 STRAY = 0.15
@@ -147,7 +149,7 @@ def over(step: Step, held: str, desk: Desk) -> set[str]:
     The hand turns about the base or goes straight; whatever lies between the two ways from where the object was taken to where it goes counts, and where
     the way is not known everything does.
     """
-    from_thing = desk.thing(held) if held else None
+    from_thing = desk.item(held) if held else None
     if from_thing is None or step.tool in ("open_gripper", "close_gripper", "pick"):
         return set()
     others = {name: item for name, item in desk.objects.items() if name != held}

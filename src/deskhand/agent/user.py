@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -11,6 +12,7 @@ Inbox = Callable[[], str | None]
 """The next words that the user said, None when there are none; polled, must not block."""
 
 POLL = 0.05  # [s]
+_YES = re.compile(r"\s*(?:y|yes|yeah|yep|sure|ok|okay|please do|do it|go ahead|fine)\b.*", re.IGNORECASE | re.DOTALL)
 
 
 class User:
@@ -59,3 +61,8 @@ class User:
                 return options[int(text) - 1] if text.isascii() and text.isdigit() and 1 <= int(text) <= len(options) else text
             self._sleep(POLL)
         return None
+
+
+def means_yes(answer: str | None) -> bool:
+    """Whether an answer of the user is a yes."""
+    return answer is not None and _YES.fullmatch(answer) is not None

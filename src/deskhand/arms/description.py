@@ -13,10 +13,11 @@ from deskhand.resources import resource_path
 MODES = ("none", "mock", "hardware", "gazebo")
 
 
-def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, str] | None = None) -> str:
+def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, str] | None = None, play: bool = True) -> str:
     """The expanded URDF: root link ``world``, the arm mounted where its configuration says.
 
-    ``extra`` gives further xacro arguments by name.
+    ``extra`` gives further xacro arguments by name. With ``play`` the limits are those that joints may be told, which keep their play away from where they
+    end; without, those where they end.
 
     Raises:
         DeskhandError: ``missing_dependency`` without xacro, ``config_error`` when the file cannot be expanded.
@@ -30,18 +31,18 @@ def urdf_text(arm: ArmConfig, ros2_control_mode: str = "none", extra: dict[str, 
         **(extra or {}),
     }
     document = expand(arm.urdf, arguments)
-    _narrow(arm, document)
+    _narrow(arm, document, play)
     return str(document.toprettyxml(indent="  "))
 
 
-def _narrow(arm: ArmConfig, document: Any) -> None:
-    """Joints of a unit that do not go as far as the description says get its limits, so that nothing is planned beyond."""
+def _narrow(arm: ArmConfig, document: Any, play: bool) -> None:
+    """Joints of a unit that do not go as far as the description says, or have play, get its limits, so that no link goes beyond."""
     for joint in document.getElementsByTagName("joint"):
         servo = arm.driver.servos.get(joint.getAttribute("name"))
-        if servo is None or servo.range is None:
+        if servo is None or (servo.range is None and not servo.backlash):
             continue
         for limit in joint.getElementsByTagName("limit"):
-            lower, upper = servo.narrowed(float(limit.getAttribute("lower")), float(limit.getAttribute("upper")))
+            lower, upper = servo.narrowed(float(limit.getAttribute("lower")), float(limit.getAttribute("upper")), play)
             limit.setAttribute("lower", repr(lower))
             limit.setAttribute("upper", repr(upper))
 

@@ -42,8 +42,12 @@ class ServoConfig:
         """Joint angle [rad] at a position [ticks]."""
         return (pulse - self.zero) * self.step
 
-    def narrowed(self, lower: float, upper: float) -> tuple[float, float]:
-        """The limits [rad] of the joint's description, where the unit does not go as far less."""
+    def narrowed(self, lower: float, upper: float, play: bool = True) -> tuple[float, float]:
+        """The limits [rad] of the joint's description: less where the unit does not go as far, and with ``play`` by its play, by which a link may be beyond
+        what its servo is told.
+        """
+        if play:
+            lower, upper = lower + self.backlash, upper - self.backlash
         if self.range is None:
             return lower, upper
         low, high = sorted(self.angle_of(tick) for tick in self.range)

@@ -93,9 +93,18 @@ class RobotModel:
         return _LOADED[id(arm)]
 
     @classmethod
-    def _read(cls, arm: ArmConfig) -> RobotModel:
+    def mechanical(cls, arm: ArmConfig) -> RobotModel:
+        """The same, its limits where the joints end, not those that leave room for their play: for a simulation, and for who judges.
+
+        Raises:
+            DeskhandError: as :meth:`load`.
+        """
+        return cls._read(arm, play=False) if any(servo.backlash for servo in arm.driver.servos.values()) else cls.load(arm)
+
+    @classmethod
+    def _read(cls, arm: ArmConfig, play: bool = True) -> RobotModel:
         try:
-            return cls(arm, urdf_text(arm), srdf_text(arm))
+            return cls(arm, urdf_text(arm, play=play), srdf_text(arm))
         except (ElementTree.ParseError, KeyError, StopIteration) as error:
             raise DeskhandError("config_error", f"the URDF of {arm.name} is broken: {error!r}.") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -22,6 +23,8 @@ from deskhand.bringup.spec import NodeSpec
 from deskhand.errors import DeskhandError
 
 TAIL = 200  # lines kept of each node
+LEAKS = re.compile(r"nanobind: (?:leaked|this is likely)| - (?:leaked |\.\.\. skipped)|See https://nanobind")
+"""What a process that has roboplan says when it ends: of its bindings' own objects, which nobody can free. It stays in the node's log."""
 INTERRUPT_GRACE = 1.7  # [s] after SIGINT
 TERMINATE_GRACE = 0.5  # [s] after SIGTERM, then SIGKILL
 
@@ -177,7 +180,7 @@ class Supervisor:
                 child.ready = True
                 self._changed.notify_all()
                 return
-        if self._echo:
+        if self._echo and not LEAKS.match(line):
             self._echo(child.spec.name, line)
 
     def _on_exit(self, child: _Child, pidfd: int) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from deskhand.commands.options import Reality
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def mcp(
     sim: Annotated[bool, typer.Option("--sim", help="Serve a simulated robot of this process instead of one that runs over ROS.")] = False,
     task: Annotated[str, typer.Option(help="--sim: task whose scene is on the desk.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="--sim: seed of the scene.")] = 0,
+    scene: Annotated[Path | None, typer.Option(help="--sim: scene file (YAML) instead of a task's scene.")] = None,
+    reality: Reality = "",
     approval: Annotated[str, typer.Option(help="--sim: never, motion or always. A running robot has its own; its operator approves.")] = "never",
 ) -> None:
     """Serve the robot's tools to MCP clients (Claude Desktop, an IDE, an agent elsewhere), until the client goes or Ctrl-C.
@@ -68,7 +71,7 @@ def mcp(
             token = read_token(token_file)
             check_token(host, token)
             door = stack.enter_context(listening(host, port))
-        client = stack.enter_context(_simulated(task, seed, approval) if sim else _running(namespace))
+        client = stack.enter_context(_simulated(task, seed, scene, reality, approval) if sim else _running(namespace))
         wanted = offered(tools)
         _check_offered(wanted, client)
         server = ToolServer(client, wanted, pictures, version("deskhand")).server()
@@ -97,11 +100,12 @@ def _running(namespace: str) -> Iterator[ToolClient]:
 
 
 @contextmanager
-def _simulated(task: str, seed: int, approval: str) -> Iterator[ToolClient]:
+def _simulated(task: str, seed: int, scene: Path | None, reality: str, approval: str) -> Iterator[ToolClient]:
     from deskhand.etp.approval import Approval
     from deskhand.trials.base import TrialOptions
     from deskhand.trials.desk_session import desk_session
 
-    with desk_session(TrialOptions(task=task, seed=seed, local=True), approval=Approval(approval)) as session:
+    told = "what the client asks for" if scene else None
+    with desk_session(TrialOptions(task=task, seed=seed, scene=scene, instruction=told, reality=reality, local=True), approval=Approval(approval)) as session:
         session.warm_up()
         yield session

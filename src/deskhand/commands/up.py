@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deskhand.commands.options import Reality
 from deskhand.commands.which_arm import SIMULATED, VARIABLE, require_arm
 from deskhand.errors import DeskhandError
 
@@ -61,6 +62,7 @@ def up(
     task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="sim: seed of the scene.")] = 0,
     scene: Annotated[Path | None, typer.Option(help="sim: scene file (YAML) instead of a task's scene.")] = None,
+    reality: Reality = "",
     sim: Annotated[Simulation, typer.Option(help="sim: the built-in simulation, or Gazebo Harmonic where it is installed.")] = Simulation.mujoco,
     gui: Annotated[bool, typer.Option("--gui", help="sim, gazebo: also show the world in Gazebo's window.")] = False,
     namespace: Annotated[str, typer.Option(help="ROS namespace of all nodes.")] = "",
@@ -114,7 +116,7 @@ def up(
     elif sim is Simulation.gazebo:
         nodes = _gazebo(options, task, seed, scene, log, gui)
     else:
-        nodes = _sim(options, task, seed, scene)
+        nodes = _sim(options, task, seed, scene, reality)
     hint = f"operator page: {page_url(options.view_port)}" if view else ""
     run(nodes, log, hint, namespace, Path(EPISODES))
 
@@ -144,10 +146,10 @@ def _existing(file: Path) -> Path:
     return file.resolve()
 
 
-def _sim(options: StackOptions, task: str, seed: int, scene: Path | None) -> list[NodeSpec]:
+def _sim(options: StackOptions, task: str, seed: int, scene: Path | None, reality: str) -> list[NodeSpec]:
     from deskhand.bringup.stack import sim_nodes
 
-    return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None)
+    return sim_nodes(options, task=task, seed=seed, scene=_existing(scene) if scene else None, reality=reality)
 
 
 def _gazebo(options: StackOptions, task: str, seed: int, scene: Path | None, log: Path, gui: bool) -> list[NodeSpec]:

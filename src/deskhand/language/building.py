@@ -33,7 +33,11 @@ _LEFTWARDS = re.compile(r"\b(?:from )?right to left\b")
 _BOTTOM = r"(?:at|on|as|for) the (?:bottom|base|foot)|\blowest\b|\bunderneath\b|\bbottom (?:block|one|cube)\b"
 _TOP = r"(?:on|at) (?:the )?top\b(?! of)|\buppermost\b|\bhighest\b|\btop (?:block|one|cube)\b"
 _COLOR = re.compile(r"\b(" + "|".join(sorted(lex.COLORS, key=len, reverse=True)) + r")\b")
-_NUMBER = re.compile(r"\b(\d+|" + "|".join(lex.NUMBERS) + r")\b(?= (?:\w+ ){0,2}(?:blocks?|cubes?|bricks?|levels?|storeys?|high\b|tall\b))")
+_NUMBER = re.compile(r"(?<!-)\b(\d+|" + "|".join(lex.NUMBERS) + r")\b(?= (?:\w+ ){0,2}(?:blocks?|cubes?|bricks?|levels?|storeys?|stories|high\b|tall\b))")
+_NOUNS = re.compile(r"\b(pyramid|bridge|house|tower|row)\b")
+_AT_MOST = {"bridge": 3, "house": 5}
+"""Blocks of the structures whose size is not said."""
+_LEVELS = re.compile(r" (?:\w+ ){0,2}(?:levels?|storeys?|stories|rows?|high|tall)\b")
 
 
 def parse_building(text: str) -> Build | None:
@@ -50,10 +54,16 @@ def parse_building(text: str) -> Build | None:
     if name is None:
         return None
     number = _NUMBER.search(lower)
-    count = 0 if number is None or name not in ("row", "tower") else int(lex.NUMBERS.get(number[1], 0) or number[1])
+    count = 0 if number is None else int(lex.NUMBERS.get(number[1], 0) or number[1])
+    if name == "pyramid" and number is not None and _LEVELS.match(lower, number.end()):
+        count = count * (count + 1) // 2
     colors, unclear = _order(lower, name, count)
+    if name in _AT_MOST:
+        unclear, count = unclear or (f"a {name} that I know takes no {count} blocks; say it as a plan" if count > _AT_MOST[name] else ""), 0
     if left := _unread(lower):
         unclear = unread(left)
+    if len(set(_NOUNS.findall(lower))) > 1:
+        unclear = "it names more than one structure; ask for one after the other"
     return Build(text.strip(), name, count or (len(colors) if name in ("row", "tower") and len(colors) > 1 else 0), colors, unclear=unclear)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.reidentification import Reappraisal
+from deskhand.agent.reidentification import Reidentification
 from deskhand.errors import DeskhandError
 from deskhand.language import lexicon as lex
 from deskhand.language.resolve import Seen, inside, is_receptacle, kind, order_near
@@ -97,7 +97,7 @@ class TaskExecutive:
         self.problems: list[tuple[str, str]] = []
         self.done = 0
         self.work = Work()
-        self._reappraisal = Reappraisal()
+        self._reidentification = Reidentification()
         self._handled: set[str] = set()
         self._felt: dict[str, float] = {}
         self._known: dict[str, Seen] = {}
@@ -131,7 +131,7 @@ class TaskExecutive:
 
     def failures(self) -> list[tuple[str, str]]:
         """(code, text) of each sub-goal of the group that is given up; not of what never was such an object."""
-        nothing = self._reappraisal.turned_out
+        nothing = self._reidentification.turned_out
         return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if name not in nothing and self._is_open(name)]
 
     def look(self, thought: str = "") -> Yes:
@@ -146,7 +146,7 @@ class TaskExecutive:
         if heard.ok:
             self.objects = list(heard.data["objects"])
             self._known |= {str(item["id"]): item for item in self.objects}
-            self._reappraisal.looked(self.objects, self._handled)
+            self._reidentification.looked(self.objects, self._handled)
             self._fresh = True
         else:
             self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
@@ -404,7 +404,7 @@ class TaskExecutive:
                 self.work.goals = {name: old for name, old in self.work.goals.items() if name != goal.object_id} | {new.object_id: new}
                 self.work.renamed[goal.object_id] = new
                 self.work.failed.pop(goal.object_id, None)
-        elif goal.object_id in self._reappraisal.turned_out:  # there never was such an object
+        elif goal.object_id in self._reidentification.turned_out:  # there never was such an object
             self.work.done.add(goal.object_id)
             self.work.failed.pop(goal.object_id, None)
 

@@ -15,6 +15,8 @@ from deskhand.errors import DeskhandError
 GAP = 0.006
 """Between blocks side by side [m]: no more than it takes to put one down without touching the next."""
 NAMES = ("row", "tower", "bridge", "pyramid", "house")
+PYRAMIDS = (3, 6, 10)
+"""Blocks of pyramids with two, three and four rows."""
 LEAST, MOST = {"row": 2, "tower": 2}, {"row": 8, "tower": 8}
 _SPEC_KEYS = {"structure", "count", "colors", "blocks"}
 _BLOCK_KEYS = {"color", "shape", "on", "at", "yaw"}
@@ -59,9 +61,11 @@ def structure(name: str, blocks: Blocks, count: int = 0, colors: Sequence[str] =
         raise DeskhandError("invalid_input", f"I know no structure {name!r}; known: {', '.join(NAMES)}.")
     if count and name in LEAST and not LEAST[name] <= count <= MOST[name]:
         raise DeskhandError("invalid_input", f"a {name} has {LEAST[name]} to {MOST[name]} blocks, not {count}.")
-    slots = {"row": _row, "tower": _tower, "bridge": _bridge, "pyramid": _pyramid, "house": _house}[name](blocks, count or max(3, len(colors)))
+    usual = PYRAMIDS[1] if name == "pyramid" else max(3, len(colors))
+    slots = {"row": _row, "tower": _tower, "bridge": _bridge, "pyramid": _pyramid, "house": _house}[name](blocks, count or usual)
     if count and len(slots) != count:
-        raise DeskhandError("invalid_input", f"this {name} takes {len(slots)} blocks, not {count}.")
+        takes = f"a pyramid takes {', '.join(map(str, PYRAMIDS[:-1]))} or {PYRAMIDS[-1]}" if name == "pyramid" else f"this {name} takes {len(slots)}"
+        raise DeskhandError("invalid_input", f"{takes} blocks, not {count}.")
     if len(colors) > len(slots):
         raise DeskhandError("invalid_input", f"{len(colors)} colours for {len(slots)} blocks.")
     return tuple(replace(slot, color=color) for slot, color in zip(slots, [*colors, *[""] * len(slots)], strict=False))
@@ -84,10 +88,15 @@ def _bridge(blocks: Blocks, _count: int) -> list[Slot]:
     return [Slot(0.0, half), Slot(0.0, -half), Slot(0.0, 0.0, (0, 1), "plank", 1.5707963)]
 
 
-def _pyramid(blocks: Blocks, _count: int) -> list[Slot]:
+def _pyramid(blocks: Blocks, count: int) -> list[Slot]:
+    """Rows that are one block shorter each, as many as ``count`` blocks make."""
     pitch = blocks.edge + GAP
-    bottom = [Slot(0.0, (1 - i) * pitch) for i in range(3)]
-    return [*bottom, Slot(0.0, pitch / 2, (0, 1)), Slot(0.0, -pitch / 2, (1, 2)), Slot(0.0, 0.0, (3, 4))]
+    rows = max(range(2, len(PYRAMIDS) + 2), key=lambda number: -abs(number * (number + 1) // 2 - count))
+    slots: list[Slot] = []
+    for length in range(rows, 0, -1):
+        below = len(slots) - length - 1
+        slots += [Slot(0.0, ((length - 1) / 2 - i) * pitch, (below + i, below + i + 1) if length < rows else ()) for i in range(length)]
+    return slots
 
 
 def _house(blocks: Blocks, count: int) -> list[Slot]:

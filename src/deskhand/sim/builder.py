@@ -56,7 +56,7 @@ def build(world: WorldSpec) -> Built:
     Raises:
         DeskhandError: ``config_error`` for the arm, ``invalid_input`` for an object that cannot be.
     """
-    robot = RobotModel.load(load_arm(world.arm))
+    robot = RobotModel.mechanical(load_arm(world.arm))
     names = [item.name for item in world.objects]
     taken = set(robot.links) | {"desk", "floor", "camera", "wood", "edge", "leg"}
     for name in names:

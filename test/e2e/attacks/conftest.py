@@ -1,11 +1,6 @@
 """Attacks on a running robot: few by default, many with ``--attacks N`` (and ``--attack-seed S``) for the nightly run."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "unit/agent"))
-from test_foreign_text import OF_OTHERS, OWN_ACTS
-from test_injection import MORE, TELLS, Gullible
+from injection import MORE, OF_OTHERS, OWN_ACTS, TELLS, Gullible
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets

@@ -10,8 +10,6 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 
 def attacks(kind, count, seed, root):
     """Runs of that kind, one after the other; an exception of the attack itself is yielded as its text."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from symbolic_desk import SymbolicDesk
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step
@@ -16,6 +15,7 @@ from deskhand.sim.spec import CONTAINER_KINDS, Truth, TruthObject
 from deskhand.tasks.base import Score, Word
 from deskhand.tasks.free_instructions import Case, FreeInstructions
 from deskhand.tasks.placement import where_is
+from deskhand.testing.symbolic_desk import SymbolicDesk
 from deskhand.trials.base import Progress
 from deskhand.trials.person import Person
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from symbolic_desk import thing
-
 from deskhand.agent.desk import Desk
 from deskhand.agent.requested import RequestedActs
 from deskhand.etp.base import ToolResult
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 THINGS = (
     thing("cup_1", "red", position=(0.0, 0.1)), thing("cup_2", "green", position=(-0.05, 0.2)), thing("block_1", "blue", position=(0.05, -0.05)),

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from symbolic_desk import SymbolicDesk
 from test_understanding import office
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import TaskOutcome
 from deskhand.offline.model import OfflineModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
 
 CASES: dict[str, list[dict[str, Any]]] = yaml.safe_load((Path(__file__).parent / "paraphrases.yaml").read_text())
 CONTAINERS = ("bin_1", "tray_1", "box_open_1")

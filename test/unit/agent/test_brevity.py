@@ -4,7 +4,7 @@ import json
 
 from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.prompt import core_cards, find_cards
-from deskhand.agent.toolset import Offer
+from deskhand.agent.shown_tools import ShownTools
 from deskhand.etp.session import Session
 from deskhand.llm.brevity import brief_card, brief_data, whole_object
 from deskhand.planning.goals import Goal, satisfied
@@ -20,7 +20,7 @@ def test_a_strong_model_is_shown_few_cards_and_a_third_of_their_size():
     with Session(load_tools(others=False)[0], no_robot) as session:
         wide = find_cards(session, "put the cup in the bin")
         few = core_cards(session, "put the cup in the bin")
-        shown = [brief_card(card) for card in Offer(session, few, total=100).cards()]
+        shown = [brief_card(card) for card in ShownTools(session, few, total=100).cards()]
         names = {card["name"] for card in shown}
         assert len(shown) <= 17 and {"detect_objects", "pick", "place_in", "submit_plan", "finish", "find_tools"} <= names
         assert len(json.dumps(shown)) < len(json.dumps([*wide, *CONTROL_CARDS])) / 3

@@ -52,3 +52,19 @@ def test_what_cannot_be_told_is_asked_and_other_towers_are_left_to_the_grammar()
     assert isinstance(parse("build a tower of two blocks: red, green, blue").intents[0], Unclear)
     assert isinstance(parse("build a tower of the blocks").intents[0], Tower)
     assert not any(isinstance(item, Build) for item in parse("put the blocks in the tray and the house in the bin").intents)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("build a pyramid", 0), ("build a 3-2-1 pyramid of blocks", 0), ("build a pyramid of three blocks", 3), ("a pyramid two levels high, build it", 3),
+        ("make a pyramid of 6 cubes: three, two and one on top", 6), ("build a pyramid of ten blocks", 10),
+    ],
+)  # fmt: skip
+def test_how_large_a_pyramid_is_may_be_said(text: str, count: int) -> None:
+    assert (_build(text).structure, _build(text).count) == ("pyramid", count)
+
+
+@pytest.mark.parametrize("text", ["build a bridge with five blocks", "build a house of ten blocks", "build a pyramid and a tower"])
+def test_what_would_be_built_otherwise_than_it_was_said_is_unclear(text: str) -> None:
+    assert isinstance(parse(text).intents[0], Unclear)

@@ -1,8 +1,6 @@
 import pytest
 
 pytest.importorskip("pydantic_monty")
-from symbolic_desk import SymbolicDesk, thing
-
 from deskhand.agent.controls import RUN_CODE_CARD
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.prompt import code_system
@@ -14,6 +12,8 @@ from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.compact import compact
 from deskhand.llm.config import ModelProfile
 from deskhand.llm.scripted import ScriptedModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 CARDS = [
     {

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.prompt import SYSTEM, find_cards
 from deskhand.llm.base import Message, ToolCall
@@ -13,6 +12,8 @@ from deskhand.llm.config import ModelProfile
 from deskhand.llm.decision import decision_schema
 from deskhand.llm.faults import ModelFault
 from deskhand.llm.form import unfold
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 PROFILE = ModelProfile("small", context_tokens=4000, max_tokens=400, prompt="compact")
 PUTTING = ("place_in", "place_on", "place_at", "place_beside", "put_aside")

@@ -1,12 +1,13 @@
 """What is said while the robot works, and questions that it asks: where things end up."""
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.offline.model import OfflineModel
 from deskhand.tasks.base import Remark
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.trials.base import Progress
 from deskhand.trials.person import Person
 

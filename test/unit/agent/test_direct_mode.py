@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from symbolic_desk import CARDS, NUMBER, SymbolicDesk, schema, thing
 
 from deskhand.agent.direct import read_actions
 from deskhand.agent.loop import AgentLoop
@@ -13,6 +12,8 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.llm.base import Reply, Usage
 from deskhand.llm.scripted import ScriptedModel
+from deskhand.testing.symbolic_desk import CARDS, NUMBER, SymbolicDesk, schema
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.tools.base import load_tools
 from deskhand.tools.execution.direct import bins_of, pose_of
 from deskhand.trials.base import TrialOptions, prepare

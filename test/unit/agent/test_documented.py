@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.language.parser import parse
 from deskhand.offline.model import OfflineModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 DOCS = Path(__file__).parents[3] / "docs"
 TRAY, BIN, BOX = "tray_1", "bin_1", "open_box_1"

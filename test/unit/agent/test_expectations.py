@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 from test_loop_models import LOOK, finish, literal, say
 
 from deskhand.agent.expectations import Expectations
 from deskhand.language.parser import parse
 from deskhand.planning.goals import Goal, make_goals
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 SORT = "put the blocks in the tray and everything else in the bin"
 

@@ -10,7 +10,6 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 from test_openai_model import Server, error, message, model
 
 from deskhand.agent.judge import ModelJudge
@@ -24,6 +23,8 @@ from deskhand.llm.openai import OpenAIModel
 from deskhand.llm.openai_wire import conversation
 from deskhand.llm.pictures import LEFT_OUT, fitted, limited
 from deskhand.perception.marks import FONT, SCALE, Mark, box_in, draw_marks
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.types import CameraIntrinsics, Frame, SceneObject
 
 INSTRUCTION = "put the one with the red sticker into the bin"

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
-from desk_robot import DeskRobot
-from desk_things import one_of_each
+from injection import OF_OTHERS, OWN_ACTS, Gullible, NearDesk
 from licence_desk import licensed
-from test_injection import MORE, Gullible
-from test_licence import NearDesk
 
 from deskhand.agent.authorisation import STRICT, TASK
 from deskhand.agent.foreign import READING, foreign_text, foreign_words, plain_name
@@ -24,11 +17,11 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.moves import History
 from deskhand.agent.records import Budgets
 from deskhand.etp.base import ToolSummary
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import one_of_each
 from deskhand.tools.base import load_tools, make_session
 
 CASES = yaml.safe_load((Path(__file__).parent / "foreign_cases.yaml").read_text())
-OF_OTHERS = frozenset(name for name, (_, source, _) in MORE.items() if source != "deskhand")
-OWN_ACTS = (("pick", {"object_id": "cup_1"}), ("place_in", {"container_id": "bin_1"}), ("submit_plan", {}))
 
 
 class OwnDesk(NearDesk):

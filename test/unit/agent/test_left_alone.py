@@ -1,10 +1,11 @@
 """What the user said to leave alone is a rule; what may mean something else is none."""
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 from test_loop_models import LOOK, finish, run, say
 
 from deskhand.agent.left_alone import LeftAlone
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 NAMES = ("cup_1", "block_1", "pen_1", "phone_1", "bin_1")
 DESK = [thing("cup_1"), thing("block_1", "blue"), thing("pen_1", "black"), thing("phone_1", "black"), thing("bin_1")]

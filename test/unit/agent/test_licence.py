@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from injection import Gullible, NearDesk
 from licence_desk import licensed
-from symbolic_desk import thing
-from test_injection import Gullible, TextDesk
 
 from deskhand.agent.desk import Desk
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.agent.requested import RequestedActs
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.world.model import WorldModel
 
 MENTIONED = yaml.safe_load((Path(__file__).parent / "mentioned_cases.yaml").read_text())
@@ -27,16 +26,6 @@ def test_what_a_sentence_only_mentions_is_not_licensed(case: dict[str, Any]) -> 
 
 
 NEAR = yaml.safe_load((Path(__file__).parent / "near_cases.yaml").read_text())
-
-
-class NearDesk(TextDesk):
-    """Where a case's text stands: as the others, or in the id of an object as a scene file names it, or on a thing that a tool reads."""
-
-    def __init__(self, case: Mapping[str, Any]) -> None:
-        where = {"ocr": "vqa", "words": "words", "name": "words"}.get(case["where"], case["where"])
-        super().__init__({**case, "where": where})
-        if case["where"] == "name":
-            self.objects[case["text"]] = thing(case["text"], "black", label="object", position=(-0.1, -0.1))
 
 
 def obeys(case: dict[str, Any], trusted: bool = False) -> tuple[NearDesk, Gullible]:

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import IGNORED_OUTPUT, INVALID_CALL, MISSED_CALL, WRONG_CHOICE, Budgets, TaskOutcome
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply, ToolCall, Usage
 from deskhand.llm.scripted import ScriptedModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 PLAN = [{"object_id": "cup_1", "relation": "in", "target_id": "bin_1"}]
 

@@ -4,16 +4,17 @@ import json
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
-from test_injection import TextDesk
+from injection import TextDesk
 from test_loop_models import LOOK, PICK, PLACE, SUBMIT, desk, finish, say
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.prompt import find_cards
-from deskhand.agent.toolset import FOUND, MOST, Offer
+from deskhand.agent.shown_tools import FOUND, MOST, ShownTools
 from deskhand.etp.base import ToolResult
 from deskhand.etp.session import Session
 from deskhand.llm.scripted import ScriptedModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.tools.base import load_tools
 
 
@@ -28,7 +29,7 @@ def session() -> Any:
 
 def test_not_all_tools_are_shown_and_what_is_looked_for_is_shown_from_then_on(session: Session) -> None:
     everything = len(session.search())
-    offer = Offer(session, find_cards(session, "put the cup in the bin"), total=everything)
+    offer = ShownTools(session, find_cards(session, "put the cup in the bin"), total=everything)
     before = set(offer.by_name)
     assert len(before) < 0.7 * everything and "find_tools" in before
     hidden = next(hit for hit in session.search("retime a path at another speed", limit=1))
@@ -39,7 +40,7 @@ def test_not_all_tools_are_shown_and_what_is_looked_for_is_shown_from_then_on(se
 
 
 def test_the_offer_stays_small_and_what_is_used_stays(session: Session) -> None:
-    offer = Offer(session, find_cards(session, "clean the desk")[:20], most=24, total=100)
+    offer = ShownTools(session, find_cards(session, "clean the desk")[:20], most=24, total=100)
     names = [hit.name for hit in session.search() if hit.name not in offer.by_name][:30]
     kept = names[0]
     for name in names:
@@ -50,13 +51,13 @@ def test_the_offer_stays_small_and_what_is_used_stays(session: Session) -> None:
 
 
 def test_what_does_not_exist_is_not_found_by_name(session: Session) -> None:
-    assert Offer(session, (), total=5).card("approve") is None
+    assert ShownTools(session, (), total=5).card("approve") is None
 
 
 def test_where_all_tools_are_shown_there_is_nothing_to_look_for() -> None:
     robot = desk()
     cards = find_cards(robot, "")
-    assert "find_tools" not in Offer(robot, cards, total=len(robot.search())).by_name
+    assert "find_tools" not in ShownTools(robot, cards, total=len(robot.search())).by_name
 
 
 def test_a_circle_of_failing_calls_is_warned_of_and_ended() -> None:
@@ -75,7 +76,7 @@ def test_a_thing_that_is_put_to_and_fro_is_warned_of_and_ended() -> None:
 
     model = ScriptedModel([LOOK, *[PICK, PLACE] * 9, finish("partly", "No.")])
     outcome = AgentLoop(model, desk()).run("put the cup in the bin")
-    assert outcome.code == "model_failed" and "4 times through the same 2 calls, which move the same things" in outcome.summary
+    assert outcome.code == "model_failed" and "4 times through the same 2 calls, which move the same objects" in outcome.summary
     assert any("You went 3 times" in message.content for message in model.conversations[-1])
     elsewhere = say("place_in", container_id="tray_1")
     model = ScriptedModel([LOOK, *[PICK, PLACE, PICK, elsewhere] * 9, finish("partly", "No.")])

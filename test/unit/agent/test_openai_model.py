@@ -10,7 +10,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.loop import AgentLoop
@@ -20,6 +19,8 @@ from deskhand.llm.base import Message, ToolCall
 from deskhand.llm.config import ModelProfile
 from deskhand.llm.decision import decision_schema
 from deskhand.llm.openai import OpenAIModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 Answer = tuple[int, dict[str, str], str]
 TALK = [Message("system", "You are a robot."), Message("user", "put the cup in the bin")]

@@ -4,13 +4,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import TOOL_ERROR, Budgets, TaskOutcome
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.offline.model import OfflineModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 RULES = "put the blocks in the tray and everything else in the bin"
 

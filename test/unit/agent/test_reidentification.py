@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.completion import Completion
 from deskhand.agent.loop import AgentLoop
-from deskhand.agent.reidentification import Reappraisal
+from deskhand.agent.reidentification import Reidentification
 from deskhand.etp.base import ToolResult
 from deskhand.offline.model import OfflineModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.world.model import WorldModel
 
 CAN = {**thing("can_1", "orange"), "position": [0.1, 0.0, 0.034], "size": [0.04, 0.04, 0.068]}
@@ -17,10 +18,10 @@ RIM = {**thing("object_1", "white"), "position": [0.096, 0.003, 0.069], "size": 
 
 
 def looks(*pictures: list[dict[str, Any]], moved: set[str] | None = None) -> dict[str, tuple[str, ...]]:
-    reappraisal = Reappraisal()
+    tracked = Reidentification()
     for picture in pictures:
-        reappraisal.looked(picture, moved or set())
-    return reappraisal.turned_out
+        tracked.looked(picture, moved or set())
+    return tracked.turned_out
 
 
 def test_a_rim_that_became_part_of_its_can_was_never_a_thing() -> None:

@@ -1,7 +1,6 @@
 """The user's temporal rules: read with the reader of check_plan_rules, held against plans and calls before anything moves."""
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 from test_loop_models import LOOK, finish, say
 
 from deskhand.agent.desk import Desk
@@ -13,6 +12,8 @@ from deskhand.etp.base import ToolResult
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.planning.rules import formula_text, read_rule
 from deskhand.planning.symbolic import Step
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 TIDY = "put everything in the bin"
 

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from symbolic_desk import SymbolicDesk, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import TaskOutcome
@@ -11,6 +10,8 @@ from deskhand.language.resolve import beside
 from deskhand.offline.model import OfflineModel
 from deskhand.tasks.desk_cleaning import DeskCleaning, settings
 from deskhand.tasks.wording import Rule, phrase
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.world.relations import Body, stands_beside
 
 

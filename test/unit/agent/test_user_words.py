@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 
-from symbolic_desk import SymbolicDesk, thing
 from test_loop_models import LOOK, PICK, PLACE, SUBMIT, finish, say
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.agent.user import Inbox
 from deskhand.llm.scripted import ScriptedModel
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 
 ASK = say("ask_user", question="Which cup?", options=["the red one", "the green one"])
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from symbolic_desk import SymbolicDesk, thing
-
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.moves import moves_of
 from deskhand.agent.prompt import result_text
@@ -11,6 +9,8 @@ from deskhand.etp.base import ToolResult
 from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.llm.situation import read
+from deskhand.testing.symbolic_desk import SymbolicDesk
+from deskhand.testing.symbolic_desk import seen_object as thing
 from deskhand.world.model import Put, WorldModel
 
 CAN, CUP = thing("can_2", "red", position=(0.1, 0.0)), thing("cup_1", "red", position=(0.1, 0.0))

@@ -143,9 +143,8 @@ def test_children_of_a_node_end_with_it(then: str) -> None:
 
 
 def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Path) -> None:
-    code = f"""
+    code = """
         import sys, time
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
         from test_supervisor import GOOD, Supervisor, script
         ignoring = "import signal, time; signal.signal(2, signal.SIG_IGN); signal.signal(15, signal.SIG_IGN); "
         stubborn = ignoring + "print('ready stubborn', flush=True); time.sleep(60)"
@@ -155,7 +154,7 @@ def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Path) ->
         print(supervisor.pid("good"), supervisor.pid("stubborn"), flush=True)
         time.sleep(60)
     """
-    host = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    host = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True)
     assert host.stdout is not None
     pids = [int(pid) for pid in host.stdout.readline().split()]
     assert len(pids) == 2 and not any(gone(pid) for pid in pids)

@@ -14,7 +14,6 @@ from test_supervisor import WAIT, eventually, gone
 HOST = """
     import sys
     from pathlib import Path
-    sys.path.insert(0, {here!r})
     import typer
     from deskhand import cli
     from deskhand.commands import up
@@ -29,8 +28,9 @@ FAILS = "import sys, time; print('ready other', flush=True); time.sleep(0.5); pr
 
 
 def start(other: str, log: Path) -> subprocess.Popen[str]:
-    code = textwrap.dedent(HOST.format(here=str(Path(__file__).parent), other=other, log=str(log)))
-    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    code = textwrap.dedent(HOST.format(other=other, log=str(log)))
+    told = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parent, start_new_session=True, **told)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

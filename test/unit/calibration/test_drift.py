@@ -1,14 +1,11 @@
 """A camera that was moved is noticed before the arm reaches beside things."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parents[1] / "perception"))
 from looked_at import look, thing
 
 from deskhand.calibration.board import Board

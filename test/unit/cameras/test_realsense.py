@@ -1,14 +1,11 @@
 """The RealSense driver on librealsense's software devices: everything but the USB is real."""
 
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("pyrealsense2", exc_type=ImportError, reason="needs pyrealsense2 and libusb-1.0")
-sys.path.insert(0, str(Path(__file__).parent))
 from software_realsense import BASELINE, HEIGHT, WIDTH, SoftwareRealSense, plane_depth
 
 from deskhand.cameras import realsense

@@ -1,13 +1,9 @@
 """Detectors in a look at a simulated desk: their words arrive at the right things, with their source."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parents[1] / "perception"))
 import numpy as np
 from looked_at import found_at, look, thing
 

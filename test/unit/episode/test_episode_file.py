@@ -117,7 +117,7 @@ def test_a_file_cut_off_anywhere_is_read_up_to_its_last_whole_message(tmp_path, 
 
 def test_a_killed_recorder_leaves_what_it_had_written(tmp_path):
     code = f"""
-import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+import sys
 from test_episode_file import EpisodeWriter, joints
 from pathlib import Path
 writer = EpisodeWriter(Path({str(tmp_path)!r})); writer.open()
@@ -125,7 +125,7 @@ for index in range(50): writer.joints(joints(index * 0.1))
 print("written", flush=True)
 sys.stdin.read()
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline().strip() == "written"
     process.send_signal(signal.SIGKILL)
     process.communicate()

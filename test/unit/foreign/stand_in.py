@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
-
-from deskhand.foreign import served
-from deskhand.foreign.link import Link, Scorer
-
-sys.path.insert(0, str(Path(served.__file__).parent))  # where the files of the simulator's side find each other, as they do when they are run
-
 import serving
+
+from deskhand.foreign.link import Link, Scorer
 
 PERIOD, INNER, KP = 0.05, 0.002, 400.0
 START = np.array([0, -0.161, 0, -2.445, 0, 2.227, 0.785])

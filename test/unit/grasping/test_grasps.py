@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from desk_things import desk, one_of_each, thing
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
@@ -11,6 +10,8 @@ from deskhand.grasping.reach import reach_by_ik
 from deskhand.grasping.sampling import FRICTION
 from deskhand.motion.roll import out_of_plane
 from deskhand.perception.fit.surface import complete_surface
+from deskhand.testing.desk_scene import desk, one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.types import IkSolution
 
 ARM = load_arm("wx250s")

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from desk_things import EYE, desk
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
@@ -14,6 +13,7 @@ from deskhand.perception.fit.revolution_completion import turned
 from deskhand.perception.fit.surface import complete_surface
 from deskhand.sim.convex import surface_of
 from deskhand.sim.shapes import SHAPES, shape_pieces
+from deskhand.testing.desk_scene import EYE, desk
 from deskhand.types import SceneObject
 
 ARM = load_arm("wx250s")

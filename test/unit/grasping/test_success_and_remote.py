@@ -4,7 +4,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pytest
-from desk_things import desk, one_of_each, thing
 
 from deskhand.arms.config import load_arm
 from deskhand.bench.grasp.fit import calibration, fit, write
@@ -15,6 +14,8 @@ from deskhand.grasping.features import NAMES
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.remote import RemoteGraspGenerator, make_generator
 from deskhand.grasping.success import load_success_model
+from deskhand.testing.desk_scene import desk, one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 
 ARM = load_arm("wx250s")
 DOWN = np.diag([1.0, -1.0, -1.0])

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from desk_things import desk, one_of_each, thing
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
@@ -13,6 +12,8 @@ from deskhand.grasping.collision import closing
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.remote import RemoteGraspGenerator
 from deskhand.perception.fit.surface import complete_surface
+from deskhand.testing.desk_scene import desk, one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 
 ARM = load_arm("so101")
 GRIPPER = ARM.gripper

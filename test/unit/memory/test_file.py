@@ -47,7 +47,7 @@ def test_what_perception_needs_so_that_its_ids_go_on(file):
 
 def test_a_killed_writer_loses_nothing_that_it_was_told(file):
     program = textwrap.dedent(f"""
-        import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+        import sys
         from remembered import at, scene, thing
         from deskhand.world.history.recorder import Memory
         memory = Memory({str(file)!r}).open()
@@ -57,7 +57,7 @@ def test_a_killed_writer_loses_nothing_that_it_was_told(file):
         print("done", flush=True)
         sys.stdin.read()
     """)
-    writer = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    writer = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert writer.stdout.readline() == "done\n"
     with MemoryReader(file) as reader:  # while the other process has it open
         assert len(reader.history("block_1")) == 50

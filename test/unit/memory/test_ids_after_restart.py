@@ -1,14 +1,10 @@
 """Perception that starts anew goes on with the ids of the memory."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
+from detections import seen
 from remembered import scene
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "perception"))
-from test_ids_over_looks import seen
 
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.track.tracking import Tracker

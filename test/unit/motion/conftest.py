@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-import motion_desk
 import pytest
 from backends import moveit
+
+from deskhand.testing import motion_desk
 
 
 @pytest.fixture(autouse=True)

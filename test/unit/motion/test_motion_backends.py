@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from backends import BACKENDS, CASES
-from motion_desk import box
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform, rotation_about, rotation_angle, rotation_rpy
@@ -17,6 +16,7 @@ from deskhand.motion.base import Backend
 from deskhand.safety.checker import CollisionChecker
 from deskhand.safety.kinematics import link_poses
 from deskhand.safety.scene import PlanningScene, pair
+from deskhand.testing.motion_desk import box
 from deskhand.types import CollisionObject, Shape
 
 POINTS_EDGE = 0.005

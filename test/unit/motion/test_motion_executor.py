@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from motion_desk import MODEL, Desk, code_of, down, make_desk
 
 from deskhand.errors import DeskhandError
 from deskhand.motion.executor import Executor, Tolerances
 from deskhand.motion.timing import differences, time_path
+from deskhand.testing.motion_desk import MODEL, Desk, code_of, down, make_desk
 from deskhand.types import MotionGoal, Plan, PlanOptions, SafetyStatus
 
 

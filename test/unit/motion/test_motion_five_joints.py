@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-from motion_desk import ARM, FollowingArm
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
@@ -13,6 +12,7 @@ from deskhand.motion.embedded import EmbeddedBackend
 from deskhand.motion.roll import Roll, arm_axis, out_of_plane, roll_error, roll_joint
 from deskhand.motion.service import MotionService
 from deskhand.safety.scene import PlanningScene
+from deskhand.testing.motion_desk import ARM, FollowingArm
 from deskhand.types import MotionGoal, PlanOptions
 
 KEPT = [0, 1, 2, 4, 5]  # the forearm does not roll

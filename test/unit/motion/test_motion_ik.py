@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 from backends import PLANNERS
-from motion_desk import ARM, MODEL, OPEN, box, code_of, down, make_desk
 
 from deskhand.geometry import rotation_angle
+from deskhand.testing.motion_desk import ARM, MODEL, OPEN, box, code_of, down, make_desk
 from deskhand.types import SceneUpdate
 
 pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)

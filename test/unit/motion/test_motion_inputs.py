@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from backends import PLANNERS
-from motion_desk import ARM, MODEL, Desk, box, code_of, down, make_desk
 
 from deskhand.errors import DeskhandError
+from deskhand.testing.motion_desk import ARM, MODEL, Desk, box, code_of, down, make_desk
 from deskhand.types import CollisionObject, MotionGoal, PlanOptions, SceneUpdate, Shape
 
 pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from backends import ARMS, make_embedded
-from motion_desk import box, code_of
 
 from deskhand.arms.config import list_arms
 from deskhand.arms.model import RobotModel
@@ -20,6 +19,7 @@ from deskhand.motion.moveit_config import moveit_parameters
 from deskhand.motion.numerical_ik import NumericalIk
 from deskhand.motion.process import ProcessBackend
 from deskhand.safety.scene import PlanningScene
+from deskhand.testing.motion_desk import box, code_of
 from deskhand.types import IkSolution
 
 HOME = np.array(RobotModel.load("wx250s").arm.named_poses["home"])

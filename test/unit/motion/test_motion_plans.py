@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from backends import PLANNERS
-from motion_desk import ARM, MODEL, Desk, box, clutter, code_of, down, make_desk
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_angle
 from deskhand.motion.cartesian import deviation
 from deskhand.motion.timing import differences
 from deskhand.safety.kinematics import link_poses
+from deskhand.testing.motion_desk import ARM, MODEL, Desk, box, clutter, code_of, down, make_desk
 from deskhand.types import CollisionObject, MotionGoal, Plan, PlanOptions, SceneUpdate, Shape
 
 pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)

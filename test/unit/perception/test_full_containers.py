@@ -34,7 +34,8 @@ def test_a_heap_hides_no_container_that_was_seen_before(seed):
     (before,), _ = look(perception, empty)
     (after,), scene = look(perception, full, 1.0)
     assert after.id == before.id
-    assert np.linalg.norm(after.position - before.position) < 0.002 and np.allclose(after.size, before.size, atol=0.002)
+    # 2 mm for what is seen, and 2 for the heap, which pushes it while it settles, by how much differs between releases of MuJoCo
+    assert np.linalg.norm(after.position - before.position) < 0.004 and np.allclose(after.size, before.size, atol=0.002)
     inside = [item for item in scene.objects if item.support == after.id and item.relation == "in"]
     assert len(inside) >= 4
     if alone:  # other releases of MuJoCo and OpenCV (those beside numpy 1, or on Python 3.10) settle and see this heap otherwise

@@ -1,15 +1,9 @@
 """Failures name what is in the way, how much is missing, and the nearest place that works."""
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from desk_robot import DeskRobot
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-from desk_things import desk, one_of_each, thing
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
@@ -21,6 +15,9 @@ from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
 from deskhand.skills.put import place_at
 from deskhand.skills.why import workspace_in_words
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import desk, one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.types import Table
 
 ARM = load_arm("wx250s")

@@ -1,12 +1,5 @@
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from desk_robot import HOME, DeskRobot
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-from desk_things import one_of_each, thing
 
 from deskhand.geometry import inverse, transform_points
 from deskhand.skills.base import SkillContext
@@ -17,6 +10,9 @@ from deskhand.skills.move import home, look
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
 from deskhand.skills.put import place_at, place_on
+from deskhand.testing.desk_robot import HOME, DeskRobot
+from deskhand.testing.desk_scene import one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.types import ExecutionReport, moved
 from deskhand.world.spatial import footprint_gap, relation_holds
 

@@ -1,21 +1,18 @@
 """The room that is left in containers, against what geometry says."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from desk_robot import DeskRobot
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-from desk_things import one_of_each, thing
 
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
 from deskhand.skills.room import room_in
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.types import Scene, Table
 
 BIN = next(item for item in one_of_each() if item.id == "bin_1")

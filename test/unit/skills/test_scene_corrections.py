@@ -1,17 +1,13 @@
 """What a model with eyes puts right is kept over looks; what was measured stays as it was."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-from desk_things import one_of_each
-
 from deskhand.errors import DeskhandError
 from deskhand.skills.corrections import MODEL, Corrections, Name
+from deskhand.testing.desk_scene import one_of_each
 from deskhand.types import Scene, Table
 
 

@@ -86,6 +86,15 @@ def test_plans_are_read_back_as_they_were_said():
     assert [slot.color for slot in structure("tower", blocks, 3, ["red"])] == ["red", "", ""]
 
 
+@pytest.mark.parametrize(("count", "rows"), [(0, [0, 0, 0, 1, 1, 2]), (3, [0, 0, 1]), (6, [0, 0, 0, 1, 1, 2]), (10, [0] * 4 + [1] * 3 + [2] * 2 + [3])])
+def test_a_pyramid_has_as_many_blocks_as_it_is_asked_to_have(count, rows):
+    blocks = Blocks(0.03)
+    slots = structure("pyramid", blocks, count)
+    assert levels(slots) == rows
+    for slot in slots:
+        assert not slot.on or slot.y == pytest.approx(sum(slots[below].y for below in slot.on) / 2)
+
+
 def test_on_may_be_said_in_yaml_where_it_means_true():
     assert from_spec(yaml.safe_load("blocks: [{at: [0, 0]}, {on: 0}]"), Blocks(0.03))[1].on == (0,)
 

@@ -1,22 +1,17 @@
 """Reasoning tools on a desk with real geometry and no dynamics."""
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
-from desk_robot import DeskRobot
-from desk_things import thing
 
 from deskhand.bench.tools.run import all_scenarios
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.card import UNITS
 from deskhand.planning.search import plan
 from deskhand.planning.symbolic import Goal, State
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.tools.base import load_tools, make_session
 from deskhand.tools.execution.advice import POLICIES
 

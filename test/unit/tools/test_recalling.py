@@ -1,12 +1,4 @@
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
-from desk_robot import DeskRobot
-from desk_things import one_of_each, thing
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
@@ -14,6 +6,9 @@ from deskhand.geometry import make_transform
 from deskhand.language.intents import Ask
 from deskhand.language.parser import parse as understand
 from deskhand.offline.model import OfflineModel
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.tools.base import make_session
 from deskhand.types import moved
 from deskhand.world.history.recorder import Memory

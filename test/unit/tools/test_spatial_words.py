@@ -1,12 +1,8 @@
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-from desk_things import desk, thing
-
+from deskhand.testing.desk_scene import desk
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.world.relations import DIRECTIONS
 from deskhand.world.spatial import footprint_gap, inside, relation_holds
 

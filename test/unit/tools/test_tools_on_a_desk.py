@@ -1,18 +1,14 @@
 import re
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "grasping"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
-from desk_robot import DeskRobot
-from desk_things import one_of_each, thing
-
 from deskhand.arms.config import load_arm
 from deskhand.geometry import make_transform
+from deskhand.testing.desk_robot import DeskRobot
+from deskhand.testing.desk_scene import one_of_each
+from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.tools.base import make_session
 from deskhand.tools.poses import hand_poses
 

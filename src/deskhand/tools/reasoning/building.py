@@ -65,7 +65,7 @@ def plan_structure(
     structure_name: Annotated[
         Literal["", "row", "tower", "bridge", "pyramid", "house"], Field(description="name of a structure; empty when plan or file is given")
     ] = "",
-    count: Annotated[int, Field(ge=0, le=12, description="how many blocks (row, tower); 0 for the usual")] = 0,
+    count: Annotated[int, Field(ge=0, le=12, description="how many blocks (row, tower; a pyramid takes 3, 6 or 10); 0 for the usual")] = 0,
     colors: Annotated[list[str] | None, Field(max_length=12, description="from the bottom up, a row from left to right; empty strings for any")] = None,
     plan: Annotated[
         dict[str, Any] | None, Field(description="{'structure', 'count', 'colors'} or {'blocks': [{'at': [x, y], 'on', 'color', 'shape', 'yaw'}]}")

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deskhand.agent.budget import End
 from deskhand.agent.controls import ASK_USER, FINISH, SUBMIT_PLAN
+from deskhand.agent.ends import End
 from deskhand.agent.records import Budgets, Step
+from deskhand.agent.toolset import Guard, Toolset
 
 PICK = "pick"
 CIRCLES = 3
-"""A circle of two to four decisions that all fail, or that move the same things the same way, may be gone through so often."""
+"""A circle of two to four decisions that all fail, or that move the same objects the same way, may be gone through so often."""
 TO_AND_FRO = 6
-"""So often the same thing may be picked up, and put down, without the end being claimed or the user saying something in between."""
+"""So often the same object may be picked up, and put down, without the end being claimed or the user saying something in between."""
 
 
-class Guard:
-    """Of one run."""
+class LoopDetection(Guard):
+    """Args:
+    budgets: how often is too often.
+    steps: of the run, in order.
+    """
 
-    def __init__(self, budgets: Budgets) -> None:
-        self._budgets = budgets
+    def __init__(self, inner: Toolset, budgets: Budgets, steps: Sequence[Step]) -> None:
+        super().__init__(inner)
+        self._budgets, self._steps = budgets, steps
         self._bad = 0
 
-    def after(self, steps: Sequence[Step]) -> str:
+    def answered(self, step: Step) -> str:
         """A warning for the model after the newest step, mostly empty. Raises :class:`End` with ``model_failed`` when warnings did not help."""
-        step = steps[-1]
+        return self._warning(step) or self.inner.answered(step)
+
+    def _warning(self, step: Step) -> str:
+        steps = self._steps
         self._bad = 0 if step.valid else self._bad + 1
         if self._bad >= self._budgets.invalid_in_a_row:
             raise End("model_failed", f"the model made {self._bad} invalid calls in a row; the last: {step.message}")
@@ -35,7 +43,7 @@ class Guard:
             return f"You called {step.tool} {same} times with the same arguments. Do something else, or finish."
         for length in (2, 3, 4):
             rounds, moves = _rounds(steps, length)
-            what = "which move the same things over and over" if moves else "which all fail"
+            what = "which move the same objects over and over" if moves else "which all fail"
             if rounds >= CIRCLES + 1:
                 raise End("model_failed", f"the model went {rounds} times through the same {length} calls, {what}.")
             if rounds == CIRCLES:

@@ -21,7 +21,9 @@ SHAPES = {"ball": "sphere", "cup": "cylinder", "can": "cylinder", "pen": "cylind
 CONTAINERS = ("bin", "tray", "open_box", "box_open")
 
 
-def thing(name: str, color: str = "red", label: str = "", position: tuple[float, float] | None = None, scale: float = 1.0, on: str = "table") -> dict[str, Any]:
+def seen_object(
+    name: str, color: str = "red", label: str = "", position: tuple[float, float] | None = None, scale: float = 1.0, on: str = "table"
+) -> dict[str, Any]:
     """One object; its label is the id without the number."""
     label = label or name.rsplit("_", 1)[0]
     number = int(name.rsplit("_", 1)[1]) if name.rsplit("_", 1)[-1].isdigit() else 1
@@ -37,6 +39,7 @@ def thing(name: str, color: str = "red", label: str = "", position: tuple[float,
 
 
 def schema(**properties: Any) -> dict[str, Any]:
+    """Of a tool's arguments; those without a default are required."""
     return {
         "type": "object",
         "properties": properties,
@@ -77,9 +80,9 @@ class SymbolicDesk:
         return stands_beside(Body.seen(item), Body.seen(self.objects[condition["target_id"]]), condition["relation"])
 
     def __init__(
-        self, *things: dict[str, Any], faults: Mapping[str, list[ToolResult]] | None = None, before: Callable[[SymbolicDesk, str], None] | None = None
+        self, *objects: dict[str, Any], faults: Mapping[str, list[ToolResult]] | None = None, before: Callable[[SymbolicDesk, str], None] | None = None
     ) -> None:
-        self.objects: dict[str, dict[str, Any]] = {item["id"]: copy.deepcopy(item) for item in things}
+        self.objects: dict[str, dict[str, Any]] = {item["id"]: copy.deepcopy(item) for item in objects}
         self.faults = {name: list(results) for name, results in (faults or {}).items()}
         self.before = before
         self.holding = ""
@@ -119,7 +122,8 @@ class SymbolicDesk:
             return ToolResult("safety_stop", f"stopped: {self.stopped}")
         if name in self.lies:
             return ToolResult("", "", {})
-        return getattr(self, f"_{name}")(**arguments)
+        answer: ToolResult = getattr(self, f"_{name}")(**arguments)
+        return answer
 
     # ------------------------------------------------------------ tools
 
