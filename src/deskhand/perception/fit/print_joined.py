@@ -30,7 +30,10 @@ def joined_print(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
     for pieces in groups.values():
         pieces = sorted(pieces, key=len, reverse=True)
         union = union_of(pieces[0], pieces[1:])
-        result += [replace(union, whole=True)] if len(pieces) > 1 and _is_one(view, fits, union, pieces) else pieces
+        if len(pieces) < 2 or not _is_one(view, fits, union, pieces):
+            result += pieces
+        else:  # a rod may go on behind what lies across it
+            result.append(union if fits.of(union).lying else replace(union, whole=True))
     return sorted(result, key=len, reverse=True)
 
 
