@@ -2,7 +2,7 @@
 # PYTHON, when given, is the interpreter to use; else it is the newest suitable one.
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-page test-campaigns docs lint lock check-lock clean
+.PHONY: help setup demo test test-page test-campaigns coverage docs lint lock check-lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
@@ -29,6 +29,10 @@ test-page: setup ## the operator page in a headless Chromium (apt-get install ch
 test-campaigns: setup ## campaigns on a simulated Ray cluster, trackers, the LeRobot export: installs what they need (minutes)
 	@$(BIN)/python -m pip install --quiet -r requirements/ray.txt -r requirements/mlflow.txt -r requirements/lerobot.txt
 	@$(BIN)/python -m pytest test/unit/campaigns test/unit/episode/test_lerobot_export.py $(ARGS)
+
+coverage: setup ## which lines the tests run: a table, and build/coverage/index.html (ARGS="test/unit/agent" for a part)
+	@$(BIN)/python -m pip install --quiet -r requirements/coverage.txt
+	@$(BIN)/python -m pytest -n $(or $(JOBS),2) --cov --cov-report=term:skip-covered --cov-report=html $(ARGS)
 
 docs: ## the site of the docs in build/site; broken links fail (an environment of its own, build/docs)
 	@test -x build/docs/bin/mkdocs || { $(or $(PYTHON),python3) -m venv build/docs && build/docs/bin/pip install --quiet -r requirements/docs.txt; }

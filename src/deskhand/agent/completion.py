@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from deskhand.agent.account import account
@@ -12,6 +12,7 @@ from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
 from deskhand.agent.reidentification import Reidentification
 from deskhand.agent.requested import FREE
+from deskhand.agent.verdict import MOST_OBJECTIONS, Ask, Verdict, said, to_be_said
 from deskhand.errors import ERROR_NUMBERS, UNVERIFIED
 from deskhand.etp.base import ToolResult
 from deskhand.language.intents import Act, Help
@@ -26,24 +27,6 @@ from deskhand.world.acts import LOOKS
 from deskhand.world.model import WorldModel
 
 PLAN_STRUCTURE = "plan_structure"
-
-
-MOST_OBJECTIONS = 2
-"""Of a judge, that go back to the model."""
-Ask = Callable[[Evidence], Opinion]
-"""Asks the judge; without one the opinion is None."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``final`` ends the run; otherwise ``summary`` and ``unmet`` go back to the model. ``agreed_by``: who beside the model says that it is what was asked."""
-
-    final: bool
-    success: bool
-    code: str
-    summary: str
-    unmet: list[dict[str, Any]] = field(default_factory=list)
-    agreed_by: str = ""
 
 
 class Completion:
@@ -177,7 +160,7 @@ class Completion:
             objects = [*objects, held_object(self._holding)]
         problems = verify(goals, objects)
         if not problems and self._literal and (asked := self._expected.contradicted(goals, objects)):
-            return _unmet("impossible", "the instruction says otherwise", asked)
+            return to_be_said("impossible", "the instruction says otherwise", asked)
         if problems:
             text = " ".join(problem.message for problem in problems)
             return ToolResult(
@@ -216,7 +199,7 @@ class Completion:
         self._advised.update(differs.values())
         if not differs:
             return {}
-        text = f"A simple reading of the words also has: {_said(list(differs.values()))}. Follow it only where you agree; the plan stands as it is."
+        text = f"A simple reading of the words also has: {said(list(differs.values()))}. Follow it only where you agree; the plan stands as it is."
         return {"advice": {"text": text, "unmet": [{**goal.to_json(), "reason": "a simple reading of the words"} for goal in differs.values()]}}
 
     def _replace_lost(self, goals: Sequence[Goal]) -> None:
@@ -378,7 +361,7 @@ class Completion:
         if not overlooked:
             return None
         unmet = [{**goal.to_json(), "reason": "the instruction asks for it, and no sub-goal says so"} for goal in overlooked]
-        return self._reject("task_incomplete", f"the instruction also asks for: {_said(overlooked)}", unmet)
+        return self._reject("task_incomplete", f"the instruction also asks for: {said(overlooked)}", unmet)
 
     def _reject(self, code: str, why: str, unmet: list[dict[str, Any]] | None = None) -> Verdict:
         self.rejected += 1
@@ -410,13 +393,3 @@ class Completion:
         left = [goal for goal in goals.values() if goal not in done]
         beyond = [item for item in self._expected.left(self._objects) if str(item["id"]) not in goals]
         return account(text, done, proof, left, self._turned_out, beyond, self._holding, self._objects)
-
-
-def _said(goals: Sequence[Goal]) -> str:
-    return "; ".join(f"{goal.object_id} {goal.relation} {goal.target_id}" for goal in goals)
-
-
-def _unmet(code: str, why: str, goals: Sequence[Goal]) -> ToolResult:
-    """A plan is refused for what it should say instead."""
-    unmet = [{**goal.to_json(), "reason": "the instruction asks for it"} for goal in goals]
-    return ToolResult(code, f"{why}: {_said(goals)}.", {"unmet": unmet}, retry=True, hint="Submit the plan with these sub-goals.")

@@ -10,11 +10,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from deskhand.arms.bus.base import BusCounters, Health, ServoBus
+from deskhand.arms.bus.base import ServoBus
+from deskhand.arms.driver_status import DriverStatus
 from deskhand.arms.first_positions import confirm_positions
 from deskhand.arms.follower import Follower, Tolerances, check_trajectory
 from deskhand.arms.gripper_servo import SHORTEST, Fingers, GripCommand
@@ -32,40 +32,9 @@ log = logging.getLogger(__name__)
 
 RETRY = 0.1  # [s] between attempts to open the port
 SILENT = 0.5  # [s] without a believable position of a servo: the arm stops
-HEALTH_PERIOD = 0.2  # [s] between two servos' health
 IDLE_PERIOD = 0.02  # [s] at least, from one round of readings to the next
 SETTLE, ROUNDS = 1.5, 3.0  # [s] and rounds of readings, after the last point of a trajectory, for the arm to be there
 CAUTION = 0.2  # [s] of latency with which the arm goes at half its speed: what is late is found late, and made up faster
-HEALTH_ROUNDS = 3.0  # rounds of readings at least, between two servos' health
-
-
-@dataclass(frozen=True)
-class DriverStatus:
-    """What the driver knows; for diagnostics.
-
-    Attributes:
-        connected: the port is open and every servo has answered.
-        fault: why the arm does not move; empty when it may.
-        scale: share of the speed that warm servos leave.
-        tracking_error: [rad] largest of the trajectory under way or the last one; ``tracking_rms`` over all its readings and joints.
-        round_time: [s] for one reading of all servos, smoothed.
-        latency: [s] from a question to its answer, measured when the arm was taken; ``lag`` [s] by which the joints trail what they are told, learnt.
-        open_loop: joints whose servos answer nothing: their positions are what they were told.
-        health: by joint name.
-    """
-
-    connected: bool
-    fault: str
-    scale: float
-    tracking_error: float
-    tracking_rms: float
-    round_time: float
-    latency: float
-    lag: float
-    open_loop: tuple[str, ...]
-    doubted: int
-    counters: BusCounters
-    health: dict[str, Health]
 
 
 class ArmDriver:
@@ -95,7 +64,6 @@ class ArmDriver:
         self._halt = False  # wish: stop the arm where it is
         self._torque: bool | None = None  # wish
         self._round = 0.0
-        self._health_due, self._health_next = float("-inf"), 0
         self._silent = ""
         self.failure: DeskhandError | None = None
         self._thread: threading.Thread | None = None
@@ -381,14 +349,9 @@ class ArmDriver:
 
     def _look_after(self) -> None:
         """One servo's health, when it is due; a bad reading is confirmed at once."""
-        now = self._clock()
-        servo = self._watch.suspicious()
-        if servo is None and now < self._health_due:
-            return
+        servo = self._watch.due(self._clock(), self._joints.asked, self._round)
         if servo is None:
-            self._health_next = (self._health_next + 1) % len(self._joints.asked)
-            servo = self._joints.asked[self._health_next]
-        self._health_due = now + max(HEALTH_PERIOD, HEALTH_ROUNDS * self._round)
+            return
         health = self._bus.read_health(servo)
         with self._lock:
             self._watch.take(servo, health)

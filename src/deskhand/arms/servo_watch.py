@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,8 @@ from deskhand.geometry import Array
 SLOWEST = 0.3  # of the speed, when a servo is about to be too hot
 RELEASE = 2.0  # [degrees C] below `warm`, or
 RELEASE_VOLTS = 0.2  # [V] inside the limits: then the arm may move again
+HEALTH_PERIOD = 0.2  # [s] between two servos' health
+HEALTH_ROUNDS = 3.0  # rounds of readings at least, between two servos' health
 CONFIRM = 2  # readings in a row that must be bad
 GRIPPER = "gripper"  # name of its servo
 
@@ -32,6 +34,7 @@ class HealthWatch:
     def __init__(self, limits: HealthLimits, names: Mapping[int, str]) -> None:
         self._limits = limits
         self._servos = {servo: _Servo(name, Health()) for servo, name in names.items()}
+        self._due, self._next = float("-inf"), 0
 
     def take(self, servo: int, health: Health) -> None:
         """A reading; what was not answered keeps its last value."""
@@ -67,6 +70,17 @@ class HealthWatch:
     def suspicious(self) -> int | None:
         """A servo whose bad reading is not confirmed yet."""
         return next((servo for servo, known in self._servos.items() if 0 < known.bad < CONFIRM), None)
+
+    def due(self, now: float, servos: Sequence[int], round_time: float) -> int | None:
+        """The servo whose health is to be read now [s], one after the other; a bad reading is confirmed at once. ``round_time``: of all positions [s]."""
+        servo = self.suspicious()
+        if servo is None and now < self._due:
+            return None
+        if servo is None:
+            self._next = (self._next + 1) % len(servos)
+            servo = servos[self._next]
+        self._due = now + max(HEALTH_PERIOD, HEALTH_ROUNDS * round_time)
+        return servo
 
     def fault(self) -> str:
         """Why the arm must not move; empty when it may."""

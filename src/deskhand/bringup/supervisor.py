@@ -160,6 +160,8 @@ class Supervisor:
 
     def _on_output(self, child: _Child, stream: Any) -> None:
         assert self._selector is not None
+        if stream.closed:  # its last line and its end came in one turn of the selector
+            return
         data = os.read(stream.fileno(), 65536)
         if not data:
             self._selector.unregister(stream)

@@ -17,7 +17,8 @@ from std_srvs.srv import SetBool
 
 from deskhand.arms.bus.choice import make_bus
 from deskhand.arms.config import load_arm
-from deskhand.arms.driver import ArmDriver, DriverStatus
+from deskhand.arms.driver import ArmDriver
+from deskhand.arms.driver_status import DriverStatus
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions

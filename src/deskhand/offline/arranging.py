@@ -8,7 +8,8 @@ from collections.abc import Generator, Sequence
 
 from deskhand.agent.moves import Spot
 from deskhand.language.resolve import BASE, Seen, name_of
-from deskhand.offline.task_executive import Call, CallResult, One, Script, TaskExecutive, Yes, planned
+from deskhand.offline.script import Call, CallResult, DecisionScript, ResultScript, Script, planned
+from deskhand.offline.task_executive import TaskExecutive
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import box_of, overlaps
 from deskhand.world.relations import TABLE
@@ -117,7 +118,7 @@ class Arranging:
             yield from self._free_hand()
         return CallResult(False, None, placed.code, placed.message + note)
 
-    def _put(self, spot: Spot) -> One:
+    def _put(self, spot: Spot) -> ResultScript:
         if spot.relation == "in":
             return (yield Call("place_in", {"container_id": spot.support}))
         if spot.support != TABLE:
@@ -149,7 +150,7 @@ class Arranging:
 
     # ------------------------------------------------------------ out of a part of the desk, and into one
 
-    def clear(self, box: tuple[tuple[float, float], tuple[float, float]], words: str) -> Yes:
+    def clear(self, box: tuple[tuple[float, float], tuple[float, float]], words: str) -> DecisionScript:
         """Nothing shall stand within ``box`` ((x from, to), (y from, to)) [m]; containers are not moved."""
         grid = [[x, y] for x in _steps(*box[0], 4) for y in _steps(*box[1], 5)]
         for _ in range(TRIES):

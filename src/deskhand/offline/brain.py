@@ -43,7 +43,8 @@ from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
 from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.placing import Placing
-from deskhand.offline.task_executive import Call, CallResult, Script, TaskEnd, TaskExecutive, Work, planned
+from deskhand.offline.script import Call, CallResult, Script, TaskEnd, Work, planned
+from deskhand.offline.task_executive import TaskExecutive
 from deskhand.planning import already
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")

@@ -10,7 +10,8 @@ from typing import Any
 
 from deskhand.language.intents import Build
 from deskhand.language.resolve import Seen
-from deskhand.offline.task_executive import HAND_FULL, Call, CallResult, Script, TaskExecutive, Yes, planned
+from deskhand.offline.script import Call, CallResult, DecisionScript, Script, planned
+from deskhand.offline.task_executive import HAND_FULL, TaskExecutive
 from deskhand.planning.goals import Goal
 from deskhand.world.relations import TABLE
 
@@ -137,7 +138,7 @@ class Building:
                 yield from self._put_aside()
         yield from self._pursuit.look()
 
-    def _clear(self, number: int) -> Yes:
+    def _clear(self, number: int) -> DecisionScript:
         """What stands on the block of a step, because the structure leans there wrongly, is put aside first, from the top."""
         for _ in range(len(self._steps)):
             above = _highest_on(self._steps[number].object_id, self._pursuit.objects)
@@ -153,7 +154,7 @@ class Building:
                 return False
         return False
 
-    def _take(self, number: int) -> Yes:
+    def _take(self, number: int) -> DecisionScript:
         """The block of a step into the hand; another one like it when it is not to be found."""
         if not (yield from self._find(number)):
             return False
@@ -165,7 +166,7 @@ class Building:
         yield from self._pursuit.look(f"{name} could not be picked; I look again.")
         return False
 
-    def _find(self, number: int) -> Yes:
+    def _find(self, number: int) -> DecisionScript:
         """See that the step names a block that is there; where its name is gone, one like it that no other step uses."""
         step = self._steps[number]
         if self._tries[number] == 1 and any(item["id"] == step.object_id for item in self._pursuit.objects):

@@ -13,7 +13,8 @@ from deskhand.language.answers import where
 from deskhand.language.intents import Intent, Ref
 from deskhand.language.phrases import parse_whole
 from deskhand.language.resolve import Seen, name_of, order_near, resolve
-from deskhand.offline.task_executive import Call, CallResult, TaskEnd, TaskExecutive
+from deskhand.offline.script import Call, CallResult, TaskEnd
+from deskhand.offline.task_executive import TaskExecutive
 
 QUESTIONS = 3
 """How often one phrase is asked about."""

@@ -9,7 +9,8 @@ from deskhand.agent.moves import Move, Spot, first_origins
 from deskhand.language.intents import Clear, Intent, MoveTo, Place, Ref, Row, Shift, Sort, Swap, Undo
 from deskhand.language.resolve import Seen, is_receptacle, kind, listing, measure, name_of, order_near, pair, resolve
 from deskhand.offline.arranging import Arranging
-from deskhand.offline.task_executive import Call, Script, TaskExecutive, planned
+from deskhand.offline.script import Call, Script, planned
+from deskhand.offline.task_executive import TaskExecutive
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import room_in
 from deskhand.world.relations import TABLE

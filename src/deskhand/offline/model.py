@@ -14,7 +14,7 @@ from deskhand.llm.base import SAID, Message, Reply, ToolCall
 from deskhand.llm.brevity import whole_object
 from deskhand.llm.config import ModelProfile
 from deskhand.offline.brain import Brain
-from deskhand.offline.task_executive import Call, CallResult
+from deskhand.offline.script import Call, CallResult
 
 
 class OfflineModel:

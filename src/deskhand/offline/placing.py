@@ -9,7 +9,8 @@ from dataclasses import replace
 from deskhand.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import held_object, listing, name_of, resolve
 from deskhand.offline.clarification import Asking
-from deskhand.offline.task_executive import ATTEMPTS, Call, CallResult, Script, TaskExecutive, planned
+from deskhand.offline.script import Call, CallResult, Script, planned
+from deskhand.offline.task_executive import ATTEMPTS, TaskExecutive
 from deskhand.planning.goals import Goal, Goals, Task, make_goals
 from deskhand.planning.planner import plan
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.agent.reidentification import Reidentification
 from deskhand.errors import DeskhandError
 from deskhand.language import lexicon as lex
 from deskhand.language.resolve import Seen, inside, is_receptacle, kind, order_near
+from deskhand.offline.script import Call, CallResult, DecisionScript, ResultScript, Script, Work, planned
 from deskhand.planning.goals import Goal, satisfied
 from deskhand.planning.planner import plan
 from deskhand.world.relations import SIDEWAYS, TABLE
@@ -26,65 +25,6 @@ FELT = 0.006
 """[m] between the width that the fingers measured and the side of a thing that it is."""
 UNKNOWN = "object"
 """The label of what no kind was seen of: nothing to act upon."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What the brain wants done."""
-
-    tool: str
-    arguments: dict[str, Any]
-    thought: str = ""
-
-
-def planned(goals: Iterable[Goal], thought: str = "") -> Call:
-    """The call that takes these goals into the plan, beside those that it has."""
-    return Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals], "keep": True}, thought)
-
-
-@dataclass(frozen=True)
-class CallResult:
-    """What came back, and what the person has said since."""
-
-    ok: bool
-    data: Any = None
-    code: str = ""
-    message: str = ""
-    told: tuple[str, ...] = ()
-
-
-class TaskEnd(Exception):
-    """The person has said something: what is being done ends here, whatever it is."""
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        super().__init__("; ".join(words))
-        self.words = words
-
-
-Script = Generator[Call, CallResult, None]
-One = Generator[Call, CallResult, CallResult]
-Yes = Generator[Call, CallResult, bool]
-
-
-@dataclass
-class Work:
-    """What has come of a group of sub-goals so far: why objects failed, how often they were tried, what may go elsewhere."""
-
-    goals: dict[str, Goal] = field(default_factory=dict)
-    free: set[str] = field(default_factory=set)
-    stages: dict[str, int] = field(default_factory=dict)
-    tries: Counter[str] = field(default_factory=Counter)
-    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
-    failed_after: dict[str, int] = field(default_factory=dict)
-    """How many things were done when each last failed."""
-    done: set[str] = field(default_factory=set)
-    """What a place has verified; things deep in a container are not seen again."""
-    renamed: dict[str, Goal] = field(default_factory=dict)
-    """Lost id -> the goal of the thing under its new id."""
-    taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Kind and colour that each thing had when its goal was made."""
-    covered: set[str] = field(default_factory=set)
-    """Things that others lay on then; uncovered they may turn out to be something else."""
 
 
 class TaskExecutive:
@@ -134,7 +74,7 @@ class TaskExecutive:
         nothing = self._reidentification.turned_out
         return [(code, f"{name}: {why}") for name, (code, why) in self.work.failed.items() if name not in nothing and self._is_open(name)]
 
-    def look(self, thought: str = "") -> Yes:
+    def look(self, thought: str = "") -> DecisionScript:
         """A fresh look, tried twice, and from where more is seen when it may be incomplete; False when there was none."""
         heard = yield Call("detect_objects", {}, thought)
         if not heard.ok:
@@ -152,7 +92,7 @@ class TaskExecutive:
             self.problems.append((heard.code, f"I could not look at the desk: {heard.message}"))
         return heard.ok
 
-    def see(self, thought: str) -> Yes:
+    def see(self, thought: str) -> DecisionScript:
         """As :meth:`look`, unless nothing was touched since the last one."""
         return self._fresh or (yield from self.look(thought))
 
@@ -164,7 +104,7 @@ class TaskExecutive:
         if heard.ok:
             self.objects = list(heard.data["objects"])
 
-    def take(self, free_hand: Callable[[], Script], name: str, why: str) -> One:
+    def take(self, free_hand: Callable[[], Script], name: str, why: str) -> ResultScript:
         """An object into the hand, unless it is there; ``free_hand`` puts down what else is in it."""
         picked = yield Call("pick", {"object_id": name}, why)
         if picked.code in HAND_FULL:
@@ -268,7 +208,7 @@ class TaskExecutive:
             self.problems.append((error.code, str(error)))
             return []
 
-    def fulfil(self, goal: Goal) -> Yes:
+    def fulfil(self, goal: Goal) -> DecisionScript:
         """One object to its place; False when it did not get there."""
         self._fresh = False
         held = any(item["id"] == goal.object_id and item.get("relation") == "held" for item in self.objects)
@@ -339,7 +279,7 @@ class TaskExecutive:
         if self.work.tries[goal.object_id] < ATTEMPTS:
             self.work.failed.pop(goal.object_id, None)
 
-    def _put(self, goal: Goal) -> One:
+    def _put(self, goal: Goal) -> ResultScript:
         if goal.target_id == TABLE:
             return (yield Call("put_aside", {}))
         if goal.relation in SIDEWAYS:
@@ -348,7 +288,7 @@ class TaskExecutive:
             return (yield Call("place_in", {"container_id": goal.target_id}))
         return (yield Call("place_on", {"target_id": goal.target_id}))
 
-    def _holding_already(self, goal: Goal) -> Yes:
+    def _holding_already(self, goal: Goal) -> DecisionScript:
         """Something is in the hand: True when it is what is wanted, else it is put down."""
         state = yield Call("get_robot_state", {})
         holding = str(state.data.get("holding") or "") if state.ok else ""

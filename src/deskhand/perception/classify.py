@@ -27,6 +27,12 @@ NO_KIND = 0.3
 LEAST_SHARE = 0.02
 """Candidates that are less likely are not told."""
 SHAPES = ("box", "cylinder", "sphere", "other")
+WORTH = 0.5
+"""A kind goes before the plain word for its shape while it is at least so many times as likely."""
+SHAPE_SURE = 0.9
+"""How sure the word for a shape is: the shape is a fit to one side of the object."""
+LONG = 5.0
+"""What is so many times as long as broad is called long, whatever its section: pens, brushes and cutlery are 6 to 15 times, bottles at most 4."""
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
 _TOUCH = 0.0015  # [m] that fingers measure wrongly: pads give way, gears have play
@@ -70,37 +76,56 @@ class Appearance:
 
 @dataclass(frozen=True)
 class Classifier:
-    """Compares an appearance with every form."""
+    """Compares an appearance with every form; ``known``: share of the objects that look like one of the kinds and are of one of them."""
 
     forms: tuple[Form, ...]
     margin: float
     absolute_margin: float
     smallest_fit: float
+    known: float = 1.0
 
     @cached_property
     def _closed(self) -> dict[tuple[str, bool], tuple[Array, Array, Array]]:
         return {(shape, hidden): _spans(self.forms, shape, hidden) for shape in SHAPES for hidden in (False, True)}
 
+    def named(self, seen: Appearance) -> tuple[str, float, tuple[NameCandidate, ...]]:
+        """Label, confidence 0..1 and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
+        names, fits = self._told(seen)
+        return (names[0].name, names[0].probability, names) if fits else (UNKNOWN, NO_KIND, names)
+
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and confidence 0..1; ``UNKNOWN`` when no form fits."""
-        candidates = self.candidates(seen)
-        return (candidates[0].name, candidates[0].probability) if candidates else (UNKNOWN, NO_KIND)
+        label, confidence, _ = self.named(seen)
+        return label, confidence
 
     def candidates(self, seen: Appearance) -> tuple[NameCandidate, ...]:
-        """The kinds that it may be, likeliest first; their probabilities sum to 1 at most, the less the worse they fit. None when no form fits."""
-        scores: dict[str, float] = {}
+        """What it may be called; the probabilities sum to 1 at most, the less the worse the kinds fit.
+
+        Of what has a shape like these kinds, only a share of :attr:`known` is of one of them; what is left goes to the plain word for the shape. Likeliest
+        first, but for the likeliest kind, which says more than the word: it goes before that while it is at least :data:`WORTH` times as likely.
+        """
+        return self._told(seen)[0]
+
+    def _told(self, seen: Appearance) -> tuple[tuple[NameCandidate, ...], bool]:
+        """All candidates, and whether a kind fits."""
         fits: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for form in self.forms:
-            fit = self._fit(form, seen)
-            if fit > 0:
+            if (fit := self._fit(form, seen)) > 0:
                 scores[form.kind] = max(scores.get(form.kind, 0.0), fit / _vagueness(form))
                 fits[form.kind] = max(fits.get(form.kind, 0.0), fit)
-        if not scores or max(fits.values()) < self.smallest_fit:
-            return ()
-        total = sum(scores.values())
-        shares = {kind: float(min(1.0, fits[kind]) * score / total) for kind, score in scores.items()}
-        order = sorted(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]))
-        return tuple(NameCandidate(kind, shares[kind], GEOMETRY) for kind in order if shares[kind] >= LEAST_SHARE or kind == order[0])
+        if max(fits.values(), default=0.0) < self.smallest_fit:
+            scores = {}
+        word = "" if seen.hollow else shape_word(seen)
+        known, total = self.known if word else 1.0, sum(scores.values())
+        shares = {kind: known * float(min(1.0, fits[kind]) * score / total) for kind, score in scores.items()}
+        if word:
+            shares[word] = shares.get(word, 0.0) + SHAPE_SURE * (1.0 - sum(shares.values()))
+        order = sorted(shares, key=lambda name: -shares[name])
+        best = min(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]), default="")
+        if best and shares[best] >= WORTH * shares[order[0]]:
+            order = [best, *(name for name in order if name != best)]
+        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= LEAST_SHARE or name == order[0]), bool(best)
 
     def may_be(self, kind: str, width: float) -> bool:
         """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
@@ -158,6 +183,14 @@ class Classifier:
         return exp(-(((value - high) / soft) ** 2)) if value > high else 1.0
 
 
+def shape_word(seen: Appearance) -> str:
+    """``long object``, ``box``, ``cylinder`` or ``ball``; empty for what has no simple shape."""
+    long, middle, _ = sorted(map(float, seen.size), reverse=True)
+    if long > LONG * middle:
+        return "long object"
+    return {"box": "box", "cylinder": "cylinder", "sphere": "ball"}.get(seen.shape, "")
+
+
 def _feels(form: Form, width: float) -> bool:
     """Whether a side is ``width`` [m]; of something hollow that may be its wall."""
     return form.hollow or any(low - _TOUCH < width < high + _TOUCH for low, high in form.sides)
@@ -205,7 +238,7 @@ def load_classifier(file: str | Path | None = None) -> Classifier:
         data = read_yaml(path)
         default = float(data["unusual_color"])
         forms = tuple(_form(kind, entry, default) for kind, entries in data["kinds"].items() for entry in entries)
-        return Classifier(forms, float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"]))
+        return Classifier(forms, float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"]), float(data.get("known", 1.0)))
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DeskhandError("config_error", f"{path} is not a valid list of kinds: {error!r}.", hint="See the head of config/objects.yaml.") from error
 

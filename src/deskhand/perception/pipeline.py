@@ -13,7 +13,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
-from deskhand.perception.classify import NO_KIND, UNKNOWN, Appearance, load_classifier
+from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
 from deskhand.perception.containers.containers import Hollow, find_hollows
 from deskhand.perception.containers.known import recall
@@ -151,8 +151,7 @@ class Perception:
         cut = cut_share > _CUT or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
-        names = self.classifier.candidates(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
-        label, confidence = (names[0].name, names[0].probability) if names else (UNKNOWN, NO_KIND)
+        label, confidence, names = self.classifier.named(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         thing = SceneObject(

@@ -14,6 +14,7 @@ from deskhand.geometry import Array, make_transform, matrix_from_quaternion, qua
 from deskhand.meshes import load_mesh
 from deskhand.sim.convex import volume_of
 from deskhand.sim.fields import Field
+from deskhand.sim.model_file import SUFFIX, load_model
 from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, KINDS, ObjectSpec
 
@@ -165,7 +166,7 @@ def _shape_size(field: Field, shape: str) -> tuple[float, float, float]:
 def _mesh_size(field: Field, mesh: Path) -> tuple[float, float, float]:
     """One number: the longest edge, the others follow; none: the file is in metres."""
     try:
-        vertices, _ = load_mesh(mesh)
+        vertices = load_model(mesh).vertices if mesh.suffix == SUFFIX else load_mesh(mesh)[0]
     except DeskhandError as error:
         raise field.error(error.message.rstrip(".")) from error
     extent = np.ptp(vertices, axis=0)

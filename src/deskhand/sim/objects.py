@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -12,6 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.meshes import Faces, load_mesh
 from deskhand.sim.convex import surface_of, volume_of
+from deskhand.sim.model_file import SUFFIX, Part, load_model
 from deskhand.sim.reality.labels import add_surface, drawn_surface
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.shapes import shape_pieces
@@ -150,6 +152,9 @@ class Maker:
             return
         if self.item.mesh is None:
             raise DeskhandError("invalid_input", f"{self.item.name}: kind mesh needs a mesh file or a shape.")
+        if self.item.mesh.suffix == SUFFIX:
+            self._model(self.item.mesh)
+            return
         vertices, faces = load_mesh(self.item.mesh)
         low, high = vertices.min(0), vertices.max(0)
         extent = high - low
@@ -158,6 +163,27 @@ class Maker:
         vertices = (vertices - (low + high) / 2) / extent * np.asarray(self.item.size)
         self._hulls(_pieces(vertices, faces))
         self._seen_mesh("seen", vertices, faces)
+
+    def _model(self, path: Path) -> None:
+        model = load_model(path)
+        scale = np.asarray(self.item.size) / model.size
+        self._hulls([(hull * scale, volume_of(hull * scale)) for hull in model.hulls])
+        for number, part in enumerate(model.parts):
+            self._seen_part(number, part, scale)
+
+    def _seen_part(self, number: int, part: Part, scale: Array) -> None:
+        """A surface with its own print."""
+        name = f"{self.item.name}/part{number}"
+        material = self.spec.add_material(name=name, rgba=[*part.rgb, 1], specular=0.25, shininess=0.3, texrepeat=list(part.repeat), texuniform=part.uniform)
+        if part.picture.size:
+            height, width = part.picture.shape[:2]
+            texture = self.spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=3)
+            texture.data = np.ascontiguousarray(part.picture).tobytes()
+            material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
+        print_of = {"usertexcoord": part.uv.ravel(), "userfacetexcoord": part.uv_faces.ravel()} if len(part.uv) else {}
+        shell = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        self.spec.add_mesh(name=name, uservert=(part.vertices * scale).ravel(), userface=part.faces.ravel(), inertia=shell, **print_of)
+        self.body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, material=name, contype=0, conaffinity=0, mass=0, group=1)
 
     def _hulls(self, pieces: list[tuple[Array, float]]) -> None:
         """Convex pieces that are collided with: corners (V, 3), volume [m^3]."""

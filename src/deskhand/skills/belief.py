@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, inverse
-from deskhand.perception.classify import Appearance, Classifier, load_classifier
+from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
@@ -168,10 +168,10 @@ class Belief:
             shape, size = "box", felt.size
         elif self._classifier.may_be(item.label, felt.width):
             return item
-        names = tuple(replace(name, source=TOUCH) for name in self._classifier.candidates(Appearance(shape, size, item.color, felt=felt.width)))
-        if not names or names[0].name == item.label:
+        label, confidence, told = self._classifier.named(Appearance(shape, size, item.color, felt=felt.width))
+        if label in (UNKNOWN, item.label):
             return item
-        return replace(item, label=names[0].name, label_source=TOUCH, confidence=names[0].probability, names=names)
+        return replace(item, label=label, label_source=TOUCH, confidence=confidence, names=tuple(replace(name, source=TOUCH) for name in told))
 
 
 def _still_hidden(scene: Scene, item: SceneObject) -> bool:

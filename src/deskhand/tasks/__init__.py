@@ -17,6 +17,7 @@ TASKS = {
     "block_building": "deskhand.tasks.block_building:BlockBuilding",
     "desk_cleaning": "deskhand.tasks.desk_cleaning:DeskCleaning",
     "desk_cleaning_clutter": "deskhand.tasks.desk_cleaning_hard:DeskCleaningClutter",
+    "desk_cleaning_foreign": "deskhand.tasks.desk_cleaning_foreign:DeskCleaningForeign",
     "desk_cleaning_full": "deskhand.tasks.desk_cleaning_hard:DeskCleaningFull",
     "free_instructions": "deskhand.tasks.free_instructions:FreeInstructions",
 }

@@ -8,7 +8,8 @@ import pytest
 from deskhand.agent.controls import SUBMIT_PLAN
 from deskhand.language.intents import Build
 from deskhand.offline.building import Building
-from deskhand.offline.task_executive import CallResult, TaskExecutive
+from deskhand.offline.script import CallResult
+from deskhand.offline.task_executive import TaskExecutive
 
 EDGE = 0.03
 

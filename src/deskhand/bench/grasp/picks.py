@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
-from deskhand.sim.spec import Truth, WorldSpec
+from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
@@ -104,6 +104,11 @@ class Bench:
         """For one skill call."""
         return SkillContext(self.robot, self.belief)
 
+    def of_the_task(self, scene: Scene) -> Scene:
+        """Without what lies about at the edge of the desk: it is there, but nobody asked for it."""
+        truth = self.simulation.truth()
+        return replace(scene, objects=tuple(item for item in scene.objects if nearest(truth, item)))
+
     def in_hand(self) -> tuple[str, ...]:
         """Names of what both fingers touch, off its place."""
         truth = self.simulation.truth()
@@ -124,7 +129,7 @@ class Bench:
         data = {key: value for key, value in result.data.items() if key != "times"}
         return PickRecord(
             self.seed,
-            (spec.shape or spec.kind) if spec else "nothing",
+            subject_of(spec) if spec else "nothing",
             tuple(round(edge, 4) for edge in spec.size) if spec else (),
             target in self.in_hand(),
             result.code,
@@ -143,7 +148,7 @@ class Bench:
     def nothing(self, message: str) -> PickRecord:
         """The record of a pick that could not even be asked for."""
         spec = self.simulation.built.spec.objects[0]
-        return PickRecord(self.seed, spec.shape or spec.kind, spec.size, False, "unknown_object", message, False, float("nan"), 0.0, 0.0)
+        return PickRecord(self.seed, subject_of(spec), spec.size, False, "unknown_object", message, False, float("nan"), 0.0, 0.0)
 
     def _features(self, pose: list[list[float]] | None) -> list[float] | None:
         """Those of the executed grasp."""
@@ -195,6 +200,11 @@ class Bench:
         assert saved[1] is not None
         self.belief.see(saved[1])
         self.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(saved[1])))
+
+
+def subject_of(spec: ObjectSpec) -> str:
+    """What it really is."""
+    return spec.shape or (spec.mesh.stem if spec.mesh is not None else spec.kind)
 
 
 def nearest(truth: Truth, item: SceneObject) -> str:

@@ -11,9 +11,14 @@ import numpy as np
 
 from deskhand.bench.grasp.picks import Bench, PickRecord, bench
 from deskhand.bench.grasp.report import summarise as summarise_arm
-from deskhand.bench.grasp.subjects import hard_world, single_world
+from deskhand.bench.grasp.subjects import Hardship, hard_world, single_world
 from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
+from deskhand.sim.reality.file import load_reality
+from deskhand.sim.reality.world import with_reality
+from deskhand.sim.spec import WorldSpec
+from deskhand.tasks import foreign_objects
+from deskhand.tasks.clutter import cluttered_desk
 from deskhand.types import Scene, SceneObject
 
 MOST_ATTEMPTS = 2.5  # picks an object of a clutter, at most
@@ -27,6 +32,7 @@ class Job:
 
     Exploring takes random grasps instead of the best, ``count`` of them on one scene of a single subject; the success model is fitted on it.
     ``hard``: heavier, slippery, thin and wide objects, and more noise (subjects.py), so that there are failures to learn from.
+    ``foreign``: objects that others made, of this split (tasks/foreign_objects.py), instead of ours; ``reality``: drawn from the seed.
     """
 
     kind: str
@@ -36,35 +42,52 @@ class Job:
     count: int = 10
     stacked: float = 0.0
     hard: bool = False
+    foreign: str = ""
+    reality: str = "none"
 
     @property
     def id(self) -> str:
         """What tells it from others of a campaign."""
-        return "/".join(filter(None, (self.arm, self.kind, "hard" if self.hard else "", f"seed_{self.seed}")))
+        return "/".join(filter(None, (self.arm, self.foreign, self.kind, "hard" if self.hard else "", f"seed_{self.seed}")))
+
+    def world(self) -> tuple[WorldSpec, Hardship | None]:
+        """Its desk, and what makes it hard."""
+        hardship = None
+        if self.kind == "clutter":
+            world = _clutter(self)
+        elif self.foreign:
+            world = foreign_objects.single_world(self.arm, self.seed, self.foreign)
+        elif self.hard:
+            world, hardship = hard_world(self.arm, self.seed, self.subject)
+        else:
+            world = single_world(self.arm, self.seed, self.subject)
+        return with_reality(world, load_reality(self.reality, self.seed)), hardship
+
+
+def _clutter(job: Job) -> WorldSpec:
+    if job.foreign:
+        return foreign_objects.cluttered_world(job.arm, job.seed, job.foreign, job.count)
+    return cluttered_desk(job.arm, job.seed, job.count, stacked=job.stacked)
 
 
 def run_job(job: Job) -> dict[str, Any]:
     """Do one scene; the result is plain data: ``{"job", "picks": […], "objects", "cleared", "all_ms", "wall_s"}``."""
     began = time.perf_counter()
     result: dict[str, Any] = {"job": asdict(job), "objects": 1, "all_ms": None}
-    if job.kind == "clutter":
-        from deskhand.tasks.clutter import cluttered_desk
-
-        world = cluttered_desk(job.arm, job.seed, job.count, stacked=job.stacked)
-        with bench(world) as desk:
+    world, hardship = job.world()
+    with bench(world, hardship) as desk:
+        if job.kind == "clutter":
             picks, cleared, times = clear(desk, job.count)
-        result.update(objects=job.count, all_ms=times, cleared=cleared)
-    else:
-        world, hardship = hard_world(job.arm, job.seed, job.subject) if job.hard else (single_world(job.arm, job.seed, job.subject), None)
-        with bench(world, hardship) as desk:
+            result.update(objects=job.count, all_ms=times, cleared=cleared)
+        else:
             picks = explore(desk, job.count) if job.kind == "explore" else [single(desk)]
-        result["cleared"] = int(any(pick.success for pick in picks))
+            result["cleared"] = int(any(pick.success for pick in picks))
     return {**result, "picks": [pick.to_json() for pick in picks], "wall_s": round(time.perf_counter() - began, 2)}
 
 
 def single(desk: Bench) -> PickRecord:
     """Look, pick what can be grasped best, once."""
-    scene = desk.context().look()
+    scene = desk.of_the_task(desk.context().look())
     item, _ = best_of(desk, scene, {}, containers=True)
     return desk.pick(item) if item else desk.nothing("nothing was seen")
 
@@ -79,7 +102,7 @@ def clear(desk: Bench, count: int) -> tuple[list[PickRecord], int, list[float]]:
     times: list[float] = []
     cleared = idle = 0
     while len(picks) < MOST_ATTEMPTS * count and idle < GIVE_UP:
-        scene = desk.context().look()
+        scene = desk.of_the_task(desk.context().look())
         if not scene.objects:
             break
         item, spent = best_of(desk, scene, failures)

@@ -24,6 +24,10 @@ def show(result: dict[str, Any], console: Console) -> None:
         pairs.add_row(name, *(_pair(numbers[key]) for key in _PAIRS.values()))
     console.print(shares)
     console.print(pairs)
+    held = result["clutter"]["reliability"]
+    if held["count"]:
+        bins = ", ".join(f"{row['confidence']:.2f}: {row['right']:.2f} of {row['count']}" for row in held["bins"])
+        console.print(f"confidence of labels, told: right: {bins}; expected calibration error {held['ece']:.3f}", soft_wrap=True)
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:

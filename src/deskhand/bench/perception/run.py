@@ -12,10 +12,12 @@ import cv2
 import numpy as np
 
 from deskhand.bench.perception.measure import compare, match
+from deskhand.bench.perception.reliability import reliability
 from deskhand.bench.perception.scenes import CLUTTER, make_scene
 from deskhand.bench.perception.truth import SeenTruth, pixels_of_others, seen_truth
 from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
+from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
 from deskhand.sim.camera import RgbdRenderer
@@ -206,6 +208,7 @@ def summary(looks: list[dict[str, Any]]) -> dict[str, Any]:
         "guessed": share(sum(row["guessed"] for row in found), len(found)),
         "angle_deg": quantiles([row["angle_error"] for row in found], 180 / np.pi),
         "label": share(sum(row["label_right"] for row in found), len(found)),
+        "reliability": reliability([(row["confidence"], row["label_right"]) for row in found if row["label"] != UNKNOWN]),
         "color": share(sum(row["color_right"] for row in found), len(found)),
         "support": share(sum(row["support_right"] for row in found), len(found)),
         "ids_kept": share(sum(look["ids_kept"] for look in looks), sum(look["ids_asked"] for look in looks)),

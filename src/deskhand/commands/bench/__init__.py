@@ -7,6 +7,7 @@ import typer
 from deskhand.commands.bench.brains import brains
 from deskhand.commands.bench.cluster import cluster
 from deskhand.commands.bench.driver import driver
+from deskhand.commands.bench.foreign import foreign
 from deskhand.commands.bench.grasp import grasp
 from deskhand.commands.bench.handeye import handeye
 from deskhand.commands.bench.instructions import instructions
@@ -23,4 +24,5 @@ def register(app: typer.Typer) -> None:
     for command in (motion, perception, grasp, tools, brains, instructions, driver, loop, handeye, cluster, robosuite):
         bench.command(command.__name__)(command)
     bench.add_typer(libero, name="libero")
+    bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

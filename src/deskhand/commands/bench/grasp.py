@@ -21,6 +21,8 @@ def grasp(
     hard: Annotated[bool, typer.Option(help="Explore each object once more: thin or wide, heavy, slippery, seen with more noise.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the first scene; the others follow.")] = 1000,
     shape: Annotated[list[str] | None, typer.Option(help="Only these single objects; may be given more than once.")] = None,
+    foreign: Annotated[str, typer.Option(help="Objects that others made instead: dev, judged, all or names; see docs/foreign-objects.md.")] = "",
+    reality: Annotated[str, typer.Option(help="How the desks differ from ideal ones: none, mild, hard or a YAML file; see docs/reality.md.")] = "none",
     fit_file: Annotated[Path | None, typer.Option("--fit", help="Write a success model, fitted on the explored picks, as config/grasping.yaml is.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write {arms: [...]}; see docs/grasping.md.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG, SVG or PDF).")] = None,
@@ -42,15 +44,17 @@ def grasp(
     unknown = sorted(set(shape or ()) - set(SUBJECTS))
     if unknown:
         raise typer.BadParameter(f"there is no shape {', '.join(unknown)}; valid: {', '.join(SUBJECTS)}", param_hint="--shape")
+    if foreign and (shape or explore or stacked):
+        raise typer.BadParameter("foreign objects are neither chosen with --shape nor explored or stacked", param_hint="--foreign")
     console = Console(highlight=False)
     names = list(arm or list_arms())
     subjects = [shape[number % len(shape)] if shape else "" for number in range(max(trials, explore))]
     jobs: list[Job] = []
     for name in names:
-        jobs += [Job("single", name, seed + number, subjects[number]) for number in range(trials)]
-        jobs += [Job("clutter", name, seed + number, count=objects, stacked=stacked) for number in range(desks)]
+        jobs += [Job("single", name, seed + number, subjects[number], foreign=foreign, reality=reality) for number in range(trials)]
+        jobs += [Job("clutter", name, seed + number, count=objects, stacked=stacked, foreign=foreign, reality=reality) for number in range(desks)]
         jobs += [Job("explore", name, seed + number, subjects[number], count=5, hard=harder) for number in range(explore) for harder in sorted({False, hard})]
-    settings = {"seed": seed, "objects": objects, "stacked": stacked, "shapes": shape or []}
+    settings = {"seed": seed, "objects": objects, "stacked": stacked, "shapes": shape or [], "foreign": foreign, "reality": reality}
     ran = how.run(grasp_campaign(jobs, settings), json_file, _describe)
     summaries = ran.summary.get("arms", [])
     for summary in summaries:

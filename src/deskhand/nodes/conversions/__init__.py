@@ -1,4 +1,4 @@
-"""The one place where messages are made and read: ``x_to_msg`` and ``x_from_msg`` for the data of types.py.
+"""The one place where messages are made and read: ``x_to_msg`` and ``x_from_msg`` for the data of types/.
 
 Every pose that is written is in frame ``world``; readers take a ``Placed`` for those that come in others. Readers of requests check what they read and
 raise ``invalid_input``, so that a NaN or a quaternion of the wrong length ends here.

