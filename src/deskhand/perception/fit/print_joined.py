@@ -14,10 +14,11 @@ from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.view import View
 from deskhand.perception.visibility import free_share
 
-_ONE = 0.0015  # [m] rms of one solid through all pieces
+_ONE = 0.001  # [m] rms of one solid through all pieces
 _FREE = 0.1  # share of its faces that the camera looks through at most
 _LONGEST = 0.19  # [m] of a rod in several colours
 _USUAL, _RARE = 0.6, 0.2  # how usual the size of the whole is at least, and that of each piece at most, where boxes could as well be several
+_SLIVER = 0.05  # share of all pixels, below which a piece tells nothing
 _ABOVE = 0.2  # share of the height of a round wall that pieces of it may share where they stand on each other
 
 
@@ -56,5 +57,6 @@ def _usual(fits: SolidFits, solid: Solid) -> float:
 
 def _on_each_other(solid: Solid, pieces: list[Segment]) -> bool:
     """Whether the pieces of a standing cylinder begin where others end, as cans on each other do."""
-    spans = sorted(spread(piece.points[:, 2], 0.05, 0.95) for piece in pieces)
+    least = _SLIVER * sum(map(len, pieces))
+    spans = sorted(spread(piece.points[:, 2], 0.05, 0.95) for piece in pieces if len(piece) > least)
     return bool(np.all([low > before - _ABOVE * solid.size[2] for (_, before), (low, _) in pairwise(spans)]))
