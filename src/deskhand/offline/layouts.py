@@ -36,7 +36,7 @@ class Layouts:
             yield from self._clear(intent, arranging)
         elif isinstance(intent, Sort | Row | Swap | MoveTo | Shift | Place) and (items := self._items(intent.things)):
             if isinstance(intent, Sort):
-                yield from self._sort(intent.by, items)
+                yield from self._sort(intent, items)
             elif isinstance(intent, Row):
                 yield from self._row(intent, items, arranging)
             elif isinstance(intent, Swap):
@@ -66,12 +66,15 @@ class Layouts:
 
     # ------------------------------------------------------------ groups
 
-    def _sort(self, by: str, items: Sequence[Seen]) -> Script:
+    def _sort(self, intent: Sort, items: Sequence[Seen]) -> Script:
         """What is alike into a container of its own while there are enough, else side by side on the desk."""
         groups: dict[str, list[Seen]] = {}
         for item in items:
-            groups.setdefault(str(item.get("color")) if by == "color" else kind(item), []).append(item)
+            groups.setdefault(str(item.get("color")) if intent.by == "color" else kind(item), []).append(item)
         containers = [item for item in self._pursuit.objects if is_receptacle(item)]
+        if intent.contained and len(groups) > len(containers):
+            self._problem("impossible", f"there are {len(groups)} groups ({', '.join(groups)}) and {len(containers)} containers: {listing(containers)}.")
+            return
         goals = _into_containers(groups, containers) if len(groups) <= len(containers) else _side_by_side(groups)
         heard = yield planned(goals, f"{len(groups)} groups: {', '.join(groups)}")
         if not heard.ok:

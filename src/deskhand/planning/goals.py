@@ -59,6 +59,10 @@ class Goals:
     problems: list[tuple[str, str]] = field(default_factory=list)
     free: set[str] = field(default_factory=set)
     """Objects that may go into any container (nobody said which)."""
+    unsettled: str = ""
+    """Why the words cannot mean what is seen, so that nothing of them shall be done."""
+    words: dict[str, str] = field(default_factory=dict)
+    """The phrases that mean one object each, by that object."""
     stages: dict[str, int] = field(default_factory=dict)
     """Of objects whose turn was said; lower ones come first."""
 
@@ -108,6 +112,10 @@ def make_goals(tasks: Sequence[Task], objects: Sequence[Seen], kept: frozenset[s
     return out
 
 
+def _one(ref: Ref) -> bool:
+    return ref.definite and ref.count == 1 and not (ref.pronoun or ref.rest or ref.id or ref.bare)
+
+
 def _general(ref: Ref) -> bool:
     return ref.rest or (ref.anything and not (ref.colors or ref.shapes or ref.size or ref.place or ref.where) and ref.count == 0)
 
@@ -143,6 +151,10 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
                 ("impossible", f"the {name_of(item)} ({item['id']}) cannot be both {before.relation} {before.target_id} and {relation} {target_id}.")
             )
             continue
+        if before is not None and _one(ref) and out.words.get(item["id"], ref.words) != ref.words:
+            out.unsettled = f"'{out.words[item['id']]}' and '{ref.words}' are two, and I see but {listing([item])}."
+        if _one(ref):
+            out.words[item["id"]] = ref.words
         named[item["id"]] = Goal(item["id"], relation, target_id)
         out.stages[item["id"]] = place.stage
 
@@ -155,6 +167,8 @@ def _beyond(things: Sequence[Seen], out: Goals) -> None:
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
     words = ref.words if ref.where is None else f"{ref.words} {ref.where[0].replace('at', 'in').replace('_', ' ')} {ref.where[1].words}"
     number = f"only {len(found.objects)} of '{words}'" if found.objects else f"no '{words.removeprefix('the ').removeprefix('all ')}'"
+    if found.objects and ref.count > 1:
+        out.unsettled = f"I see {number}. I see {listing(objects)}."
     if forgiven:
         out.notes.append(f"I see {number}")
     else:
