@@ -38,4 +38,4 @@ def detect_objects(ctx: ToolContext) -> Look:
     """Take a new picture of the desk and detect every object and container on it, with id, kind, colour, size and position."""
     ctx.progress(0.1, "looking at the desk")
     scene, note = look(ctx)
-    return Look(objects=objects_data(scene, ctx.belief.hidden), stamp=float(scene.stamp), note=note)
+    return Look(objects=objects_data(scene, ctx.belief.hidden, ctx.robot.arm), stamp=float(scene.stamp), note=note)
