@@ -280,7 +280,7 @@ class Completion:
         if self._literal and self._unclear and not set(self._acts) - FREE:
             return self._reject("precondition_failed", f"{', '.join(self._acts)} alone does nothing that the instruction asks for.")
         if self._literal and self._expected.moves and not self._looked:
-            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for objects to be moved.")
         return None
 
     def _last_look(self) -> list[Seen] | Verdict:

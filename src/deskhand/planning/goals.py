@@ -13,9 +13,9 @@ from deskhand.world.level import TURNED, heading_error
 from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
 EXACT = 0.010
-"""A thing may be so far [m] from the position that a goal names."""
+"""An object may be so far [m] from the position that a goal names."""
 USED = 0.5
-"""Share of the room in a container that things fill when they are put in one by one."""
+"""Share of the room in a container that objects fill when they are put in one by one."""
 NEVER = {"under": "under", "between": "between"}
 
 
@@ -122,8 +122,8 @@ def _general(ref: Ref) -> bool:
 
 def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals, alone: bool) -> None:
     if place.relation in NEVER:
-        known = "I can put them in a container, on another thing, beside one, or on the desk."
-        out.problems.append(("impossible", f"I cannot put things {NEVER[place.relation]} others; {known}"))
+        known = "I can put them in a container, on another object, beside one, or on the desk."
+        out.problems.append(("impossible", f"I cannot put objects {NEVER[place.relation]} others; {known}"))
         return
     another = ref.count and not (ref.definite or ref.id)  # "one block here, another one there"
     found = resolve(ref, [item for item in objects if item["id"] not in named] if another else objects, "thing")
@@ -221,7 +221,7 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
         things = [item for item in things if item["id"] in wanted]
     things = [item for item in things if item["id"] not in left and item["id"] not in named]
     if things and not containers:
-        out.problems.append(("impossible", f"there is no container on the desk to tidy things into. I see {listing(objects)}."))
+        out.problems.append(("impossible", f"there is no container on the desk to tidy objects into. I see {listing(objects)}."))
         return
     room = {item["id"]: USED * float(item.get("free_volume", measure(item, "volume"))) for item in containers}
     for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
@@ -243,7 +243,7 @@ def _tower(task: Tower, objects: Sequence[Seen], left: set[str], named: dict[str
     if not task.ordered:
         things.sort(key=lambda item: (-measure(item, "volume"), str(item["id"])))
     if len(things) < 2 and not out.problems:
-        out.problems.append(("impossible", f"a tower needs two things; I found {listing(things)}."))
+        out.problems.append(("impossible", f"a tower needs two objects; I found {listing(things)}."))
     for above, below in zip(things[1:], things, strict=False):
         named[above["id"]] = Goal(above["id"], "on", below["id"])
 

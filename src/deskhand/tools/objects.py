@@ -42,7 +42,7 @@ class ObjectData(TypedDict):
     size: Annotated[list[float], Field(description="as it lies [m]: along its yaw, across it, height")]
     position: Annotated[list[float], Field(description="centre [x, y, z] in world [m]")]
     yaw: Annotated[float, Field(description="heading of its longer side about world z [rad]; opposite headings are the same, as place_at takes it")]
-    is_container: Annotated[bool, Field(description="open at the top, things can be put in")]
+    is_container: Annotated[bool, Field(description="open at the top, objects can be put in")]
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]

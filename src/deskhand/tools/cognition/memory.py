@@ -37,7 +37,7 @@ def _fits(wanted: str, value: str) -> bool:
     preconditions=("scene_known",),
     when_to_use="To look up which remembered objects have a kind, colour or shape, such as all red blocks or every container, without a new picture.",
     limits="Answers from the last look; words must be those that detect_objects uses, there are no synonyms.",
-    examples=[("Find all red blocks", {"label": "block", "color": "red"}), ("Which bins, trays or boxes can hold things?", {"container": True})],
+    examples=[("Find all red blocks", {"label": "block", "color": "red"}), ("Which bins, trays or boxes can hold objects?", {"container": True})],
     failures=[("Nobody has looked yet", {"label": "block"}, "precondition_failed")],
 )
 def find_objects(
@@ -63,7 +63,7 @@ def find_objects(
     unit="scene_graph_and_world_model",
     preconditions=("scene_known",),
     when_to_use="To get an overview of the desk in words: what lies on the table, what each container holds, what is in the gripper.",
-    limits="Describes the last look; call detect_objects first when things may have moved.",
+    limits="Describes the last look; call detect_objects first when objects may have moved.",
     examples=[("Summarise the scene for a plan", {})],
     failures=[("Nobody has looked yet", {}, "precondition_failed")],
 )

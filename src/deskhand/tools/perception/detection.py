@@ -42,7 +42,7 @@ class Look(TypedDict):
     timeout=30.0,
     when_to_use="At the start, to see what objects are on the desk right now; after anything may have moved, and when an object id is unknown or an action "
     "failed: it takes a new picture and gives the ids that all other tools take.",
-    limits="Sees only what the camera sees: things behind others, under the arm or deep in a container may be missing. Labels and sizes are estimates. "
+    limits="Sees only what the camera sees: objects behind others, under the arm or deep in a container may be missing. Labels and sizes are estimates. "
     "Nothing moves.",
     examples=[("Find out what objects are on the desk right now", {}), ("Refresh the picture after a failed grasp", {})],
     failures=[("The camera does not see the table", {}, "no_table")],
