@@ -391,4 +391,5 @@ class Completion:
             done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == replace(goal, position=None, yaw=None)]
             proof = "as each was put down, not checked again since"
         left = [goal for goal in goals.values() if goal not in done]
-        return account(text, done, proof, left, self._turned_out, self.moved, self._holding, self._objects)
+        beyond = [item for item in self._expected.left(self._objects) if str(item["id"]) not in goals]
+        return account(text, done, proof, left, self._turned_out, beyond, self._holding, self._objects)

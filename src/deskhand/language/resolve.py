@@ -55,6 +55,16 @@ def name_of(item: Seen) -> str:
     return f"{color} {label}" if color and color not in {"unknown", "none"} else label
 
 
+def beyond_reach(item: Seen) -> bool:
+    """True of what lies wholly where the arm does not reach (tools/objects.py)."""
+    return bool(item.get("beyond_reach"))
+
+
+def within_reach(items: list[Seen]) -> list[Seen]:
+    """Those within the arm's reach, all where none is: what cannot be moved is meant only where nothing else can be."""
+    return [item for item in items if not beyond_reach(item)] or items
+
+
 def held_object(name: str) -> Seen:
     """What is known of a thing in the hand that no look shows."""
     label = name.rsplit("_", 1)[0]
@@ -80,6 +90,10 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     for excluded in ref.excluded:
         gone = {item["id"] for item in resolve(excluded, objects, "any").objects}
         fitting = [item for item in fitting if item["id"] not in gone]
+    if role != "any" and not ref.id and not (ref.count and (ref.size or ref.place or ref.where)):
+        fitting = within_reach(fitting)
+    if role == "into":  # what is called a tray need not be one that is open at the top
+        fitting = [item for item in fitting if item.get("is_container")] or fitting
     wanted = ref.count
     if ref.size is not None:
         fitting = _by_size(ref.size, fitting, wanted)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.language.intents import Leave, Place, Ref, Release, Tidy, Tower
-from deskhand.language.resolve import Found, Seen, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+from deskhand.language.resolve import Found, Seen, beyond_reach, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
 from deskhand.world.level import TURNED, heading_error
 from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
@@ -130,6 +130,10 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
     things = [item for item in found.objects if item["id"] not in left]
     if _general(ref):
         things = [item for item in things if item["id"] not in named]
+        if things and all(beyond_reach(item) for item in things):
+            if not named:
+                _beyond(things, out)
+            return
     if found.note:
         out.notes.append(found.note)
     if found.missing and ref.anything and ref.count == 0 and ref.where is not None:
@@ -153,6 +157,11 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
             out.words[item["id"]] = ref.words
         named[item["id"]] = Goal(item["id"], relation, target_id)
         out.stages[item["id"]] = place.stage
+
+
+def _beyond(things: Sequence[Seen], out: Goals) -> None:
+    """All that is left to be meant is out of reach."""
+    out.problems.append(("impossible", f"all that lies there is beyond the arm's reach: {listing(things)}."))
 
 
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
@@ -220,6 +229,11 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
                 _missing(ref, found, objects, out, forgiven=False)
         things = [item for item in things if item["id"] in wanted]
     things = [item for item in things if item["id"] not in left and item["id"] not in named]
+    if things and all(beyond_reach(item) for item in things):
+        if not named:
+            _beyond(things, out)
+        return
+    things = [item for item in things if not beyond_reach(item)]
     if things and not containers:
         out.problems.append(("impossible", f"there is no container on the desk to tidy objects into. I see {listing(objects)}."))
         return

@@ -143,4 +143,4 @@ def _corrected(ctx: ToolContext, names: list[str]) -> Corrected:
     if belief.memory is not None:
         belief.memory.looked(scene, None)
     ctx.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
-    return Corrected(objects=objects_data(scene, belief.hidden), object_ids=names)
+    return Corrected(objects=objects_data(scene, belief.hidden, ctx.robot.arm), object_ids=names)

@@ -55,7 +55,7 @@ def find_objects(
         if _fits(label, item.label) and _fits(color, item.color) and _fits(shape, item.shape) and container in (None, item.is_container)
     ]
     hint = "" if found else f"Nothing fits; the last look saw {_kinds(scene)}."
-    return Found(objects=[object_data(item) for item in found], hint=hint)
+    return Found(objects=[object_data(item, ctx.robot.arm) for item in found], hint=hint)
 
 
 @tool(
@@ -81,7 +81,7 @@ def describe_scene(ctx: ToolContext) -> Description:
         lines.append(f"{_words(container)} stands at {_place(container)} and {content}{more}.")
     held = ctx.belief.held
     lines.append(f"The gripper holds {held.object.id}." if held else "The gripper is empty.")
-    return Description(text="\n".join(lines), objects=objects_data(scene))
+    return Description(text="\n".join(lines), objects=objects_data(scene, arm=ctx.robot.arm))
 
 
 def _sees(scene: Scene, object_id: str) -> bool:

@@ -52,7 +52,7 @@ def detect_objects(ctx: ToolContext) -> Look:
     ctx.progress(0.1, "looking at the desk")
     scene, note = look(ctx)
     desk = _desk(scene.table, ctx.robot.arm)
-    return Look(objects=objects_data(scene, ctx.belief.hidden), stamp=float(scene.stamp), note=note, desk=desk)
+    return Look(objects=objects_data(scene, ctx.belief.hidden, ctx.robot.arm), stamp=float(scene.stamp), note=note, desk=desk)
 
 
 def _desk(table: Table, arm: ArmConfig) -> DeskData:

@@ -109,7 +109,7 @@ class Answer(TypedDict):
 def parse_instruction(ctx: ToolContext, instruction: Annotated[str, Field(min_length=1, max_length=2000, description="as it was said")]) -> Understood:
     """Parse an instruction in plain words into intents and goal conditions, with what is unclear, missing or assumed."""
     said = parse(instruction)
-    objects = objects_data(ctx.belief.scene) if ctx.belief.scene is not None else []
+    objects = objects_data(ctx.belief.scene, arm=ctx.robot.arm) if ctx.belief.scene is not None else []
     tasks = [item for item in said.intents if isinstance(item, Place | Tidy | Leave | Tower | Release)]
     made = make_goals(tasks, objects) if objects and tasks else None
     problems = [f"not understood: {item.words!r} {item.why}".strip() for item in said.intents if isinstance(item, Unclear)]
@@ -155,7 +155,7 @@ def _intent(item: Intent) -> dict[str, Any]:
 def resolve_reference(ctx: ToolContext, phrase: Phrase) -> Resolved:
     """Resolve a referring expression to object ids, and report ambiguity instead of guessing."""
     scene = last_look(ctx)
-    objects = objects_data(scene)
+    objects = objects_data(scene, arm=ctx.robot.arm)
     reading = read_phrase(phrase)
     if reading.ref.pronoun:
         held = ctx.belief.held
@@ -189,7 +189,7 @@ def ask_which(
     """Make the clarifying question that tells candidates apart best, or take the answer to it."""
     scene = last_look(ctx)
     wanted = {scene.get(name).id for name in candidates}
-    items = [item for item in objects_data(scene) if item["id"] in wanted]
+    items = [item for item in objects_data(scene, arm=ctx.robot.arm) if item["id"] in wanted]
     if len(items) == 1:
         return Asked(question="", answers=[], object_ids=[items[0]["id"]], settled=True)
     question = best_question(items)
@@ -229,7 +229,7 @@ def _described(answer: str, items: list[Any], ctx: ToolContext) -> list[Any]:
 def grounding_repair(ctx: ToolContext, phrase: Phrase) -> Repaired:
     """Repair the grounding of a phrase that fits nothing: propose objects that nearly fit and say what was let go."""
     scene = last_look(ctx)
-    objects = objects_data(scene)
+    objects = objects_data(scene, arm=ctx.robot.arm)
     proposals = relaxations(phrase, objects, scene)
     clear = bool(proposals) and len(proposals[0].objects) == 1 and (len(proposals) == 1 or proposals[1].cost >= proposals[0].cost + 0.5)
     return Repaired(
@@ -249,7 +249,7 @@ def _remembered(ctx: ToolContext, phrase: str, seen: set[str]) -> list[str]:
     states = [state for state in ctx.belief.memory.states_now() if state.object_id not in seen]
     scene = scene_of(tuple(state.object for state in states), 0.0)
     try:
-        found = {str(item["id"]) for item in fitting(read_phrase(phrase), objects_data(scene), scene)}
+        found = {str(item["id"]) for item in fitting(read_phrase(phrase), objects_data(scene, arm=ctx.robot.arm), scene)}
     except DeskhandError:
         return []
     return [f"{where(state.object)} ({state.status})" for state in states if state.object_id in found]

@@ -52,4 +52,4 @@ def look(
 ) -> LookedAround:
     """Look from the reachable views that show most of what is hidden or unknown now, and make one scene of all pictures."""
     data = outcome(move.look(skill_context(ctx), object_id or "", views))
-    return {**data, "objects": objects_data(last_look(ctx), ctx.belief.hidden)}  # type: ignore[typeddict-item]
+    return {**data, "objects": objects_data(last_look(ctx), ctx.belief.hidden, ctx.robot.arm)}  # type: ignore[typeddict-item]

@@ -62,7 +62,7 @@ def start_of(ctx: ToolContext) -> State:
 
 def read_rules(ctx: ToolContext, rules: Sequence[str]) -> list[Rule]:
     """Rules about the objects of the last look."""
-    objects = objects_data(ctx.belief.scene) if ctx.belief.scene is not None else []
+    objects = objects_data(ctx.belief.scene, arm=ctx.robot.arm) if ctx.belief.scene is not None else []
     return [read_rule(text, objects) for text in rules]
 
 
