@@ -30,7 +30,7 @@ class Segment:
     """Pixels of one object: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
     ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
-    is one object, and its colours tell nothing.
+    is one object, and its colours tell nothing. ``part``: number of the convex part in which most of it lies; 0 where nothing is known of that.
     """
 
     pixels: Indices
@@ -40,6 +40,7 @@ class Segment:
     light: float
     paint: Indices
     whole: bool = False
+    part: int = 0
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -73,15 +74,18 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), _SPECK)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
-    return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
+    return [replace(item, whole=_is_whole(item, parts, whole), part=_part_of(item, parts)) for item in segments]
+
+
+def _part_of(item: Segment, parts: Parts) -> int:
+    return int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
 
 
 def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
     """Whether a segment is most of a part that is printed or hollow; a piece of one may still be joined with the rest."""
     if whole.reshape(-1)[item.pixels].mean() < 0.5:
         return False
-    part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
-    return len(item) > 0.5 * int(np.count_nonzero(parts.labels == part))
+    return len(item) > 0.5 * int(np.count_nonzero(parts.labels == _part_of(item, parts)))
 
 
 def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: npt.NDArray[np.float32], sliver: int) -> Indices:
