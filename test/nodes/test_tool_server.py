@@ -1,4 +1,5 @@
-import contextlib
+"""Tools over ROS: found, described, called, cancelled, and what happens when the server dies."""
+
 import json
 import os
 import signal
@@ -11,125 +12,27 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
-import rclpy
 from control_msgs.action import GripperCommand
 from rclpy.action import ActionServer
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
-from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.signals import SignalHandlerOptions
+from rclpy.executors import MultiThreadedExecutor
 from sensor_msgs.msg import Image, JointState
-from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import String
+from tool_graph import DOMAIN, Graph, ros_domain
 
 from deskhand.errors import DeskhandError
 from deskhand.nodes import gripper_client
-from deskhand.nodes.approvals import ApprovalClient
-from deskhand.nodes.node import EVENTS, HEARTBEATS, DeskhandNode, call_service
+from deskhand.nodes.node import HEARTBEATS, DeskhandNode, call_service
 from deskhand.nodes.ros_tools import RosToolClient
-from deskhand.nodes.tool_server_node import ToolServerNode
 from deskhand.recording.frames import COLOR
-from deskhand.resources import resource_path
 from deskhand.safety.audit import verify
-from deskhand.testing.desk_robot import DeskRobot
-from deskhand.testing.desk_scene import one_of_each
 from deskhand.world.history.reader import MemoryReader
-from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CallTool
-
-DOMAIN = 71
-
-
-class SlowRobot(DeskRobot):
-    """Its motions last until they are let go or cancelled."""
-
-    def __init__(self, things):
-        super().__init__(things)
-        self.moving, self.go = threading.Semaphore(0), threading.Event()
-        self.go.set()
-
-    def execute(self, plan_id, progress=None, cancelled=None):
-        self.moving.release()
-        while not self.go.wait(0.01):
-            if progress:
-                progress(0.5, "on the way")
-            if cancelled and cancelled():
-                self.go.set()
-        return super().execute(plan_id, progress, cancelled)
-
-
-class Graph:
-    """A tool server on a robot of the test, a client, and what was said on tools/events."""
-
-    def __init__(self, folder, approval="never", mounts="", others="never", settings=""):
-        self.robot = SlowRobot([item for item in one_of_each() if item.id in ("block_1", "pen_1", "bin_1")])
-        overrides = [Parameter("episode", value=str(folder)), Parameter("approval", value=approval), Parameter("lock_wait", value=0.2)]
-        overrides += [Parameter("mounts", value=mounts), Parameter("approval_others", value=others), Parameter("settings", value=str(settings))]
-        self.server = ToolServerNode(self.robot, parameter_overrides=overrides)
-        self.node = DeskhandNode("test_client")
-        self.client = RosToolClient(self.node)
-        self.events, self.news = [], threading.Condition()
-        self.node.create_subscription(String, "tools/events", self._on_event, 200, callback_group=self.node.reentrant)
-        self.executors = [MultiThreadedExecutor(num_threads=count) for count in (2, 4)]
-        self.threads = []
-        for executor, node in zip(self.executors, (self.server, self.node), strict=True):
-            executor.add_node(node)
-            self.threads.append(threading.Thread(target=self._spin, args=(executor,), daemon=True))
-            self.threads[-1].start()
-
-    def _spin(self, executor):
-        with contextlib.suppress(ExternalShutdownException):
-            executor.spin()
-
-    def _on_event(self, message):
-        with self.news:
-            self.events.append(json.loads(message.data))
-            self.news.notify_all()
-
-    def event(self, **fields):
-        """Wait for an event with these fields."""
-
-        def found():
-            return next((event for event in self.events if fields.items() <= event.items()), None)
-
-        with self.news:
-            assert self.news.wait_for(found, timeout=15), (fields, self.events)
-            return found()
-
-    def ok(self, name, **arguments):
-        result = self.client.invoke(name, arguments, caller="test")
-        assert result.ok, result
-        return result.data
-
-    def start(self, name, arguments, **options):
-        results = []
-        thread = threading.Thread(target=lambda: results.append(self.client.invoke(name, arguments, **options)), daemon=True)
-        thread.start()
-        return thread, results
-
-    def close(self):
-        self.robot.go.set()
-        self.server.close()
-        self.client.close()
-        for executor in self.executors:
-            executor.shutdown(timeout_sec=2)
-        for thread in self.threads:
-            thread.join(5)
-        self.server.destroy_node()
-        self.node.destroy_node()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def ros():
-    before = os.environ.get("ROS_DOMAIN_ID")
-    os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO, domain_id=DOMAIN)
-    yield
-    rclpy.try_shutdown()
-    if before is None:
-        del os.environ["ROS_DOMAIN_ID"]
-    else:
-        os.environ["ROS_DOMAIN_ID"] = before
+    with ros_domain():
+        yield
 
 
 @pytest.fixture
@@ -275,143 +178,6 @@ def test_an_answer_that_comes_before_the_request_is_noted_is_not_lost(graph):
     thread, results = graph.start("get_robot_state", {})
     thread.join(15)
     assert results and results[0].ok
-
-
-def test_the_operator_approves_by_a_service(tmp_path):
-    graph = Graph(tmp_path, approval="motion")
-    try:
-        approve, deny = (graph.node.create_client(Trigger, f"tools/{name}", callback_group=graph.node.reentrant) for name in ("approve", "deny"))
-        assert not call_service(approve, Trigger.Request()).success
-        for client, code in ((deny, "permission_denied"), (approve, "")):
-            graph.events.clear()
-            thread, results = graph.start("open_gripper", {})
-            assert graph.event(event="approval")["tool"] == "open_gripper"
-            assert "open_gripper" in call_service(client, Trigger.Request()).message
-            thread.join(20)
-            assert results[0].code == code
-    finally:
-        graph.close()
-
-
-def test_the_operator_decides_about_the_call_that_was_shown(tmp_path):
-    graph = Graph(tmp_path, approval="always")
-    decide = graph.node.create_publisher(String, "tools/decide", 10)
-    try:
-        first, first_results = graph.start("open_gripper", {})
-        waits = graph.event(event="approval", tool="open_gripper")
-        second, second_results = graph.start("get_robot_state", {})
-        shown = graph.event(event="approval", tool="get_robot_state")
-        for text in ("no JSON", "[]", json.dumps({"approve": True}), json.dumps({"id": "", "approve": True}), json.dumps({"id": "nobody", "approve": True})):
-            decide.publish(String(data=text))
-        decide.publish(String(data=json.dumps({"id": shown["id"], "approve": True})))
-        second.join(20)
-        assert second_results[0].ok and first.is_alive()
-        assert graph.event(event="approval_end", id=shown["id"])["end"] == "approved"
-        decide.publish(String(data=json.dumps({"id": waits["id"], "approve": "yes"})))
-        first.join(20)
-        assert first_results[0].code == "permission_denied", "only true is a yes"
-    finally:
-        graph.close()
-
-
-@pytest.fixture(scope="class")
-def strict(tmp_path_factory):
-    """Everybody has to ask for everything."""
-    graph = Graph(tmp_path_factory.mktemp("strict"), approval="always", others="always")
-    yield graph
-    graph.close()
-
-
-class TestStop:
-    @pytest.mark.parametrize("text", ["", "{}", "no JSON", "[]", '{"reason": ""}', '{"reason": 7}', json.dumps({"reason": "x" * 5000}), '{"cause": "fire"}'])
-    def test_nothing_that_is_said_with_it_keeps_the_stop_from_stopping(self, strict, text):
-        strict.robot.reset_stop()
-        stop = strict.node.create_client(CallTool, "tools/call", callback_group=strict.node.reentrant)
-        answer = call_service(stop, CallTool.Request(tool="stop_motion", arguments_json=text))
-        assert answer.error_code == 0, answer.error_message
-        assert strict.robot.safety_status().stopped
-
-
-def test_on_a_real_robot_others_need_leave_to_move_and_the_operator_can_grant_a_session(tmp_path):
-    """Nothing but the safety file says so: the modes of the tool server are those of config/safety.yaml."""
-    graph = Graph(tmp_path, approval="", others="")
-    approvals = ApprovalClient(graph.node)
-    try:
-        task = graph.client.invoke("open_gripper", {}, caller="orchestrator/offline")
-        assert task.ok, "the operator's own task needs no leave"
-        assert graph.client.invoke("get_robot_state", {}, caller="mcp/agent#1").ok, "what moves nothing neither"
-        thread, results = graph.start("open_gripper", {}, caller="mcp/agent#1")
-        waits = approvals.next(10.0)
-        assert (waits["tool"], waits["caller"]) == ("open_gripper", "mcp/agent#1")
-        assert approvals.decide(waits["id"], True, grant=True) == "approved"
-        thread.join(20)
-        assert results[0].ok
-        assert graph.event(event="granted")["callers"] == ["mcp/agent#1"]
-        assert graph.client.invoke("open_gripper", {}, caller="mcp/agent#1").ok, "the rest of its session is granted"
-        other, denied = graph.start("open_gripper", {}, caller="mcp/agent#2")
-        assert approvals.decide(approvals.next(10.0)["id"], False) == "denied"
-        other.join(20)
-        assert denied[0].code == "permission_denied"
-        assert approvals.revoke("mcp/agent#1") == ["mcp/agent#1"] and approvals.revoke() == []
-        again, results = graph.start("open_gripper", {}, caller="mcp/agent#1")
-        assert approvals.decide(approvals.next(10.0)["id"], False) == "denied"
-        again.join(20)
-        assert results[0].code == "permission_denied"
-    finally:
-        graph.close()
-    kept = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
-    told = [entry["data"]["event"] for entry in kept if entry["event"] == "approval"]
-    assert told.count("approval") == told.count("approval_end") == 3 and {"granted", "revoked"} <= set(told)
-
-
-def test_rules_of_the_safety_file_bind_other_callers(tmp_path):
-    text = resource_path("config/safety.yaml").read_text().replace("rules: []", "rules: [do not touch the pen]")
-    (tmp_path / "safety.yaml").write_text(text)
-    graph = Graph(tmp_path, settings=tmp_path / "safety.yaml")
-    try:
-        early = graph.client.invoke("open_gripper", {}, caller="mcp/agent#1")
-        assert early.code == "precondition_failed" and "safety rules" in early.message
-        graph.ok("detect_objects")
-        broken = graph.client.invoke("pick", {"object_id": "pen_1"}, caller="mcp/agent#1")
-        assert broken.code == "impossible" and "do not touch the pen" in broken.message
-        assert graph.client.invoke("open_gripper", {}, caller="mcp/agent#1").ok
-    finally:
-        graph.close()
-
-
-def test_instructions_stops_resets_and_pauses_are_in_the_audit_log_once_each(tmp_path):
-    graph = Graph(tmp_path)
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    words = graph.node.create_publisher(String, "agent/events", EVENTS)
-    safety = graph.node.create_publisher(SafetyStatus, "safety/status", 10)
-    paused = graph.node.create_publisher(Bool, "motion/paused", latched)
-    file = tmp_path / "audit.jsonl"
-
-    def noted(event):
-        return [entry["data"] for entry in map(json.loads, file.read_text().splitlines()) if entry["event"] == event]
-
-    def until(publish, event, count):
-        end = time.monotonic() + 15
-        while len(noted(event)) < count:
-            assert time.monotonic() < end, f"{event} is not there"
-            publish()
-            time.sleep(0.05)
-
-    try:
-        words.publish(String(data=json.dumps({"event": "instruction", "text": "put the cup into the bin", "mode": ""})))
-        until(lambda: None, "instruction", 1)
-        for count, stopped in enumerate((False, True, False, True), 1):
-            until(lambda stopped=stopped: safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else "")), "safety", count)
-            for _ in range(5 if count < 4 else 0):  # the last one comes after all that must not be noted again
-                safety.publish(SafetyStatus(stopped=stopped, code="safety_stop" if stopped else ""))
-        for count, value in enumerate((True, False), 1):
-            until(lambda value=value: paused.publish(Bool(data=value)), "paused", count)
-    finally:
-        graph.close()
-    assert [data["stopped"] for data in noted("safety")] == [False, True, False, True]
-    assert [data["paused"] for data in noted("paused")] == [True, False]
-    assert noted("instruction") == [{"text": "put the cup into the bin", "mode": ""}]
-    verify(file)
 
 
 def test_a_killed_server_is_noticed_in_the_middle_of_a_call(tmp_path):

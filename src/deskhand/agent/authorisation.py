@@ -68,6 +68,8 @@ class Authorisation:
 
     def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
         """What of a motion needs a yes: ids of objects, or the tool's own name."""
+        if name == "open_gripper" and desk.held and self.setting == TASK:  # no plan lets fall what is held: only words do
+            return [] if self._words.lets_go(desk) else [desk.held]
         if not self._asks:
             return []
         missing = self._words.missing(name, arguments, desk)

@@ -80,6 +80,10 @@ class RequestedActs:
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
+    def lets_go(self, desk: Desk) -> bool:
+        """Whether the words ask to open a gripper that holds something, or the user has said yes to it."""
+        return desk.held in self._granted or self._meant("open_gripper", {}, desk)
+
     def of_goals(self, goals: list[tuple[str, str]], desk: Desk) -> list[str]:
         """What sub-goals (object, target) bring in that the words do not cover."""
         missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from deskhand.language.comparing import COMPARISONS, compared
 from deskhand.language.intents import Ask, Ref
-from deskhand.language.resolve import Seen, beside, inside, is_receptacle, listing, name_of, resolve
+from deskhand.language.resolve import DEPTH, MIDDLE, Seen, beside, inside, is_receptacle, listing, name_of, resolve
 
 CAPABILITIES = (
     "I can look at the desk and say what is there, where it is and how many there are; put things into containers, on other things or on the desk; "
@@ -33,7 +33,8 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
     if ask.kind == "holds":
         return _holds(ask, objects)
     if not found:
-        return f"No, I see no such thing ({words}). I see {listing(objects)}." if ask.kind == "exists" else f"I do not see {words}. I see {listing(objects)}."
+        none = {"exists": f"No, I see no such thing ({words})", "which": f"None ({words})"}.get(ask.kind, f"I do not see {words}")
+        return f"{none}. I see {listing(objects)}."
     if ask.kind == "exists":
         place = f" {_WORDS.get(ask.relation, ask.relation)} {ask.target.words}" if ask.target else ""
         return f"Yes{place}: {listing(found)}."
@@ -43,6 +44,28 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
             return f"{'Yes' if same else 'No'}: {_colors(found)}."
         return f"{_colors(found)}."
     return f"{_places(found, objects)}."
+
+
+def not_seen(ask: Ask, objects: Sequence[Seen]) -> Ref | None:
+    """The phrase that the question takes for granted and that nothing fits: then there is no answer, whatever is said.
+
+    Whether something is there, how many there are and where they are can be told of what is not there too.
+    """
+    if ask.about is None or ask.kind in ("more", "describe"):
+        return None
+    target = ask.target if ask.kind != "color" or ask.relation else None
+    if target is not None and not target.table and not resolve(replace(target, count=0, size=None, place=""), objects, "any").objects:
+        return target
+    if ask.kind in ("exists", "count", "where"):
+        return None
+    there = _about(ask.about, ask, objects) if ask.kind == "color" else resolve(replace(ask.about, count=0, size=None, place=""), objects, "any").objects
+    return None if there else ask.about
+
+
+def unheard_of(ask: Ask, objects: Sequence[Seen]) -> str:
+    """The noun of a question that is no word of the lexicon and no name of anything seen; empty for none. What it means may lie there under another name."""
+    refs = [ref for ref in (ask.about, ask.target) if ref is not None and ref.noun]
+    return next((ref.noun for ref in refs if not resolve(Ref(ref.noun, noun=ref.noun, count=0), objects, "any").objects), "")
 
 
 def is_so(ask: Ask, objects: Sequence[Seen]) -> bool | None:
@@ -77,8 +100,8 @@ def where(item: Seen, objects: Sequence[Seen]) -> str:
         below = next((other for other in objects if other["id"] == support), None)
         return f"{item.get('relation', 'on')} the {name_of(below)} ({support})" if below else f"{item.get('relation', 'on')} {support}"
     x, y = float(item["position"][0]), float(item["position"][1])
-    side = "on the left" if y > 0.06 else "on the right" if y < -0.06 else "in the middle"
-    depth = ", at the front" if x > 0.10 else ", at the back" if x < -0.06 else ""
+    side = "on the left" if y > MIDDLE else "on the right" if y < -MIDDLE else "in the middle"
+    depth = ", at the front" if x > DEPTH[1] else ", at the back" if x < DEPTH[0] else ""
     return f"{side}{depth} (x {x:.2f} m, y {y:.2f} m)"
 
 

@@ -176,6 +176,8 @@ class ClauseReader:
             return None
         if relation == "on" and words[i] == "over" and clause.verb == "":
             return None
+        if relation == "on" and words[i] == "over":  # on it, above it, or round it?
+            clause.unknown.append("over")
         if words[i] in {"to"} and match(words, i + 1, tuple(lex.VERBS)):
             return None
         ref, end = second_of(words, *phrase) if relation == "between" else phrase
@@ -227,7 +229,7 @@ class ClauseReader:
             clause.refs[-1] = replace(clause.refs[-1], where=(relation, ref))
         elif clause.target is None:
             clause.relation, clause.target = relation, ref
-        elif clause.verb == "stack" and clause.relation == "on":
+        elif clause.verb == "stack" and clause.relation == relation == "on":
             self._out.append(Place(tuple(clause.refs), "on", clause.target))
             clause.refs, clause.target = [clause.target], ref
         else:
@@ -302,7 +304,7 @@ class ClauseReader:
         if word == "whatever":
             return tuple(words[i + 1 : i + 3]) == ("is", "there")
         if word in {"that", "which"}:  # "the cup, which goes on the tray"; right behind a noun it says which one is meant
-            return i != self._phrase_end and after in lex.LINKING
+            return i != self._phrase_end and after in lex.LINKING and after not in ("is", "are")  # "the box, which is brown" tells boxes apart
         if word in {"on", "at"}:
             return after == "top"
         if word == "to":

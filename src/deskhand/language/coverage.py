@@ -8,6 +8,7 @@ account for all words but those in their noun phrases. This file gathers what wa
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
@@ -28,11 +29,12 @@ _TO_EACH = frozenset(("each", "every", "both", "either", "all"))
 
 def unread_words(intent: Intent) -> tuple[str, ...]:
     """The words of its noun phrases that decide nothing."""
-    found = tuple(word for ref in _refs(intent) for word in (*ref.unread, *([ref.noun] if ref.noun in MEASURES else [])))
+    found = tuple(word for ref in phrases_of(intent) for word in (*ref.unread, *([ref.noun] if ref.noun in MEASURES else [])))
     if isinstance(intent, Place | Tidy | Leave):
-        found += tuple(word for ref in _refs(intent) for other in ref.excluded for word in _how_many_stay(other))
+        found += tuple(word for ref in phrases_of(intent) for other in ref.excluded for word in _how_many_stay(other))
+    found += tuple(ref.place for ref in phrases_of(intent) if ref.place in ("near", "far") and not ref.count and not ref.table)  # how near?
     if not isinstance(intent, Ask):
-        found += tuple("any" for ref in _refs(intent) if ref.words.startswith("any ") and not ref.where and ref.kinds)
+        found += tuple("any" for ref in phrases_of(intent) if ref.words.startswith("any ") and not ref.where and ref.kinds)
     if isinstance(intent, Place):
         found += tuple(word for word in intent.target.words.split()[:1] if word in _TO_EACH and not intent.target.table)
     if isinstance(intent, If):
@@ -40,7 +42,7 @@ def unread_words(intent: Intent) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _refs(intent: Intent) -> Iterator[Ref]:
+def phrases_of(intent: Intent) -> Iterator[Ref]:
     """All phrases of an intent, those within others too."""
     todo = [getattr(intent, item.name) for item in fields(intent)]
     while todo:
@@ -69,8 +71,41 @@ def checked(sentence: str, intents: list[Intent]) -> list[Intent]:
     inside = [one for item in intents if isinstance(item, If) for one in (*item.then, *item.otherwise) if isinstance(one, Unclear | Impossible)]
     if inside:
         return [Unclear(sentence, inside[0].why or f"I cannot do {inside[0].words!r}")]
+    if (why := contradiction(intents)) or (why := two_places(intents)):
+        return [Unclear(sentence, why)]
     left = tuple(dict.fromkeys(word for item in intents for word in unread_words(item)))
     return [Unclear(sentence, unread(left))] if left else intents
+
+
+def contradiction(intents: Sequence[Intent]) -> str:
+    """Why the intents cannot all hold; empty where they can. "Do not put it there, put it here" is none."""
+    if any(isinstance(item, Leave) and item.elsewhere for item in intents) and any(isinstance(item, Tidy) for item in intents):
+        return "it says where something shall not go, and not where it shall"
+    moved: set[Ref] = set()
+    kept: set[Ref] = set()
+    for item in intents:
+        refs = {ref for ref in getattr(item, "things", ()) if not (ref.rest or ref.pronoun)}
+        if isinstance(item, Leave):
+            both = refs & moved  # "put the blocks in the tray so that they do not touch"
+            kept |= refs if not item.elsewhere else set()
+        else:
+            both = refs & kept if isinstance(item, Place) else set()
+            moved |= refs if isinstance(item, Place) else set()
+        if both:
+            return f"it moves {next(iter(both)).words!r} and leaves it where it is"
+    return ""
+
+
+def two_places(intents: Sequence[Intent]) -> str:
+    """Why one sentence without an order of its own brings an object to two places; empty where it does not."""
+    there: dict[Ref, Ref] = {}
+    for item in intents:
+        if not isinstance(item, Place) or item.target.table:
+            continue
+        for ref in item.things:
+            if not (ref.rest or ref.pronoun) and ref.definite and there.setdefault(ref, item.target) != item.target:
+                return f"it brings {ref.words!r} to two places"
+    return ""
 
 
 def unread(left: Sequence[str]) -> str:
@@ -79,6 +114,59 @@ def unread(left: Sequence[str]) -> str:
     if any(word in OPERATORS or word in _TO_EACH for word in left):
         return f"I cannot tell what {said} changes here; say it without"
     return f"I do not know the word{'s' * (len(set(left)) > 1)} {said}"
+
+
+QUESTION_WORDS = (lex.FUNCTION_WORDS - lex.PRONOUNS - {"all", "together", "again"}) | words(
+    "what which who where how many is are was do does did have has can could be we i you it a an any there here now currently right present moment exactly "
+    "see find stand stands standing lie lies lying sit sits sitting that one still already got visible anything something everything thing object item stuff"
+)
+"""Words of questions that ask for nothing but what the kind of question says."""
+_OF_KINDS: dict[str, frozenset[str]] = {
+    "describe": words("describe list name look inspect scan examine survey around every your our my me us all front of on in at desk table tabletop top scene "
+                      "workspace surroundings content contents recognise recognize detect tell say"),
+    "count": words("count number of left together"), "where": words("locate"), "exists": words("left color colour"),
+    "color": words("color colour of all same"), "which": words("of on in at desk table the them"), "holds": words(""), "measure": words("away"),
+    "more": words("than as at more fewer less least most only exactly and of two"), "larger": words("than and of them"), "distance": words("far away from and"),
+    "nearest": words("to from next closest nearest farthest furthest away"), "empty": words("empty not nothing inside in"),
+}  # fmt: skip
+"""What more may stand in a question of one kind."""
+
+
+def unread_of_question(text: str, ask: Ask) -> tuple[str, ...]:
+    """The words of a question that have no part in what was made of it. What is in no phrase of it must say how it asks, or be a word of the closed lists;
+    a question about the past is read as a whole (language/past), those about the gripper and a tidy desk by patterns without gaps.
+    """
+    if ask.kind in ("memory", "held", "clean"):
+        return ()
+    said = Counter(word for ref in _outer(ask) for word in re.findall(r"[a-z0-9_]+", ref.words))
+    if ask.kind == "where":
+        said.update(re.findall(r"[a-z0-9_]+", ask.words))  # "in the tray or on the desk": the places to choose from
+    known = QUESTION_WORDS | _OF_KINDS[ask.kind]
+    if ask.relation:
+        known |= _RELATION_WORDS
+    if ask.kind in ("larger", "measure", "which"):
+        known |= _SIZE_WORDS
+    if ask.number is not None:
+        known |= {*lex.NUMBERS, "one", str(ask.number)}
+    left = []
+    for word in re.findall(r"[a-z0-9_]+", text):
+        if said[word]:
+            said[word] -= 1
+        elif word not in known and lex.singular(word) not in known:
+            left.append(word)
+    return tuple(dict.fromkeys(left))
+
+
+def _outer(ask: Ask) -> Iterator[Ref]:
+    for ref in (ask.about, ask.target):
+        if ref is not None:
+            yield ref
+            if ref.second is not None and ref.second.words not in ref.words:
+                yield ref.second
+
+
+_RELATION_WORDS = frozenset(word for phrase in (*lex.IN, *lex.ON, *lex.BESIDE) for word in phrase)
+_SIZE_WORDS = frozenset(lex.SIZES) | words("high higher highest longer shorter wide wider")
 
 
 def turned(sentence: str) -> bool:

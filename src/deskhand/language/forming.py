@@ -44,19 +44,21 @@ def undo(slots: Slots, found: re.Match[str]) -> Intent:
 def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
     """What is alike goes together; by size it is a row."""
     things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
+    if found.string.startswith(("order", "rank", "line", "lay")) and by not in ("size", "height", "length", "volume"):
+        return None  # an order of colours or kinds that is not said
     if by.startswith("colo"):
-        return Sort(things, "color")
+        return Sort(things, "color", bool(found.groupdict().get("boxes")))
     if by in ("size", "height", "length", "volume"):
         order = _order(f"by {by} {found.groupdict().get('order') or ''}")
         return Row(things, *order) if order else None
-    return Sort(things, "kind")
+    return Sort(things, "kind", bool(found.groupdict().get("boxes")))
 
 
 def separate(slots: Slots, found: re.Match[str]) -> Intent | None:
     """Two sorts of things apart."""
     things = (*slots["a"], *slots["b"])
     head = next((ref for ref in things if not ref.bare), None)
-    if head is None or any(ref.where for ref in things):
+    if head is None or any(ref.where or ref.rest for ref in things):
         return None
     things = tuple(replace(ref, kinds=head.kinds, noun=head.noun, bare=False, count=0) if ref.bare else ref for ref in things)
     return Sort(things, "color" if all(ref.colors for ref in things) else "kind")
@@ -182,9 +184,12 @@ def shift(slots: Slots, found: re.Match[str]) -> Intent | None:
     if number and unit:
         many = lex.NUMBERS.get(number) or (1 if number in ("one", "a", "an") else float(number) if number[0].isdigit() else 0)
         far = many * UNITS[unit[0]]
-    if not far:
+    several = any(ref.count != 1 for ref in slots["thing"])
+    if not far or (found.string.startswith("put") and not number and several):  # "put the yellow things left": a side, or a little farther?
         return None
     way = found["way"].split()[0]
+    if re.search(r"\b(?:to|from|towards) me$", found.string):  # who stands across from the robot
+        way = {"closer": "away", "away": "closer"}.get(way, way)
     x, y = WAYS[{"forwards": "forward", "backwards": "back", "you": "closer", "yourself": "closer", "me": "away"}.get(way, way)]
     return Shift(slots["thing"], (x * far, y * far))
 

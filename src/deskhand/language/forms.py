@@ -17,7 +17,7 @@ Named = Callable[[Ref], Ref]
 """Says what a pronoun stands for."""
 
 REGION = r"(?P<region>(?:(?:far|front|back|rear|near|upper|lower|left|right|middle|top|bottom) )?(?:left|right|middle|centre|center|front|back|rear))"
-PART = r"(?:(?: hand)?(?: side| half| part| edge| end| corner| area| region))?(?: of (?:the|your|my) (?:desk|table|tabletop|workspace))?"
+PART = r"(?:(?: hand)?(?: side| half| part| corner| area| region))?(?: of (?:the|your|my) (?:desk|table|tabletop|workspace))?"
 
 
 def parse_forms(sentence: str, named: Named) -> list[Intent] | None:
@@ -59,7 +59,7 @@ _BY = r"(?:by|according to|based on|in order of|after|per)(?: their| its| the)?"
 _ATTRIBUTE = r"(?P<by>colou?rs?|kinds?|types?|sorts?|class|category|shapes?|sizes?|heights?|lengths?|volumes?)"
 _ROW = r"(?:a|one|the) (?:straight |single |neat |long |nice )*(?:row|line)"
 _TAIL = r"(?P<order>(?:,|:| by| from| in order| in (?:in|de)creasing| with| so that| starting| beginning| the \w+est).*)?"
-_BOXES = r"(?: (?:in|into|between|among|across) (?:the |different |separate |two |three |own )*(?:containers|boxes|bins|trays|groups|piles))?"
+_BOXES = r"(?: (?:in|into|between|among|across) (?:the |different |separate |two |three |own )*(?:(?P<boxes>containers|boxes|bins|trays)|groups|piles))?"
 _UNIT = r"(?:cm|centimet(?:er|re)s?|mm|millimet(?:er|re)s?|inch(?:es)?)"
 _A_BIT = r"a (?:little )?(?:bit|little)|a little|slightly"
 _AMOUNT = rf"(?:{_A_BIT}|some|(?P<n>\d+(?:\.\d+)?|[a-z]+) ?(?P<unit>{_UNIT}))"
@@ -118,6 +118,10 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer|you|yourself|me){_TO_ME}",
             rf"(?:move|push|shift|slide|nudge|bring|put) {{thing}} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer){_TO_ME}(?:{_AMOUNT2})?",
+        )),
+        (forming.refuse("I turn objects about the vertical only"), _compiled(
+            r"(?:turn|rotate|flip|tip|tilt|roll) .+ over(?: again)?",
+            r"(?:turn|rotate|flip|tip|tilt|roll|put|place|set|lay|stand) .+ (?:upside down|on (?:its|their) (?:sides?|heads?|backs?|ends?))(?: again)?",
         )),
         (forming.turn, _compiled(
             r"(?:turn|rotate) {thing}(?: around)?(?: by)?(?: (?P<n>\d+) ?(?:degrees?|deg)| a (?P<part>quarter|half|full) turn)?"

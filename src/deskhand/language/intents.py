@@ -85,9 +85,10 @@ class Tidy(Intent):
 
 @dataclass(frozen=True)
 class Leave(Intent):
-    """These stay where they are, whatever the other clauses say."""
+    """These stay where they are, whatever the other clauses say; ``elsewhere``: forbidden was only to bring them there."""
 
     things: tuple[Ref, ...]
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,11 @@ class Hand(Intent):
 
 @dataclass(frozen=True)
 class Sort(Intent):
-    """Things that are alike go together; ``by`` is ``color`` or ``kind``."""
+    """Things that are alike go together; ``by`` is ``color`` or ``kind``; ``contained``: each group has to go into a container."""
 
     things: tuple[Ref, ...]
     by: str
+    contained: bool = False
 
 
 @dataclass(frozen=True)

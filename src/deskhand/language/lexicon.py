@@ -68,14 +68,16 @@ COLORS: dict[str, str] = {
     "orange": "orange", "purple": "purple", "violet": "purple", "lilac": "purple", "magenta": "pink", "pink": "pink", "brown": "brown", "beige": "brown",
     "black": "black", "white": "white", "gray": "gray", "grey": "gray", "silver": "gray", "cyan": "cyan", "turquoise": "cyan", "teal": "cyan",
 }  # fmt: skip
-SHAPES: dict[str, frozenset[str]] = {
-    "round": frozenset(("sphere", "cylinder")),
+SHAPES: dict[str, frozenset[str]] = {  # what :func:`deskhand.language.resolve.forms_of` says
+    "round": frozenset(("round",)),
     "spherical": frozenset(("sphere",)),
     "cylindrical": frozenset(("cylinder",)),
-    "cubic": frozenset(("box",)),
-    "square": frozenset(("box",)),
+    "cubic": frozenset(("cube",)),
+    "square": frozenset(("square",)),
     "rectangular": frozenset(("box",)),
 }
+SOLIDS = {"round": frozenset(("sphere", "cylinder")), "square": frozenset(("box",)), "cube": frozenset(("box",))}
+"""Of those the shapes that perception tells, for what only that is known of."""
 # word -> (measure, sign, superlative)
 SIZES: dict[str, tuple[str, int, bool]] = {
     "big": ("volume", 1, False), "large": ("volume", 1, False), "huge": ("volume", 1, False), "bigger": ("volume", 1, True), "larger": ("volume", 1, True),

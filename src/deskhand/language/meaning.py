@@ -10,6 +10,11 @@ from deskhand.language.intents import Hand, Impossible, Intent, Leave, Pick, Pla
 
 EVERYTHING = Ref("everything", count=0)
 BIN = Ref("the bin", kinds=frozenset(("bin",)), definite=True)
+_ALL_OF_THEM = frozenset(("all of them", "all of it", "them all", "it all", "all of these", "all of those", "each of them"))
+"""What was named before, where something was."""
+_FORBIDDEN = frozenset(("", "leave", "pick", "put", "remove", "discard", "tidy", "release"))
+"""Verbs of which "do not" means that the objects stay where they are."""
+_REGIONS = frozenset(f"the {place}" for place in lex.PLACES)
 TABLE = Ref("the desk", table=True, definite=True)
 HELD = Ref("it", count=0, pronoun=True, definite=True)
 """Nobody was named: what the gripper holds."""
@@ -71,13 +76,17 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     if clause.verb == "leave" and len(refs) > 1:  # "leave the cup where it is"
         refs = [ref for ref in refs if not ref.pronoun]
     for ref in refs:
-        things += context.last if ref.pronoun and context.last else (ref,)
+        things += context.last if (ref.pronoun or ref.words in _ALL_OF_THEM) and context.last else (ref,)
     excepts = tuple(_heads(clause.excepts, None, context))
     things = [replace(ref, excluded=(*ref.excluded, *excepts)) if excepts else ref for ref in things]
     if any(not (ref.table or ref.pronoun) for ref in things):
         context.last = tuple(ref for ref in things if not (ref.table or ref.pronoun))
+    if clause.verb == "pick" and clause.fronted is not None and clause.target is None:  # "in the tray, pick up the cup": from there, or to there?
+        clause.unknown += [word for word in clause.words[:1] if word]
     if clause.target is None and clause.fronted is not None:
         clause.relation, clause.target = clause.fronted
+    if clause.target is not None and clause.target.bare and clause.target.words in _REGIONS:  # "pile them up in the middle": no block in the middle
+        clause.unknown.append(clause.target.words.split()[-1])
     if clause.target is not None and clause.target.bare:
         clause.target = _heads([clause.target], None, context)[0]
     if excepts and clause.verb != "leave" and not clause.negated:
@@ -85,7 +94,9 @@ def meaning(clause: Clause, context: Context) -> list[Intent]:
     if clause.unknown and clause.verb != "impossible":  # half an instruction is another instruction
         return [Unclear(text, unread(clause.unknown))]
     if clause.negated or clause.verb == "leave":
-        return [Leave(tuple(things))] if things or clause.negated else [Unclear(text, "leave what?")]
+        if clause.verb not in _FORBIDDEN:  # "do not use the bin", "do not stack them"
+            return [Unclear(text, f"I cannot tell what {text!r} forbids")]
+        return [Leave(tuple(things), elsewhere=clause.target is not None and clause.verb != "leave")] if things else [Unclear(text, "leave what?")]
     result = _by_verb(clause, things, excepts, text, context)
     for item in result:
         if isinstance(item, Place):
@@ -132,8 +143,8 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
         verb = "remove"
     if verb == "remove":
         return _removing(objects, target, relation, text)
-    if verb == "put" and "away" in clause.flags and target is None:
-        verb = "tidy"
+    if verb == "put" and clause.flags & {"away", "out"} and target is None:
+        verb = "discard" if clause.words[0] in ("throw", "toss", "chuck", "drop") else "tidy"
     if verb == "put" and "down" in clause.flags and target is None:
         verb = "release"
     if verb == "pick" and target is not None and not objects:
@@ -141,7 +152,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
     if verb in {"tidy", "sort"}:
         return _tidying(verb, objects, things, excepts, clause, text)
     if verb == "empty" and not objects:
-        return [Tidy()]
+        return [Place((replace(EVERYTHING, excluded=excepts),), relation, _bin(target))] if target is not None and not target.table else [Tidy()]
     if verb == "empty":
         goal = (relation, target) if target is not None and not target.table else ("on", TABLE)  # "empty the box into the tray"
         return [Place((replace(EVERYTHING, where=("in", ref)),), *goal) for ref in objects]
@@ -210,10 +221,13 @@ def _building(clause: Clause, objects: tuple[Ref, ...], text: str) -> list[Inten
             return [Tidy()]
         return [Impossible(text)]
     if target is not None and not target.table:
-        if relation in {"on", "auto"} and not container_like(target) and len(objects) > 1:
+        if relation in {"on", "auto"} and not container_like(target) and len(objects) > 1 and "tower" not in clause.flags:
             return [Tower((target, *objects), ordered=True)]
-        if objects:
+        if len(objects) == 1 and objects[0].count == 1 and "tower" not in clause.flags:
             return [Place(objects, relation, target)]
+        return [Unclear(text, f"I build towers where there is room; I cannot tell how {target.words!r} goes with it")]
+    if "top" in clause.flags:  # "the biggest on top": of one that is not named from the bottom up
+        return [Unclear(text, unread(["top"]))]
     if not objects and clause.verb == "build":
         return [Tower((Ref("the blocks", kinds=frozenset(("block",)), count=0, definite=True),))]
     return [Tower(objects)] if objects else [Unclear(text, "stack what?")]

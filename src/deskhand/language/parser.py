@@ -8,11 +8,11 @@ from dataclasses import replace
 from deskhand.language import lexicon as lex
 from deskhand.language.building import parse_building
 from deskhand.language.clauses import ClauseReader
-from deskhand.language.coverage import ENGLISH_ONLY, checked, foreign, turned
+from deskhand.language.coverage import ENGLISH_ONLY, checked, contradiction, foreign, turned
 from deskhand.language.forms import parse_forms
-from deskhand.language.intents import Act, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
+from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Instruction, Intent, Pick, Place, Ref, Stop, Tidy, Unclear
 from deskhand.language.meaning import container_like
-from deskhand.language.phrases import match
+from deskhand.language.phrases import match, parse_whole, where_phrase
 from deskhand.language.questions import parse_condition, parse_question
 
 _CONTRACTIONS = (
@@ -63,6 +63,8 @@ _NO_REQUEST = re.compile(
     r"(?:i|he|she) (?:can|could|will|may|might|must|should|did|do|have|had|put|moved|took|placed)\b(?! (?:need|want|like)\b))"
 )
 """What the user does or may do, told or asked."""
+_ASKS_ADVICE = re.compile(r"^(?:should|must|may|might|shall|does|do|did|would|will|can|could)(?! (?:you|we|i)\b) ")
+"""As in "should the cup be in the tray?", "would it fit?": to answer is another thing than to do it."""
 _ENDINGS = re.compile(r"(?:[ ,]+(?:please|thanks|thank you|now|for me|right now|immediately|quickly|carefully|will you|would you|could you|robot|ok|okay))+$")
 
 
@@ -107,7 +109,8 @@ def parse(text: str) -> Instruction:
     joined = _joined(intents)
     if any(isinstance(item, Unclear) for item in joined) and foreign(text):
         return Instruction(text, (Unclear(text.strip(), ENGLISH_ONLY),))
-    return Instruction(text, tuple(joined))
+    why = "" if any(isinstance(item, Unclear) for item in joined) else contradiction(joined)
+    return Instruction(text, (Unclear(text.strip(), why),) if why else tuple(joined))
 
 
 _OTHERWISE = re.compile(r"^(?:,|or)? ?(?:otherwise|else|if not)[, ]+(?P<do>.+)$")
@@ -138,8 +141,10 @@ def _conditional(sentence: str, reader: ClauseReader) -> list[Intent]:
             then, *otherwise = _ELSE.split(do.strip(" ,"), maxsplit=1)
             otherwise = [f"put it {text}" if _BARE_PLACE.match(text) else text for text in otherwise]
             yes, no = tuple(_sentence(then, reader)), tuple(_sentence(otherwise[0], reader)) if otherwise else ()
-            if ask.about is not None and ask.about.pronoun:  # "put the block in the box unless it is red"
-                ask = replace(ask, about=reader.named(ask.about))
+            known = _about_what(ask, reader, condition)  # "put the block in the box unless it is red"
+            if not isinstance(known, Ask):
+                return [known]
+            ask = known
             return [If(ask, no, yes) if found["word"] == "unless" else If(ask, yes, no)]
     return [Unclear(sentence, "I cannot tell whether that is so")]
 
@@ -162,7 +167,7 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         return [Unclear(sentence, "no words that I know")] if sentence and not re.search(r"[a-z]", sentence) else []
     if _STOP.match(bare):
         return [Stop()]
-    if _NO_REQUEST.match(sentence):
+    if _NO_REQUEST.match(sentence) or (question and _ASKS_ADVICE.match(sentence)):
         return [Unclear(sentence, "it asks nothing of me")]
     if _HELP.match(sentence) or _HELP.match(bare):
         return [Help()]
@@ -171,7 +176,9 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
         reader.mention([ref for item in formed for ref in _things(item)])
         return formed
     if asked := parse_question(_either(bare), _either(sentence), question):
-        return [asked]
+        return [_about_what(asked, reader, sentence)]
+    if not _WISH.search(sentence) and any(_states(part) for part in re.split(r"(?:,| and|, and) ", bare)):
+        return [Unclear(sentence, "it says what is so, and not what shall be")]
     if _WONDERS.match(bare):
         return [Unclear(sentence, "a question that I cannot answer by looking at the desk")]
     intents: list[Intent] = []
@@ -184,6 +191,29 @@ def _sentence(sentence: str, reader: ClauseReader) -> list[Intent]:
             words = re.findall(r"->|[a-z0-9_']+|[,:()]", _POLITE.sub("", part) or part)
             intents += reader.read([_GERUNDS.get(word, word) for word in words])
     return intents
+
+
+_WISH = re.compile(r"\b(?:(?:make|be) sure|ensure|see to it|until|want|like|wish|love)\b")
+
+
+def _states(text: str) -> bool:
+    """Whether it tells where something is: "the cup is in the tray", "in the bin there is a cup"."""
+    if found := re.fullmatch(r"(?P<where>.+?),? (?:there )?(?:is|are) (?P<what>.+)", text):
+        words = found["where"].split()
+        if (place := where_phrase(words, 0)) is not None and place[1] == len(words) and parse_whole(found["what"]) is not None:
+            return True
+    found = re.fullmatch(r"(?P<what>.+?) (?:is|are) (?:now |already |still )?(?P<where>.+)", text)
+    if found is None or parse_whole(found["what"]) is None:
+        return False
+    words = found["where"].split()
+    return (place := where_phrase(words, 0)) is not None and all(word in lex.FUNCTION_WORDS for word in words[place[1] :])
+
+
+def _about_what(ask: Ask, reader: ClauseReader, words: str) -> Ask | Unclear:
+    """The question with what "it" stands for; unclear where that was not said, as for "the others"."""
+    about, target = (None if ref is None else reader.named(ref) for ref in (ask.about, ask.target))
+    open_ = next((ref for ref in (about, target) if ref is not None and (ref.rest or ref.pronoun)), None)
+    return replace(ask, about=about, target=target) if open_ is None else Unclear(words, f"I cannot tell what is meant by {open_.words!r} here")
 
 
 def _either(question: str) -> str:
@@ -218,8 +248,10 @@ def _joined(intents: list[Intent]) -> list[Intent]:
     for item in intents:
         if isinstance(item, Pick | Hand) and out and isinstance(before := out[-1], Pick | Hand) and before.thing == item.thing:
             out[-1] = item  # "I need the sponge. Could you pass it to me?"
-        elif isinstance(item, Place) and out and isinstance(picked := out[-1], Pick) and item.things == (picked.thing,):
-            out[-1] = item
+        elif isinstance(item, Place) and out and isinstance(out[-1], Pick) and out[-1].thing in item.things:
+            while out and isinstance(picked := out[-1], Pick) and picked.thing in item.things:  # "take the pen and the cup and put them in the tray"
+                out.pop()
+            out.append(item)
         elif isinstance(item, Place) and out and isinstance(before := out[-1], Place) and before.target.table and before.things == item.things:
             out[-1] = item  # "take it out of the tray and put it in the bin"
         else:

@@ -120,7 +120,9 @@ _ALL = lex.phrases("everything, anything, every thing, all of it, all of them, a
 def _whole(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     if length := match(words, start, _REST):
         end = start + length
-        if at(words, end) == "of" and (of := parse_ref(words, end + 1)):  # "the rest of the blocks"
+        if at(words, end) == "of" and ((of := parse_ref(words, end + 1)) is None or of[0].count):
+            return None  # "what is left of the cup"
+        if at(words, end) == "of" and of:  # "the rest of the blocks"
             return replace(of[0], words=" ".join(words[start : of[1]]), rest=True, count=0), of[1]
         return _post(Ref(" ".join(words[start:end]), count=0, rest=True), words, start, end)
     if length := match(words, start, _ALL):
@@ -147,6 +149,8 @@ def _identifier(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 def _pronoun(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     word, after = at(words, start), at(words, start + 1)
     ends = after in SEPARATORS or after in _PREPOSITIONS or after in lex.LINKING or after in lex.FILLERS or after in {"", "down", "away", "up"}
+    if word in {"those", "these"} and side_of(words, start + 1):  # "the blocks on the left in the bin and those on the right in the tray"
+        return _post(Ref(word, count=0, bare=True, definite=True), words, start, start + 1)
     if word in {"it", "them", "they"} or (word in lex.PRONOUNS and ends):
         return Ref(word, count=0, pronoun=True, definite=True), start + 1
     return None
@@ -299,7 +303,9 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
         at(words, end) in {"that", "which"} and at(words, end + 2) in {"can", "could"} and at(words, end + 3) in lex.USES
     ):  # "something to write with", "things that I can drink from"
         i = end + (1 if words[end] == "to" else 3)
-        ref, end = replace(ref, kinds=lex.USES[words[i]]), i + 1 + (at(words, i + 1) in {"with", "from"})
+        good = lex.USES[words[i]]
+        if fitting := good if ref.anything else ref.kinds & good:  # "the cup that I can write with" is none
+            ref, end = replace(ref, kinds=fitting), i + 1 + (at(words, i + 1) in {"with", "from"})
     while True:
         i = end
         if at(words, i) in {"that", "which", "who"} and at(words, i + 1) in {"is", "are", "looks", "look"}:
@@ -313,7 +319,7 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
             ref, end = replace(ref, excluded=(*ref.excluded, one if one.definite else replace(one, count=0, words=f"no {one.words}"))), what[1]
         elif relative and (at(words, i) in lex.COLORS or at(words, i) in lex.SHAPES or at(words, i) in lex.SIZES):
             ref, end = _adjective(ref, at(words, i)), i + 1
-        elif side := _side(words, i):
+        elif side := side_of(words, i):
             ref, end = replace(ref, place=side[0]), side[1]
         elif relative and ref.where is None and not ref.table and (where := where_phrase(words, i)):
             ref, end = replace(ref, where=where[0]), where[1]
@@ -321,7 +327,7 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
             return replace(ref, words=" ".join(words[start:end])), end
 
 
-def _side(words: Sequence[str], i: int) -> tuple[str, int] | None:
+def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
     """For "on the left (side)", "in the middle (of the desk)", "closest to you": the place and the index behind, or None."""
     if at(words, i) in {"closest", "nearest", "farthest", "furthest", "near", "close", "far"} and at(words, i + 1) in {"to", "from", "away"}:
         j = i + 2 + (at(words, i + 1) == "away" and at(words, i + 2) == "from")
@@ -331,7 +337,7 @@ def _side(words: Sequence[str], i: int) -> tuple[str, int] | None:
     if at(words, i) not in {"on", "at", "in", "to", "from"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
         return None
     j = i + 3
-    if at(words, j) in {"side", "hand", "end", "edge"}:
+    if at(words, j) in {"side", "hand", "half", "part"}:
         j += 1 + (at(words, j) == "hand" and at(words, j + 1) == "side")
     if at(words, j) == "of" and at(words, j + 1) in {"the", "your"} and at(words, j + 2) in lex.TABLE_NOUNS:
         j += 3

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.language import lexicon as lex
-from deskhand.language.coverage import turned
+from deskhand.language.coverage import unread_of_question
 from deskhand.language.intents import Ask, Ref
 from deskhand.language.past.words import about_the_past
-from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of
+from deskhand.language.phrases import at, match, parse_ref, parse_whole, second_of, side_of, where_phrase
+from deskhand.language.verbs import words as words_of
 
 _TELL = re.compile(
     r"^(?:(?:tell|show) (?:me|us)|say|report|describe to me|look at the (?:desk|table) and (?:tell me|say)|look and (?:tell me|say)|i would like to know|"
@@ -42,9 +43,13 @@ _CONTENT = lex.phrases(
 
 
 def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
-    """The question in a sentence (politeness taken off in ``bare``), or None when it is none that can be answered by looking."""
+    """The question in a sentence (politeness taken off in ``bare``), or None when it is none that can be answered by looking, or a word of it has no part."""
     text = _TELL.sub("", _TELL.sub("", bare))
-    told = text != bare
+    asked = _question(text, marked, text != bare)
+    return asked if asked is None or not unread_of_question(text, asked) else None
+
+
+def _question(text: str, marked: bool, told: bool) -> Ask | None:
     if _CLEAN.match(text):
         return Ask("clean")
     if _HELD.match(text):
@@ -58,11 +63,12 @@ def parse_question(bare: str, sentence: str, marked: bool) -> Ask | None:
     words = re.findall(r"[a-z0-9_]+", text)
     if found := _specific(words, marked or told):
         return found
-    if _DESCRIBE.match(text) and (words or told) and not turned(text):
+    if _DESCRIBE.match(text) and (words or told):
         return Ask("describe")
     return None
 
 
+_AT = "(?:in|on|inside)"
 _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind)
     for kind, patterns in (
@@ -86,7 +92,7 @@ _COMPARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:which|what)(?: (?P<a>.+?))? (?:is|are|stands|lies) (?:the )?"
                 r"(?P<sign>nearest|closest|next|farthest|furthest)(?: one)?(?: away)? (?:to|from) (?P<b>.+)",
         )),
-        ("where", (r"(?:is|are) (?P<a>.+?) (?:in|on|inside|next to|near|left of|right of) .+ and (?:in|on|inside|next to|near|left of|right of) .+",)),
+        ("where", (rf"(?:is|are) (?P<a>.+?) (?P<places>{_AT} .+ and {_AT} .+)",)),
         ("empty", (r"(?:is|are) (?P<a>.+?) (?P<neg>not )?empty", r"is there nothing (?:in|inside) (?P<a>.+)")),
         ("exists", (r"(?:what|which things?|who) (?:is|are|lies|lie|stands) (?P<between>between .+)",)),
     )
@@ -113,6 +119,16 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
     target = parse_whole(str(said["b"])) if said.get("b") else None
     if about is None or (said.get("b") and target is None):
         return None
+    if target is not None and target.bare and target.place:  # "furthest to the left"
+        return None
+    if target is not None and target.bare:  # "the red block or the blue one"
+        target = replace(target, kinds=about.kinds, noun=about.noun, container=about.container)
+    if kind in ("larger", "distance", "nearest") and target is not None and (target.count != 1 or (kind == "larger" and about.count != 1)):
+        return None  # with several, which of them?
+    if kind == "where":  # "is the pen in the tray or on the desk?"
+        places = str(said["places"])
+        read = all(_holder(part.split()) for part in re.split(rf" and (?={_AT} )", places))
+        return Ask("where", about, words=places) if read else None
     if kind == "more":
         number = str(said.get("n") or "")
         if number and not (number.isdigit() or number in lex.NUMBERS or number == "one"):
@@ -133,6 +149,12 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
         return Ask(kind, about, size[0], target, relation, sign=size[1])
     sign = -1 if said.get("sign") in ("farthest", "furthest") else 1
     return Ask(kind, about, "", target, text, sign=sign, negated=bool(said.get("neg")))
+
+
+def _holder(words: Sequence[str]) -> bool:
+    """Whether it is "in the tray" or "on the desk", and no more."""
+    found = where_phrase(words, 0)
+    return found is not None and found[1] == len(words) and found[0][0] in ("in", "on")
 
 
 _SIZE_WORDS = {"high": ("height", 1, False), "higher": ("height", 1, True), "longer": ("length", 1, True), "shorter": ("height", -1, True),
@@ -186,6 +208,8 @@ def _specific(words: Sequence[str], marked: bool) -> Ask | None:
 
 def _contents(words: Sequence[str], start: int) -> Ask | None:
     """What is in the bin, what is to the left of the cup, which objects are blue, what is the biggest thing."""
+    if side := side_of(words, start):  # "what is on the left?"
+        return Ask("exists", Ref(" ".join(("things", *words[start : side[1]])), place=side[0], count=0))
     if length := match(words, start, tuple(lex.BESIDE)):
         near = parse_ref(words, start + length)
         return Ask("exists", Ref("things", count=0), lex.BESIDE[tuple(words[start : start + length])], near[0]) if near and not near[0].table else None
@@ -197,10 +221,15 @@ def _contents(words: Sequence[str], start: int) -> Ask | None:
     for phrases, relation in ((lex.IN, "in"), (lex.ON, "on")):
         if length := match(words, start, phrases):
             found = parse_ref(words, start + length)
+            if found and found[0].bare:
+                return None
             if found and not found[0].table:
                 return Ask("exists", Ref("things", count=0), relation, found[0])
             return Ask("describe")
     return None
+
+
+_BEFORE_PLACE = words_of("are is there do you see can that which we have standing lying lie lies left to does still already")
 
 
 def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
@@ -216,32 +245,19 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
         found = Ref(noun, noun=lex.singular(noun), count=0), start + 1
     ref, i = found
     while kind in {"count", "exists", "where"} and at(words, i) == "and" and ref.kinds and (more := parse_ref(words, i + 1)) and more[0].kinds:
-        ref, i = replace(ref, kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans"
-    while at(words, i) in {
-        "are",
-        "is",
-        "there",
-        "do",
-        "you",
-        "see",
-        "can",
-        "that",
-        "which",
-        "we",
-        "have",
-        "standing",
-        "lying",
-        "lie",
-        "lies",
-        "left",
-        "to",
-        "does",
-        "still",
-        "already",
-    }:
+        if replace(ref, words="", kinds=more[0].kinds, place=more[0].place, where=more[0].where, count=1, definite=False) != replace(
+            more[0], words="", count=1, definite=False
+        ):
+            return None  # "red cups and green cans"
+        ref, i = replace(more[0], kinds=ref.kinds | more[0].kinds, words=f"{ref.words} and {more[0].words}", count=0), more[1]  # "cups and cans on the left"
+    while at(words, i) in _BEFORE_PLACE:
         if match(words, i, tuple(lex.BESIDE)):
             break
         i += 1
+    if side := side_of(words, i):  # "how many are on the left?"
+        ref, i = replace(ref, place=side[0], words=" ".join((ref.words, *words[i : side[1]]))), side[1]
+        if kind == "holds":
+            return None
     options = [
         (match(words, i, lex.IN), "in"),
         (match(words, i, lex.ON), "on"),
@@ -249,10 +265,28 @@ def _about(kind: str, words: Sequence[str], start: int) -> Ask | None:
     ]
     length, relation = max(options)
     target = parse_ref(words, i + length) if length else None
+    if target and target[0].bare:
+        return None
+    if target and target[0].table and target[0].excluded:  # "how many things are on the desk that are not blocks?"
+        ref, target = replace(ref, excluded=(*ref.excluded, *target[0].excluded)), (replace(target[0], excluded=()), target[1])
     rest = words[target[1] if target else i :]
     if (target and any(word not in lex.FILLERS for word in rest)) or (not target and any(word not in lex.FILLERS | set(lex.COLORS) for word in rest)):
         return None
-    if target is None and kind == "holds":
-        color = lex.COLORS.get(at(words, i))
-        return Ask("color", ref, target=Ref(color, colors=frozenset((color,)))) if color else None
+    if kind == "holds":
+        return _holds(words[start], ref, lex.COLORS.get(at(words, i), ""), relation, target[0] if target else None)
+    if kind == "which" and target is None and (color := lex.COLORS.get(at(words, i))):  # "which cup is red?"
+        return Ask(kind, replace(ref, colors=ref.colors | {color}, count=0, words=f"{ref.words} {words[i]}"))
+    if kind == "exists" and ref.count > 1 and not ref.definite:  # "are there two balls?"
+        near = replace(ref, count=0, where=(relation, target[0])) if target else replace(ref, count=0)
+        return Ask("more", near, "at least", None, "", ref.count)
     return Ask(kind, ref, relation if target else "", target[0] if target else None)
+
+
+def _holds(first: str, ref: Ref, color: str, relation: str, target: Ref | None) -> Ask | None:
+    """Whether objects have a colour or a place: all of them, or, as in "are any of the balls blue?", one at least."""
+    if first in lex.NUMBERS or (target is None and not color):  # "are two of the balls blue?": exactly, or at least?
+        return None
+    if first in ("any", "some", "one", "a", "an", "anything", "something"):
+        colors = frozenset((color,)) if target is None else ref.colors
+        return Ask("exists", replace(ref, count=0, colors=colors, words=f"{ref.words} {color}".strip()), relation if target else "", target)
+    return Ask("holds", ref, relation, target) if target else Ask("color", ref, target=Ref(color, colors=frozenset((color,))))

@@ -17,6 +17,14 @@ Seen = Mapping[str, Any]
 
 LEAST_LIKELY = 0.25
 """A name that an object may have counts from this probability on, where no object is called so: rather one chance in four than "there is none"."""
+MIDDLE = 0.06
+"""Objects whose middle is so near [m] to the desk's axis are said to lie in the middle."""
+DEPTH = (-0.06, 0.10)
+"""Objects nearer to the robot than the first, farther than the second [m, world x] are said to lie at the back, at the front."""
+ROD = 2.5
+"""Times as long as wide from which a cylinder is a rod, and not round."""
+EQUAL = 1.25
+"""Edges of which none is so many times another count as equal: a look is off by up to 1 cm at an object of 4 cm (docs/perception.md)."""
 BASE = (-0.30, 0.0)
 """Where the robot stands [m, world], for "nearest"; only words depend on it."""
 
@@ -47,6 +55,16 @@ def name_of(item: Seen) -> str:
     return f"{color} {label}" if color and color not in {"unknown", "none"} else label
 
 
+def beyond_reach(item: Seen) -> bool:
+    """True of what lies wholly where the arm does not reach (tools/objects.py)."""
+    return bool(item.get("beyond_reach"))
+
+
+def within_reach(items: list[Seen]) -> list[Seen]:
+    """Those within the arm's reach, all where none is: what cannot be moved is meant only where nothing else can be."""
+    return [item for item in items if not beyond_reach(item)] or items
+
+
 def held_object(name: str) -> Seen:
     """What is known of a thing in the hand that no look shows."""
     label = name.rsplit("_", 1)[0]
@@ -72,6 +90,10 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     for excluded in ref.excluded:
         gone = {item["id"] for item in resolve(excluded, objects, "any").objects}
         fitting = [item for item in fitting if item["id"] not in gone]
+    if role != "any" and not ref.id and not (ref.count and (ref.size or ref.place or ref.where)):
+        fitting = within_reach(fitting)
+    if role == "into":  # what is called a tray need not be one that is open at the top
+        fitting = [item for item in fitting if item.get("is_container")] or fitting
     wanted = ref.count
     if ref.size is not None:
         fitting = _by_size(ref.size, fitting, wanted)
@@ -98,7 +120,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         there = [item for item in fitting if _where_holds(ref.where, item, objects)]
         fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
-        fitting = [item for item in fitting if str(item.get("shape")) in ref.shapes]
+        fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
         return fitting, assumed
     exact = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in ref.colors]
@@ -106,7 +128,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
         return exact, assumed if exact else ""
     near = frozenset().union(*(lex.NEAR_COLORS.get(color, frozenset()) for color in ref.colors))
     close = [item for item in fitting if lex.color_of(str(item.get("color", ""))) in near]
-    if len(close) == 1 and len(fitting) == 1:  # the only one of its kind, and colours are a matter of light
+    named = any(lex.color_of(str(item.get("color", ""))) in ref.colors and _head_fits(ref, item, "any") for item in objects)
+    if len(close) == 1 and len(fitting) == 1 and not named:  # the only one of its kind, and colours are a matter of light
         return close, f"I took the {name_of(close[0])} for '{ref.words}'"
     return [], ""
 
@@ -154,6 +177,8 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     relation, ref = where
     if ref.table:
         return str(item.get("support", "table")) == "table" or (relation != "at" and not inside(item, objects))
+    if relation in {"in", "on", "at"} and ref.place and ref.anything and not ref.count:  # "all that is on the left half"
+        return _lies(ref.place, float(item["position"][0]), float(item["position"][1]))
     if relation == "between":
         return is_between(item, pair(ref, [other for other in objects if other["id"] != item["id"]]))
     others = {other["id"]: other for other in resolve(replace(ref, count=0), objects, "any").objects if other["id"] != item["id"]}
@@ -208,6 +233,20 @@ def is_between(item: Seen, ends: Sequence[Seen]) -> bool:
     return between(Body.seen(item), [Body.seen(end) for end in ends])
 
 
+def forms_of(item: Seen) -> set[str]:
+    """Its shape as perception has it, and ``round``, ``square`` and ``cube`` where its proportions are such: a pen is a cylinder, and nobody calls it round."""
+    shape = str(item.get("shape"))
+    small, middle, large = sorted(float(edge) for edge in item["size"])
+    forms = {shape}
+    if shape == "sphere" or (shape == "cylinder" and large < ROD * middle):
+        forms.add("round")
+    if shape == "box" and min(middle / small, large / middle) < EQUAL:
+        forms.add("square")
+        if large < EQUAL * small:
+            forms.add("cube")
+    return forms
+
+
 def measure(item: Seen, what: str) -> float:
     """Volume [m³], height or length [m] of the oriented box."""
     x, y, z = (float(edge) for edge in item["size"])
@@ -232,8 +271,13 @@ def _by_place(place: str, objects: list[Seen], wanted: int) -> list[Seen]:
     ordered = sorted(objects, key=lambda item: (key(item), str(item["id"])))
     if wanted:
         return ordered
-    side = {"left": lambda item: item["position"][1] > 0, "right": lambda item: item["position"][1] < 0}.get(place)
-    return [item for item in ordered if side(item)] if side else ordered
+    return [item for item in ordered if _lies(place, float(item["position"][0]), float(item["position"][1]))]
+
+
+def _lies(place: str, x: float, y: float) -> bool:
+    """Whether (x, y) [m, world] is in a part of the desk that objects are said to lie in."""
+    back, front = DEPTH
+    return {"left": y > 0, "right": y < 0, "front": x > front, "back": x < back, "middle": abs(y) <= MIDDLE and back <= x <= front}.get(place, True)
 
 
 def order_near(objects: Iterable[Seen], item: Seen) -> list[Seen]:

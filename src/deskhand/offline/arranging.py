@@ -12,6 +12,7 @@ from deskhand.offline.script import Call, CallResult, DecisionScript, ResultScri
 from deskhand.offline.task_executive import TaskExecutive
 from deskhand.planning.goals import Goal
 from deskhand.planning.room import box_of, overlaps
+from deskhand.world.level import SQUARE, TURNED, heading_error
 from deskhand.world.relations import TABLE
 
 TRIES = 3
@@ -143,7 +144,7 @@ class Arranging:
         if item is None or item.get("relation") == "held":
             return False
         there = str(item.get("support", TABLE)) == spot.support
-        return there and (spot.support != TABLE or math.dist(item["position"][:2], (spot.x, spot.y)) < NEAR_ENOUGH)
+        return there and (spot.support != TABLE or (math.dist(item["position"][:2], (spot.x, spot.y)) < NEAR_ENOUGH and not _turned(item, spot)))
 
     def _item(self, name: str) -> Seen | None:
         return next((item for item in self._pursuit.objects if item["id"] == name), None)
@@ -251,3 +252,12 @@ def _radius(item: Seen) -> float:
 
 def _steps(low: float, high: float, count: int) -> list[float]:
     return [round(low + (high - low) * i / (count - 1), 4) for i in range(count)]
+
+
+def _turned(item: Seen, spot: Spot) -> bool:
+    """Whether the object stands turned from how it shall; what is round, seen from above, has no heading."""
+    along, across = float(item["size"][0]), float(item["size"][1])
+    round_ = item.get("shape") in ("sphere", "cylinder") and abs(along - across) <= SQUARE * max(along, across)
+    if spot.yaw is None or item.get("yaw") is None or round_:
+        return False
+    return heading_error(item["size"], float(item["yaw"]), spot.yaw) > TURNED

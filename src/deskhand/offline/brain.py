@@ -15,8 +15,9 @@ from typing import Any
 from deskhand.agent.controls import ASK_USER, FINISH
 from deskhand.agent.moves import Earlier, Spot, first_origins, moves_of
 from deskhand.errors import DeskhandError
-from deskhand.language.answers import CAPABILITIES, answer, is_so
+from deskhand.language.answers import CAPABILITIES, answer, is_so, not_seen, unheard_of
 from deskhand.language.corrections import correct
+from deskhand.language.coverage import phrases_of
 from deskhand.language.intents import (
     Act,
     Ask,
@@ -37,7 +38,7 @@ from deskhand.language.intents import (
     Undo,
 )
 from deskhand.language.parser import parse
-from deskhand.language.resolve import resolve
+from deskhand.language.resolve import listing, resolve
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
@@ -93,6 +94,8 @@ class Brain:
             yield from _finish("refused", refusal[1], refusal[0])
             return
         self._pursuit.problems += [("impossible", _cannot(item)) for item in intents if isinstance(item, Impossible)]
+        if (yield from self._names_what_nobody_knows()):
+            return
         back: tuple[Ref, ...] | None = None
         while True:
             try:
@@ -108,6 +111,19 @@ class Brain:
                 back = yield from self._heed(told)
                 if back is None:
                     return
+
+    def _names_what_nobody_knows(self) -> Generator[Call, CallResult, bool]:
+        """Refuse the whole when a noun of it is no word of the lexicon and no name of anything seen: half an instruction is another instruction."""
+        if not _nouns(self._instruction.intents) or not (yield from self._pursuit.look("I look whether I know all of it by name.")):
+            return False
+        if strange := self._strange(self._instruction.intents):
+            yield from _finish("refused", strange, "unknown_object")
+        return bool(strange)
+
+    def _strange(self, intents: Sequence[Intent]) -> str:
+        """Which of their nouns nobody knows; empty for none."""
+        said = [f"'{ref.words}'" for ref in _nouns(intents) if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._pursuit.objects, "any").objects]
+        return f"I see no {', '.join(said)}, or do not know it by that word. I see {listing(self._pursuit.objects)}." if said else ""
 
     # ------------------------------------------------------------ what the person says meanwhile
 
@@ -208,7 +224,12 @@ class Brain:
             heard = yield Call("ask_memory", {"question": ask.words})
             self._answers.append(str(heard.data["answer"]) if heard.ok else heard.message)
         elif (yield from self._pursuit.look("To answer I look at the desk.")):
-            self._answers.append(answer(ask, self._pursuit.objects))
+            if ask.kind in ("larger", "distance", "nearest"):
+                ask = yield from self._asking.settled(ask)
+            if missing := not_seen(ask, self._pursuit.objects):
+                self._pursuit.problems.append(("unknown_object", f"I see no {missing.words.removeprefix('the ')}. I see {listing(self._pursuit.objects)}."))
+            else:
+                self._answers.append(answer(ask, self._pursuit.objects))
 
     def _decide(self, choice: If) -> Script:
         """Look whether the condition holds; what follows from it takes its place."""
@@ -218,14 +239,20 @@ class Brain:
         if about is not None and about.definite:
             asked = yield from self._asking.settled(choice.condition)
             choice = replace(choice, condition=asked, then=_renamed(choice.then, about, asked.about), otherwise=_renamed(choice.otherwise, about, asked.about))
+        missing = not_seen(choice.condition, self._pursuit.objects)
+        if said := missing.words.removeprefix("the ") if missing else unheard_of(choice.condition, self._pursuit.objects):
+            why = f"I see no {said}, or do not know it by that word, and cannot tell whether that is so. I see {listing(self._pursuit.objects)}."
+            self._pursuit.problems.append(("unknown_object", why))
+            return
         so = is_so(choice.condition, self._pursuit.objects)
         if so is None:
             self._pursuit.problems.append(("not_understood", "The condition is nothing that I can see."))
             return
         intents = choice.then if so else choice.otherwise
         self._answers.append(answer(choice.condition, self._pursuit.objects))
-        if refusal := _refusal(intents) if intents else None:
-            self._pursuit.problems.append(refusal)
+        refusal = _refusal(intents) if intents else None
+        if refusal or (strange := self._strange(intents)):
+            self._pursuit.problems.append(refusal or ("unknown_object", strange))
         elif intents:
             self._groups[self._at + 1 : self._at + 1] = _groups(intents)
         else:
@@ -267,6 +294,11 @@ class Brain:
         yield from _finish(
             "partly", " ".join(why for _, why in dict.fromkeys(self._pursuit.problems)) or "It did not stay where it was put.", "task_incomplete"
         )
+
+
+def _nouns(intents: Sequence[Intent]) -> list[Ref]:
+    """Phrases with a noun that the lexicon does not have, of what moves objects; of a condition only what is chosen counts."""
+    return [ref for item in intents if not isinstance(item, Ask | Build | If) for ref in phrases_of(item) if ref.noun]
 
 
 def _finish(status: str, summary: str, code: str = "") -> Script:

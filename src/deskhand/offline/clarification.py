@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -33,24 +33,25 @@ class Asking:
     def __init__(self, pursuit: TaskExecutive) -> None:
         self._pursuit = pursuit
 
-    def settled(self, intent: I) -> Generator[Call, CallResult, I]:
-        """The intent with every phrase that means one object and fits several replaced by what the person says."""
+    def settled(self, intent: I, named: Collection[str] = ()) -> Generator[Call, CallResult, I]:
+        """The intent with every phrase that means one object and fits several replaced by what the person says; ``named``: ids that "the other" is not."""
         changed: dict[str, Any] = {}
         for item in fields(intent):
             value = getattr(intent, item.name)
             if isinstance(value, Ref):
-                changed[item.name] = (yield from self._which(value, "into" if item.name == "target" else "thing"))[0]
+                onto = getattr(intent, "relation", "") == "on"  # "on the box": on one that is closed, or into an open one?
+                changed[item.name] = (yield from self._which(value, ("any" if onto else "into") if item.name == "target" else "thing", named))[0]
             elif isinstance(value, tuple) and value and all(isinstance(ref, Ref) for ref in value):
                 refs: list[Ref] = []
                 for ref in value:
-                    refs += yield from self._which(ref, "thing")
+                    refs += yield from self._which(ref, "thing", named)
                 changed[item.name] = tuple(refs)
         return replace(intent, **changed) if changed else intent
 
-    def _which(self, ref: Ref, role: str) -> Generator[Call, CallResult, tuple[Ref, ...]]:
+    def _which(self, ref: Ref, role: str, named: Collection[str]) -> Generator[Call, CallResult, tuple[Ref, ...]]:
         if ref.second is not None:
             return (ref,)
-        left = candidates(ref, self._pursuit.objects, role)
+        left = candidates(ref, self._pursuit.objects, role, named)
         asked = 0
         while len(left) > 1:
             if asked >= QUESTIONS:
@@ -69,15 +70,16 @@ class Asking:
         return (_pinned(ref, left[0]),) if left and asked else (ref,)
 
 
-def candidates(ref: Ref, objects: Sequence[Seen], role: str) -> list[Seen]:
-    """All objects that a phrase may mean which means one of them; empty where nothing has to be asked."""
-    plain = ref.definite and ref.count == 1 and not (ref.size or ref.place or ref.id or ref.pronoun or ref.rest or ref.table or ref.container)
+def candidates(ref: Ref, objects: Sequence[Seen], role: str, named: Collection[str] = ()) -> list[Seen]:
+    """All objects that a phrase may mean which means one of them, "the other one" none that is ``named``; empty where nothing has to be asked."""
+    plain = ref.definite and ref.count == 1 and not (ref.size or ref.place or ref.id or ref.pronoun or ref.table or ref.container)
     if not plain:
         return []
     found = resolve(replace(ref, count=0), objects, role)
     if role == "into" and not found.objects:
         found = resolve(replace(ref, count=0), objects, "any")
-    return list(found.objects) if len(found.objects) > 1 else []
+    left = [item for item in found.objects if not ref.rest or item["id"] not in named]
+    return left if len(left) > 1 else []
 
 
 def _question(ref: Ref, left: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, list[str]]:

@@ -36,7 +36,7 @@ class Layouts:
             yield from self._clear(intent, arranging)
         elif isinstance(intent, Sort | Row | Swap | MoveTo | Shift | Place) and (items := self._items(intent.things)):
             if isinstance(intent, Sort):
-                yield from self._sort(intent.by, items)
+                yield from self._sort(intent, items)
             elif isinstance(intent, Row):
                 yield from self._row(intent, items, arranging)
             elif isinstance(intent, Swap):
@@ -66,12 +66,15 @@ class Layouts:
 
     # ------------------------------------------------------------ groups
 
-    def _sort(self, by: str, items: Sequence[Seen]) -> Script:
+    def _sort(self, intent: Sort, items: Sequence[Seen]) -> Script:
         """What is alike into a container of its own while there are enough, else side by side on the desk."""
         groups: dict[str, list[Seen]] = {}
         for item in items:
-            groups.setdefault(str(item.get("color")) if by == "color" else kind(item), []).append(item)
+            groups.setdefault(str(item.get("color")) if intent.by == "color" else kind(item), []).append(item)
         containers = [item for item in self._pursuit.objects if is_receptacle(item)]
+        if intent.contained and len(groups) > len(containers):
+            self._problem("impossible", f"there are {len(groups)} groups ({', '.join(groups)}) and {len(containers)} containers: {listing(containers)}.")
+            return
         goals = _into_containers(groups, containers) if len(groups) <= len(containers) else _side_by_side(groups)
         heard = yield planned(goals, f"{len(groups)} groups: {', '.join(groups)}")
         if not heard.ok:
@@ -84,7 +87,7 @@ class Layouts:
 
     def _row(self, row: Row, items: Sequence[Seen], arranging: Arranging) -> Script:
         if len(items) < 2:
-            self._problem("impossible", f"a row needs two things; I found {listing(items)}.")
+            self._problem("impossible", f"a row needs two objects; I found {listing(items)}.")
             return
         sign = 1 if row.up else -1
         if row.by == "color":
@@ -93,13 +96,13 @@ class Layouts:
             ordered = sorted(items, key=lambda item: sign * measure(item, row.by) if row.by else -float(item["position"][1]))
         spots = arranging.row_spots(ordered)
         if not spots:
-            self._problem("no_free_space", f"a row of {len(items)} things does not fit within my reach.")
+            self._problem("no_free_space", f"a row of {len(items)} objects does not fit within my reach.")
             return
         yield from arranging.bring(spots, "A row, from left to right: " + ", ".join(spots))
 
     def _swap(self, items: Sequence[Seen], arranging: Arranging) -> Script:
         if len(items) != 2:
-            self._problem("impossible", f"two things can change places; I found {listing(items)}.")
+            self._problem("impossible", f"two objects can change places; I found {listing(items)}.")
             return
         spots = [Spot.of(item) for item in items]
         if any(spot.support == item["id"] for spot, item in zip(spots, reversed(items), strict=True)):

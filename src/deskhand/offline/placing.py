@@ -1,4 +1,4 @@
-"""Bringing objects to containers, other objects and the desk, and taking them into the hand. Part of the offline brain's script."""
+"""Bringing objects to containers, other objects and the desk, and taking them into the gripper. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deskhand.planning.goals import Goal, Goals, Task, make_goals
 from deskhand.planning.planner import plan
 
 ROUNDS = 3
-"""How often things that come to light are taken up."""
+"""How often objects that come to light are taken up."""
 
 
 class Placing:
@@ -25,7 +25,8 @@ class Placing:
         self._pursuit, self._asking, self._tools = pursuit, asking, tools
         self._notes, self._answers = notes, answers
         self.pins: dict[Ref, tuple[str, ...]] = {}
-        """The things that were chosen for phrases which mean a number of them."""
+        """The objects that were chosen for phrases which mean a number of them."""
+        self._held = ""
 
     def pin(self, tasks: Sequence[Intent]) -> None:
         """Remember which objects were chosen for phrases that mean a number of them."""
@@ -35,7 +36,7 @@ class Placing:
                     self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._pursuit.objects, "thing").objects)
 
     def hold(self, intent: Pick | Hand, group: list[Intent]) -> Script:
-        """One object into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
+        """One object into the gripper, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
         if not (yield from self._pursuit.look(f"I look for {intent.thing.words}.")):
             return
         intent = yield from self._asking.settled(intent)
@@ -47,7 +48,8 @@ class Placing:
             self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
             return
         if len(found.objects) > 1:
-            self._notes.append(f"I can hold one thing at a time; I took {found.objects[0]['id']}")
+            self._pursuit.problems.append(("impossible", f"I can hold one object at a time; '{ref.words}' are {listing(found.objects)}. Which one?"))
+            return
         if found.note:
             self._notes.append(found.note)
         item = found.objects[0]
@@ -60,7 +62,8 @@ class Placing:
         self._pursuit.count(heard, f"picking up the {name_of(item)} ({item['id']})")
         if not heard.ok:
             return
-        self._answers.append(f"I hold the {name_of(item)} ({item['id']}).")
+        self._held = f"I hold the {name_of(item)} ({item['id']})."
+        self._answers.append(self._held)
         if isinstance(intent, Hand) and "handover" in self._tools:
             heard = yield Call("handover", {}, "So that it can be taken.")
             self._pursuit.count(heard, "holding it out")
@@ -73,10 +76,13 @@ class Placing:
         """Intents that belong together: rules, exceptions, what goes where. ``group`` becomes what they turned out to mean."""
         if not (yield from self._pursuit.look("I look at what is on the desk.")):
             return
+        self._answers[:] = [said for said in self._answers if said != self._held]  # it is put down now
         group[:] = yield from self._name_held(group)
+        said = [ref for task in group for ref in getattr(task, "things", ()) if not (ref.rest or ref.pronoun)]
+        named = {str(item["id"]) for ref in said for item in resolve(ref, self._pursuit.objects, "any").objects}
         for number, task in enumerate(group):
             if isinstance(task, Place | Tower):
-                group[number] = yield from self._asking.settled(task)
+                group[number] = yield from self._asking.settled(task, named)
         self.pin(group)
         kept = frozenset(
             item["id"]
@@ -88,6 +94,9 @@ class Placing:
         )
         tasks = [task for task in group if isinstance(task, Place | Tidy | Leave | Tower | Release)]
         made = make_goals(tasks, self._pursuit.objects, kept)
+        if made.unsettled:
+            self._pursuit.problems.append(("unknown_object", made.unsettled))
+            return
         self._notes += made.notes
         self._pursuit.problems += made.problems
         goals = yield from self._submit(made)

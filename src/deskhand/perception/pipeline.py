@@ -22,6 +22,7 @@ from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
 from deskhand.perception.fit.parts import merge_parts
+from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.quantiles import quantile
@@ -95,7 +96,7 @@ class Perception:
         segments = join_hanging(view, segment(view, self.settings), HangingSettings())
         hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segments, self.settings))
         fits = SolidFits(view, self.classifier.usual)
-        rest = _merged(view, fits, rest, self.settings)
+        rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):

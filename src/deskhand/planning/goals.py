@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.language.intents import Leave, Place, Ref, Release, Tidy, Tower
-from deskhand.language.resolve import Found, Seen, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+from deskhand.language.resolve import Found, Seen, beyond_reach, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
 from deskhand.world.level import TURNED, heading_error
 from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
 EXACT = 0.010
-"""A thing may be so far [m] from the position that a goal names."""
+"""An object may be so far [m] from the position that a goal names."""
 USED = 0.5
-"""Share of the room in a container that things fill when they are put in one by one."""
+"""Share of the room in a container that objects fill when they are put in one by one."""
 NEVER = {"under": "under", "between": "between"}
 
 
@@ -59,6 +59,10 @@ class Goals:
     problems: list[tuple[str, str]] = field(default_factory=list)
     free: set[str] = field(default_factory=set)
     """Objects that may go into any container (nobody said which)."""
+    unsettled: str = ""
+    """Why the words cannot mean what is seen, so that nothing of them shall be done."""
+    words: dict[str, str] = field(default_factory=dict)
+    """The phrases that mean one object each, by that object."""
     stages: dict[str, int] = field(default_factory=dict)
     """Of objects whose turn was said; lower ones come first."""
 
@@ -108,20 +112,28 @@ def make_goals(tasks: Sequence[Task], objects: Sequence[Seen], kept: frozenset[s
     return out
 
 
+def _one(ref: Ref) -> bool:
+    return ref.definite and ref.count == 1 and not (ref.pronoun or ref.rest or ref.id or ref.bare)
+
+
 def _general(ref: Ref) -> bool:
     return ref.rest or (ref.anything and not (ref.colors or ref.shapes or ref.size or ref.place or ref.where) and ref.count == 0)
 
 
 def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals, alone: bool) -> None:
     if place.relation in NEVER:
-        known = "I can put them in a container, on another thing, beside one, or on the desk."
-        out.problems.append(("impossible", f"I cannot put things {NEVER[place.relation]} others; {known}"))
+        known = "I can put them in a container, on another object, beside one, or on the desk."
+        out.problems.append(("impossible", f"I cannot put objects {NEVER[place.relation]} others; {known}"))
         return
     another = ref.count and not (ref.definite or ref.id)  # "one block here, another one there"
     found = resolve(ref, [item for item in objects if item["id"] not in named] if another else objects, "thing")
     things = [item for item in found.objects if item["id"] not in left]
     if _general(ref):
         things = [item for item in things if item["id"] not in named]
+        if things and all(beyond_reach(item) for item in things):
+            if not named:
+                _beyond(things, out)
+            return
     if found.note:
         out.notes.append(found.note)
     if found.missing and ref.anything and ref.count == 0 and ref.where is not None:
@@ -139,13 +151,24 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
                 ("impossible", f"the {name_of(item)} ({item['id']}) cannot be both {before.relation} {before.target_id} and {relation} {target_id}.")
             )
             continue
+        if before is not None and _one(ref) and out.words.get(item["id"], ref.words) != ref.words:
+            out.unsettled = f"'{out.words[item['id']]}' and '{ref.words}' are two, and I see but {listing([item])}."
+        if _one(ref):
+            out.words[item["id"]] = ref.words
         named[item["id"]] = Goal(item["id"], relation, target_id)
         out.stages[item["id"]] = place.stage
+
+
+def _beyond(things: Sequence[Seen], out: Goals) -> None:
+    """All that is left to be meant is out of reach."""
+    out.problems.append(("impossible", f"all that lies there is beyond the arm's reach: {listing(things)}."))
 
 
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
     words = ref.words if ref.where is None else f"{ref.words} {ref.where[0].replace('at', 'in').replace('_', ' ')} {ref.where[1].words}"
     number = f"only {len(found.objects)} of '{words}'" if found.objects else f"no '{words.removeprefix('the ').removeprefix('all ')}'"
+    if found.objects and ref.count > 1:
+        out.unsettled = f"I see {number}. I see {listing(objects)}."
     if forgiven:
         out.notes.append(f"I see {number}")
     else:
@@ -206,8 +229,13 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
                 _missing(ref, found, objects, out, forgiven=False)
         things = [item for item in things if item["id"] in wanted]
     things = [item for item in things if item["id"] not in left and item["id"] not in named]
+    if things and all(beyond_reach(item) for item in things):
+        if not named:
+            _beyond(things, out)
+        return
+    things = [item for item in things if not beyond_reach(item)]
     if things and not containers:
-        out.problems.append(("impossible", f"there is no container on the desk to tidy things into. I see {listing(objects)}."))
+        out.problems.append(("impossible", f"there is no container on the desk to tidy objects into. I see {listing(objects)}."))
         return
     room = {item["id"]: USED * float(item.get("free_volume", measure(item, "volume"))) for item in containers}
     for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
@@ -229,7 +257,7 @@ def _tower(task: Tower, objects: Sequence[Seen], left: set[str], named: dict[str
     if not task.ordered:
         things.sort(key=lambda item: (-measure(item, "volume"), str(item["id"])))
     if len(things) < 2 and not out.problems:
-        out.problems.append(("impossible", f"a tower needs two things; I found {listing(things)}."))
+        out.problems.append(("impossible", f"a tower needs two objects; I found {listing(things)}."))
     for above, below in zip(things[1:], things, strict=False):
         named[above["id"]] = Goal(above["id"], "on", below["id"])
 

@@ -60,9 +60,9 @@ def _one(goal: Goal, by_id: dict[str, Seen]) -> list[Problem]:
         return [Problem(name, "impossible", f"{name} cannot be {goal.relation} itself.")]
     item = by_id[name]
     if is_receptacle(item):
-        return [Problem(name, "impossible", f"the {name_of(item)} ({name}) is a container; I move things, not containers.")]
+        return [Problem(name, "impossible", f"the {name_of(item)} ({name}) is a container; I move objects, not containers.")]
     if target == TABLE:
-        return [] if goal.relation == "on" else [Problem(name, "impossible", f"things can be on the table, not {goal.relation.replace('_', ' ')} it.")]
+        return [] if goal.relation == "on" else [Problem(name, "impossible", f"objects can be on the table, not {goal.relation.replace('_', ' ')} it.")]
     other = by_id[target]
     if goal.relation == "in":
         return _into(item, other)

@@ -38,7 +38,7 @@ def ready(ctx: SkillContext, what: str) -> tuple[Held, Scene]:
     """What is held, checked by the fingers, and the scene."""
     held = ctx.belief.held
     if held is None:
-        raise DeskhandError("not_holding", "the hand is empty.", hint="Pick something first.")
+        raise DeskhandError("not_holding", "the gripper is empty.", hint="Pick something first.")
     ctx.step(0.0, f"{what}: {held.object.id}")
     check_held(ctx, held)
     held = ctx.belief.held = settled(held, ctx.robot.arm.gripper)
@@ -86,7 +86,7 @@ def check_held(ctx: SkillContext, held: Held) -> None:
 
 
 def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:
-    """Bring the object to a spot of ``room`` (for a tilt of the hand), another one when it cannot be reached or is hit on the way down.
+    """Bring the object to a spot of ``room`` (for a tilt of the gripper), another one when it cannot be reached or is hit on the way down.
 
     After a failure the object is still held, above where it was to go.
     """

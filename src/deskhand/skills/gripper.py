@@ -1,4 +1,4 @@
-"""Open and close the hand, with the width measured."""
+"""Open and close the gripper, with the width measured."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ class Spot:
 def spots_in(
     scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5, axis: Array | None = None
 ) -> list[Spot]:
-    """Best first: low above the floor or the contents, the object within the walls, the hand clear of them.
+    """Best first: low above the floor or the contents, the object within the walls, the gripper clear of them.
 
-    Where the hand does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the hand away from ``base``.
+    Where the gripper does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the gripper away from ``base``.
     ``axis``: a point on the base's axis of an arm that can tilt its hand only towards and away from it.
     """
     floor_map = HeightMap(scene, container.position, leave_out=(held.object.id,))
@@ -125,7 +125,7 @@ def spots_at(
 def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: Held, gripper: GripperConfig, beside: tuple[str, ...] = ()) -> list[Spot]:
     """Ways to put the object down with its centre at ``place`` (x, y) and its longer side along ``yaw`` [rad], or as its symmetry allows.
 
-    ``beside``: ids of objects that stand where they are known to, next to which the object itself may come as close as it is told; the hand may not.
+    ``beside``: ids of objects that stand where they are known to, next to which the object itself may come as close as it is told; the gripper may not.
     """
     loose = HeightMap(scene, place, half=0.16, leave_out=(held.object.id, *beside), margin=0.003)
     ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
@@ -165,7 +165,7 @@ def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: f
 
 
 def _aimed(turn: Array, held: Held, centre: Array, axis: Array | None) -> Array:
-    """The hand's rotation, turned about the vertical through the object's ``centre`` until it leans along the way from ``axis`` to the tcp."""
+    """The gripper's rotation, turned about the vertical through the object's ``centre`` until it leans along the way from ``axis`` to the tcp."""
     if axis is None or float(np.hypot(turn[0, 2], turn[1, 2])) < UPRIGHT:
         return turn
     for _ in range(10):
@@ -185,7 +185,7 @@ def _held_points(held: Held) -> Array:
 
 
 def _hand_points(held: Held, gripper: GripperConfig) -> Array:
-    """Surface of the hand when it has let go (N, 3), in the tcp frame."""
+    """Surface of the gripper when it has let go (N, 3), in the tcp frame."""
     opened = released_opening(held.width, gripper)
     parts = [part.points(box_points(2 * part.half[0], 0.008) + part.centre[0]) for part in gripper.finger_parts(np.atleast_1d(opened))]
     centre, half = palm_box(gripper)

@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from test_openai_model import Server, error, message, model
+from llm_server import Server, error, message, model
 
 from deskhand.agent.judge import ModelJudge
 from deskhand.agent.loop import AgentLoop

@@ -10,6 +10,7 @@ import yaml
 from injection import Gullible, NearDesk
 from licence_desk import licensed
 
+from deskhand.agent.authorisation import Authorisation
 from deskhand.agent.desk import Desk
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
@@ -77,3 +78,14 @@ def test_it_is_what_the_users_answer_names() -> None:
     licence.told("the cup")
     assert licence.of_goals([("cup_1", "bin_1")], desk) == []
     assert licence.of_goals([("pen_1", "bin_1")], desk) == ["pen_1", "bin_1"]
+
+
+@pytest.mark.parametrize(("words", "asked"), [("put the red cup in the bin", True), ("open the gripper", False), ("let go of it", False)])
+def test_no_plan_lets_fall_what_is_held(words: str, asked: bool) -> None:
+    desk = Desk(WorldModel())
+    desk.world.apply("detect_objects", {}, True, {"objects": [thing("cup_1", "red", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]})
+    desk.world.apply("pick", {"object_id": "cup_1"}, True, {"object_id": "cup_1"})
+    assert desk.held == "cup_1"
+    authorisation = Authorisation(words)
+    authorisation.accepted([("cup_1", "bin_1")], keep=False)
+    assert bool(authorisation.missing("open_gripper", {}, desk)) == asked

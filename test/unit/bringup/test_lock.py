@@ -68,7 +68,8 @@ def test_every_requirement_is_met_by_a_pin_and_numpy_has_the_right_major_version
 def test_every_file_of_requirements_is_in_a_lock_or_said_to_be_left_out() -> None:
     files = {path.stem for path in (ROOT / "requirements").glob("*.txt")}
     campaigns = {"ray", "mlflow", "wandb", "lerobot"}  # where somebody asks for them, and make test-campaigns
-    # browser: make test-page alone; coverage: make coverage alone; docs: make docs, in an environment of its own; clients: other people's, without what they ask for
+    # browser: make test-page alone; coverage: make coverage alone; docs: make docs, in an environment of its own
+    # clients: other people's, without what they ask for
     assert files == {*lock.SETS, "ros", "browser", "coverage", "docs", "clients", *campaigns}
 
 

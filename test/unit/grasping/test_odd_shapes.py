@@ -92,7 +92,7 @@ def test_a_wall_that_hangs_over_is_told_from_the_side_that_is_seen():
 
 
 def test_the_hand_opens_less_between_neighbours():
-    from desk_things import thing
+    from deskhand.testing.desk_scene import scene_object as thing
 
     middle = thing("block_1", "box", (0.03, 0.03, 0.03), (0.05, 0, 0.015))
     walls = [thing(f"box_{k}", "box", (0.03, 0.12, 0.05), (0.05 + s * 0.0525, 0, 0.025), color="blue") for k, s in ((1, -1), (2, 1))]

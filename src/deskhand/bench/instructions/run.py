@@ -96,9 +96,9 @@ def item_of(case: Case, outcome: TaskOutcome, wrong: Sequence[str], questions: i
     )  # fmt: skip
 
 
-def run_brain(cases: Sequence[Case], brain: str, judge: str, told: Callable[[Item], None] = lambda _: None) -> list[Item]:
+def run_brain(cases: Sequence[Case], brain: str, judge: str, told: Callable[[Item], None] = lambda _: None, tools: Registry | None = None) -> list[Item]:
     """Every case with a brain: ``perfect``, or the name of a profile."""
-    tools = real_tools()
+    tools = tools or real_tools()
     items: list[Item] = []
     for case in cases:
         desk = SceneDesk(case.world())

@@ -21,8 +21,9 @@ from deskhand.commands.bench.tools import tools
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True)
-    for command in (motion, perception, grasp, tools, brains, instructions, driver, loop, handeye, cluster, robosuite):
+    for command in (motion, perception, grasp, tools, brains, driver, loop, handeye, cluster, robosuite):
         bench.command(command.__name__)(command)
     bench.add_typer(libero, name="libero")
+    bench.add_typer(instructions, name="instructions")
     bench.add_typer(foreign, name="foreign")
     app.add_typer(bench, name="bench")

@@ -1,15 +1,35 @@
-"""``deskhand bench instructions``."""
+"""``deskhand bench instructions make|run|show``."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from deskhand.commands.campaign import CampaignOptions, campaign_options
+from deskhand.errors import DeskhandError
 
-def instructions(
+instructions = typer.Typer(help="Open instructions on 40 desks: is what was meant done, by ground truth, and is it truthfully told?", no_args_is_help=True)
+
+
+@instructions.command()
+def make(
+    folder: Annotated[Path, typer.Argument(help="Where to write cases.jsonl and scenes/; must not exist.")],
+    split: Annotated[str, typer.Option(help="dev, heldout, or empty for both.")] = "",
+) -> None:
+    """Write the cases with their scene files and goals, for other systems, or to look at."""
+    from deskhand.bench.instructions.export import export
+
+    if folder.exists():
+        raise DeskhandError("invalid_input", f"{folder} exists.", hint="Name a folder that does not.")
+    typer.echo(f"{export(folder, _half(split))} cases in {folder}")
+
+
+@instructions.command()
+@campaign_options
+def run(
     brain: Annotated[str, typer.Option(help="perfect (plays the reference plan), liars, or the name of a model profile, such as offline.")] = "offline",
     split: Annotated[str, typer.Option(help="dev, heldout, or empty for both.")] = "dev",
     judge: Annotated[str, typer.Option(help="Who agrees: predicate (knows the goal), profile (the one that the brain's profile names), none.")] = "none",
@@ -18,40 +38,50 @@ def instructions(
     seed: Annotated[int, typer.Option(min=0, help="Of the choice of lies.")] = 0,
     simulated: Annotated[bool, typer.Option("--simulated", help="On the simulated robot instead of a desk without physics.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers; see docs/instructions.md.")] = None,
+    *,
+    how: CampaignOptions,
 ) -> None:
-    """Open instructions on 40 desks: is what was meant done, by ground truth, and is it truthfully told?
-
-    Exit code 1 when anything false was called done.
-    """
+    """Give the instructions to a brain. Exit code 1 when anything false was called done."""
     from rich.console import Console
-    from rich.progress import track
 
-    from deskhand.bench.instructions import run
-    from deskhand.bench.instructions.cases import SPLITS, load_cases
+    from deskhand.bench.instructions.campaign import instructions_campaign
+    from deskhand.bench.instructions.run import JUDGES, LIARS, table
 
-    if split not in ("", *SPLITS) or judge not in run.JUDGES:
-        raise typer.BadParameter(f"--split is one of {', '.join(SPLITS)} or empty, --judge one of {', '.join(run.JUDGES)}.")
-    console = Console(highlight=False)
-    chosen = load_cases(split)
-    chosen = chosen[:: max(1, len(chosen) // cases)][:cases] if cases else chosen
-    progress = iter(track(range((lies if brain == run.LIARS else len(chosen)) + 1), "cases", console=console))
-    next(progress)
-
-    def told(item: run.Item) -> None:
-        next(progress, None)
-
-    if simulated:
-        from deskhand.bench.instructions.simulated import run_simulated
-
-        found = run_simulated(chosen, brain, judge, told)
-    else:
-        found = run.run_liars(chosen, judge, lies, seed, told) if brain == run.LIARS else run.run_brain(chosen, brain, judge, told)
-    for _ in progress:
-        pass
-    summary = run.summarise(found, brain, judge, split, seed)
-    console.print(run.table(summary))
-    if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(summary, indent=1, ensure_ascii=False))
-    if summary["metrics"]["false_done"]["count"]:
+    if judge not in JUDGES:
+        raise typer.BadParameter(f"--judge is one of {', '.join(JUDGES)}.")
+    if simulated and brain == LIARS:
+        raise typer.BadParameter("lies are told on desks without physics: leave --simulated out.")
+    ran = how.run(instructions_campaign(_half(split), cases, brain, judge, lies, seed, simulated), json_file)
+    if ran.results:
+        Console(highlight=False).print(table(ran.summary))
+    if ran.failed or not ran.results or ran.summary["metrics"]["false_done"]["count"]:
         raise typer.Exit(1)
+
+
+@instructions.command()
+def show(
+    files: Annotated[list[Path], typer.Argument(help="JSON files of `run`.")],
+    kinds: Annotated[bool, typer.Option("--kinds", help="A line for each kind of case (of lie) too.")] = False,
+) -> None:
+    """Results side by side, as a table in Markdown."""
+    from deskhand.bench.instructions.export import markdown
+
+    typer.echo(markdown([_read(file) for file in files], kinds))
+
+
+def _half(split: str) -> str:
+    from deskhand.bench.instructions.cases import SPLITS
+
+    if split not in ("", *SPLITS):
+        raise typer.BadParameter(f"--split is one of {', '.join(SPLITS)} or empty.")
+    return split
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise DeskhandError("invalid_input", f"{file} cannot be read: {error}.", hint="Name a file that `bench instructions run --json` wrote.") from error
+    if not isinstance(data, dict) or data.get("bench") != "instructions":
+        raise DeskhandError("invalid_input", f"{file} is no result of bench instructions.", hint="Name a file that `bench instructions run --json` wrote.")
+    return data

@@ -274,4 +274,5 @@ def _kinds(text: str) -> Kinds | None:
 def _of(ref: Ref) -> Kinds:
     labels = ref.kinds or (frozenset({ref.noun}) if ref.noun else frozenset())
     ids = frozenset({ref.id}) if ref.id else frozenset()
-    return Kinds(ids, labels, ref.colors, ref.shapes, True if ref.container else None)
+    shapes = frozenset(shape for name in ref.shapes for shape in lex.SOLIDS.get(name, (name,)))
+    return Kinds(ids, labels, ref.colors, shapes, True if ref.container else None)

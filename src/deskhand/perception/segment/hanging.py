@@ -6,15 +6,13 @@ nothing, so it is held by that neighbour. Pieces of rods are left out: pens lean
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.segment.settings import HangingSettings
 from deskhand.perception.view import View
 from deskhand.perception.visibility import FREE, states
@@ -82,17 +80,11 @@ def _meets(item: Segment, other: Segment, touch: float) -> Array:
 
 
 def _joined(segments: list[Segment], owner: list[int]) -> list[Segment]:
-    result = []
-    for number, main in enumerate(segments):
-        if owner[number] != number:
-            continue
-        parts = [main, *(segments[other] for other in range(len(segments)) if other != number and _root(owner, other) == number)]
-        if len(parts) == 1:
-            result.append(main)
-            continue
-        pixels, points = np.concatenate([part.pixels for part in parts]), np.concatenate([part.points for part in parts])
-        result.append(replace(main, pixels=pixels, points=points, measured=np.concatenate([part.measured for part in parts])))
-    return result
+    return [
+        union_of(main, [segments[other] for other in range(len(segments)) if other != number and _root(owner, other) == number])
+        for number, main in enumerate(segments)
+        if owner[number] == number
+    ]
 
 
 def _root(owner: list[int], number: int) -> int:

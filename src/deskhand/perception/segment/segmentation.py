@@ -30,7 +30,7 @@ class Segment:
     """Pixels of one object: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
     ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
-    is one object, and its colours tell nothing. ``part``: number of the convex part in which most of it lies; 0 where nothing is known of that.
+    is one object, and its colours tell nothing. ``part``: number of the part that shape tells it to be of, 0 where that is not known.
     """
 
     pixels: Indices
@@ -74,18 +74,27 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), _SPECK)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
-    return [replace(item, whole=_is_whole(item, parts, whole), part=_part_of(item, parts)) for item in segments]
+    sizes = np.bincount(parts.labels.reshape(-1))
+    return [_of_part(item, parts, whole, sizes) for item in segments]
 
 
-def _part_of(item: Segment, parts: Parts) -> int:
-    return int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
+def _of_part(item: Segment, parts: Parts, whole: Mask, sizes: Indices) -> Segment:
+    """A segment with the part that most of it is of; whole where it is most of one that is printed or hollow: a piece may still be joined with the rest."""
+    part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
+    return replace(item, part=part, whole=bool(whole.reshape(-1)[item.pixels].mean() >= 0.5 and len(item) > 0.5 * sizes[part]))
 
 
-def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
-    """Whether a segment is most of a part that is printed or hollow; a piece of one may still be joined with the rest."""
-    if whole.reshape(-1)[item.pixels].mean() < 0.5:
-        return False
-    return len(item) > 0.5 * int(np.count_nonzero(parts.labels == _part_of(item, parts)))
+def union_of(main: Segment, parts: list[Segment]) -> Segment:
+    """All pixels of these, with the colour of ``main``."""
+    if not parts:
+        return main
+    everything = [main, *parts]
+    return replace(
+        main,
+        pixels=np.concatenate([item.pixels for item in everything]),
+        points=np.concatenate([item.points for item in everything]),
+        measured=np.concatenate([item.measured for item in everything]),
+    )
 
 
 def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: npt.NDArray[np.float32], sliver: int) -> Indices:

@@ -46,6 +46,7 @@ ANSWERS = {
 }  # fmt: skip
 READ = {
     "put everything where it belongs": "Tidy", "sort the blocks by colour": "Sort", "group everything by kind": "Sort", "build a 3-2-1 pyramid": "Build",
+    "build a pyramid of three blocks": "Build",
     "separate the red blocks from the blue ones": "Sort", "arrange them by height, the tallest on the left": "Row", "turn the block by 45 degrees": "Shift",
     "undo that": "Undo", "put the cup back where it was": "Undo", "undo the last move": "Undo", "where was the pen before?": "Ask",
 }  # fmt: skip

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import remembered
 from remembered import at, scene, thing
 
 from deskhand.errors import DeskhandError
@@ -57,7 +58,7 @@ def test_a_killed_writer_loses_nothing_that_it_was_told(file):
         print("done", flush=True)
         sys.stdin.read()
     """)
-    writer = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    writer = subprocess.Popen([sys.executable, "-c", program], cwd=Path(remembered.__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert writer.stdout.readline() == "done\n"
     with MemoryReader(file) as reader:  # while the other process has it open
         assert len(reader.history("block_1")) == 50

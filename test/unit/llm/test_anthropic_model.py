@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from test_openai_model import TALK, Server, cards
+from llm_server import TALK, Server, cards
 
 from deskhand.llm.base import Message, ToolCall
 from deskhand.llm.config import ModelProfile

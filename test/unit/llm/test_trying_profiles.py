@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_openai_model import Server, error, message
+from llm_server import Server, error, message
 from typer.testing import CliRunner
 
 from deskhand.cli import app

@@ -8,7 +8,7 @@ from email.utils import formatdate
 from types import SimpleNamespace
 
 import pytest
-from test_openai_model import TALK, Server, cards, error, message, model
+from llm_server import TALK, Server, cards, error, message, model
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Reply
