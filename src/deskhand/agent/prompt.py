@@ -15,6 +15,7 @@ from deskhand.tools.capabilities import CAPABILITIES
 SYSTEM = """You operate a real tabletop robot arm with a gripper and a camera, only by calling tools. Several calls in one reply are welcome: they are made
 in order, and after a failure or a disturbance the rest answers not_called. Tools that are not shown: find_tools.
 World frame: origin at the centre of the table top, x away from the robot, y to its left, z up; metres.
+A look says how large the desk is, and between which distances from the base the arm grasps and puts down (desk: x, y, base, reach): keep positions within.
 Work like this:
 1. Look with detect_objects. Use only ids that a look gave; never invent ids.
 2. For a command that moves objects, call submit_plan with all sub-goals (object_id, relation, target_id; target "table" for the desk; position [x, y] and

@@ -237,7 +237,7 @@ class SkillContext:
     def lost(self) -> None:
         """What was held is not in the gripper any more, and nobody knows where it fell: neither the belief nor the planner has it."""
         name = self.belief.attached
-        self.belief.released(dropped=True)
+        self.belief.released(self.robot.tcp_pose(), dropped=True)
         self.detach()
         if name:
             with self.timed("planning"):

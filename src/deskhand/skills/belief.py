@@ -12,6 +12,7 @@ from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_c
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
+from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.types import Frame, Grasp, Scene, SceneObject
@@ -61,6 +62,7 @@ class Belief:
         known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
         felt: what objects were like in the gripper; a look that says otherwise is overruled.
         corrections: what somebody with eyes has put right; applied to every look.
+        again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -75,10 +77,11 @@ class Belief:
         self.known: dict[str, SceneObject] = {}
         self.felt: dict[str, Felt] = {}
         self.corrections = Corrections()
+        self.again = KnownAgain()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
-        scene = self.corrections.apply(robot.detect_objects())
+        scene = self.corrections.apply(self.again.apply(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
         frame = robot.observe() if self.known or partial else None
         if partial:
@@ -93,7 +96,7 @@ class Belief:
 
         ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
         """
-        scene = self.corrections.apply(scene)
+        scene = self.corrections.apply(self.again.apply(scene))
         if frame is not None:
             scene, self.known = with_known(scene, frame, self.known)
         if self.held is not None:
@@ -131,6 +134,7 @@ class Belief:
         item = self._as_felt(item)
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
         self.known.pop(item.id, None)
+        self.again.taken()
         self.corrections.grasped(item.id)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
@@ -150,8 +154,10 @@ class Belief:
         if self.memory is not None:
             self.memory.renamed(object_id, other_id)
 
-    def released(self, dropped: bool = False) -> None:
-        """The gripper is empty: it let go of what it held, or lost it (``dropped``)."""
+    def released(self, world_T_tcp: Array | None = None, dropped: bool = False) -> None:
+        """The gripper, where it is at, is empty: it let go of what it held, or lost it (``dropped``)."""
+        if self.held is not None and world_T_tcp is not None:
+            self.again.let_go(self.held.object, (world_T_tcp @ self.held.tcp_T_object)[:3, 3])
         if self.held is not None and self.memory is not None:
             self.memory.released(self.held.object.id, dropped)
         self.held = None

@@ -14,7 +14,7 @@ from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
 from deskhand.bench.libero.failures import failure_class
-from deskhand.bench.libero.naming import NamingPerception, compared, read_references
+from deskhand.bench.libero.naming import NamingPerception, compared, recogniser_of
 from deskhand.bench.libero.robot import envelope, foreign_parts
 from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
@@ -94,10 +94,10 @@ def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str
 def _robot(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict[str, Any]], looked: list[tuple[SceneObject, Any]]) -> TaskOutcome:
     """Let the agent work; what it came to. ``calls`` gets what its tools answered, ``looked`` what the first look showed."""
     parts = foreign_parts(process.robot, folder, PICTURE)
-    taught = read_references(setup.references) if setup.references is not None else {}
+    recogniser = recogniser_of(setup.references) if setup.references is not None else Recogniser({})
     memory_file = folder / MEMORY_FILE
     with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit:
-        perception = NamingPerception(writer, memory_file, Recogniser(taught))
+        perception = NamingPerception(writer, memory_file, recogniser)
         perception.settings = replace(PerceptionSettings(), frames=1)  # the simulator's pictures have no noise
         model = RobotModel.load(parts.arm)
         arm = RecordedArm(parts.devices.arm, writer, LinkTransforms(model.urdf))
@@ -127,7 +127,7 @@ def _robot(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict
                     loop = AgentLoop(
                         make_model(profile), session, replace(budgets, answer_seconds=-1.0), rules=safety.rules, authorisation=safety.authorisation
                     )
-                    outcome = loop.run(join_names(parts.instruction, taught))
+                    outcome = loop.run(join_names(parts.instruction, recogniser.names))
                     (folder / "agent.json").write_text(json.dumps(outcome.to_json(), indent=1, default=str))
                     return outcome
         finally:

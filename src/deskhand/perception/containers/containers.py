@@ -47,6 +47,7 @@ class Hollow:
         height: of the rim above the table [m].
         wall: thickness [m] of the walls.
         floor: height of the inner floor above the table [m].
+        bottom: height above the table [m] of what it stands on, where its own height is known.
     """
 
     segment: Segment
@@ -55,6 +56,7 @@ class Hollow:
     height: float
     wall: float
     floor: float
+    bottom: float = 0.0
 
     @property
     def for_sorting(self) -> bool:
@@ -92,6 +94,20 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
             members, left = _without(members, used), _without(left, used)
             hollows.append(hollow)
     return _take_apart(view, hollows, left, settings, cut)
+
+
+def standing_at(view: View, hollow: Hollow, own_height: float, settings: PerceptionSettings) -> tuple[Hollow, list[Segment]]:
+    """A hollow object that is known to be ``own_height`` [m] high, where that ends, and what was seen below it."""
+    bottom = hollow.height - own_height
+    if bottom < _ON_SOMETHING:
+        return hollow, []
+    below = hollow.segment.points[:, 2] < bottom
+    pieces = _pieces(view, hollow.segment.pixels[below], settings)
+    own = hollow.segment.pixels[~below]
+    if len(own) < _MIN_PIECE:
+        return hollow, []
+    segment = replace(make_segment(view, own), whole=hollow.segment.whole)
+    return replace(hollow, segment=segment, bottom=bottom, floor=bottom + hollow.wall), pieces
 
 
 def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segment]] | None:

@@ -9,6 +9,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.language.resolve import is_tableware
 from deskhand.skills import beside as besides
 from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
@@ -58,15 +59,15 @@ _HOLDS_NOW = ("not_holding", "scene_known")
     postconditions=("holding",),
     timeout=240.0,
     when_to_use="To grab and lift an object from the desk or out of a container, before placing it somewhere. One object at a time.",
-    limits="The object needs a side of at most about 43 mm, a rim or a handle for the fingers, and at most 250 g. Containers cannot be picked. "
-    "Tries a few grasps, then fails with grasp_failed, no_grasp or object_lost.",
+    limits="The object needs a side of at most about 43 mm, a rim or a handle for the fingers, and at most 250 g. Containers cannot be picked, but "
+    "for bowls and plates. Tries a few grasps, then fails with grasp_failed, no_grasp or object_lost.",
     examples=[("Pick up the red block", {"object_id": "block_1"}), ("Lift the pen off the desk so that it can be put away", {"object_id": "pen_1"})],
     failures=[("An id that the last look does not have", {"object_id": "cup_99"}, "unknown_object")],
 )
 def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
     """Pick up an object: grasp it, lift it, and verify by finger width and a second look that it is held."""
     item = ctx.belief.scene.get(object_id) if ctx.belief.scene else None
-    if item is not None and item.is_container:
+    if item is not None and item.is_container and not is_tableware({"label": item.label}):
         raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
     data = outcome(picking.pick(skill_context(ctx), object_id))
     for name in (object_id, data["object_id"]):
