@@ -16,7 +16,8 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
-from deskhand.perception.containers.containers import Hollow, find_hollows, standing_at
+from deskhand.perception.containers.containers import find_hollows, standing_at
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
 from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
