@@ -44,7 +44,6 @@ def test_printed_boxes_that_touch_are_as_many_objects():
     check(Box((0, 0.05, 0), (0.08, 0.14, 0.16), 0.2, print=0.012), Box((-0.02, -0.10, 0), (0.1, 0.1, 0.07), 0.9, print=0.012))
 
 
-@pytest.mark.xfail(reason="a scrap of 50 pixels at the lower edge is left as an object of its own", strict=True)
 def test_a_printed_box_on_another_is_two_objects():
     check(Box((0, 0, 0), (0.16, 0.22, 0.06), 0.3, print=0.012), Box((0.01, 0, 0.06), (0.09, 0.12, 0.05), 0.5, print=0.012))
 

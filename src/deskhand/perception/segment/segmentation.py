@@ -8,6 +8,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import find_objects
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
@@ -121,11 +122,10 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
 def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:
     """The same without specks of a piece that lie apart from it in the picture: mixed pixels at the edge of something else, which stretch its outline."""
     most = max(sliver, _SPECK)
-    for number in np.unique(labels[labels > 0]):
-        own = labels == number
-        rows, columns = np.flatnonzero(own.any(axis=1)), np.flatnonzero(own.any(axis=0))
-        window = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-        count, pieces, facts, _ = cv2.connectedComponentsWithStats(own[window].astype(np.uint8), connectivity=8)
+    for number, window in enumerate(find_objects(labels), start=1):
+        if window is None:
+            continue
+        count, pieces, facts, _ = cv2.connectedComponentsWithStats((labels[window] == number).astype(np.uint8), connectivity=8)
         area = facts[:, cv2.CC_STAT_AREA]
         stray = (area < most) & (area < _STRAY * area[1:].max())
         stray[0] = False

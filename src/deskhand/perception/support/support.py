@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.fit.solids import Solid, SolidFits, at_height, surface_distance
 from deskhand.perception.fit.upright_fit import top_height
 from deskhand.perception.footprint import Rectangle
