@@ -16,7 +16,8 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
-from deskhand.perception.containers.containers import Hollow, find_hollows, standing_at
+from deskhand.perception.containers.containers import find_hollows, standing_at
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
 from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
@@ -28,7 +29,9 @@ from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
+from deskhand.perception.segment.settings import HangingSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
@@ -93,7 +96,8 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segment(view, self.settings), self.settings))
+        segments = join_hanging(view, segment(view, self.settings), HangingSettings())
+        hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segments, self.settings))
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
