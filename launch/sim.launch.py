@@ -10,7 +10,7 @@ ARGUMENTS = {
     "task": ("desk_cleaning", "task whose scene is on the desk"),
     "seed": ("0", "seed of the scene"),
     "scene": ("", "scene file (YAML) instead of a task's scene"),
-    "reality": ("", "how the world differs from an ideal one: none, mild, hard or a YAML file; empty: the scene's own"),
+    "reality": ("", "how the world differs from an ideal one: none, mild, hard or a YAML file; empty: as the scene file, else mild"),
 }
 
 

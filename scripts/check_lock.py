@@ -18,7 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("python3.10", "python3.12")
-TESTS = ("test/unit/test_geometry.py", "test/unit/motion", "test/unit/safety", "test/unit/grasping", "test/unit/perception", "test/unit/arms/test_link_frames.py")
+TESTS = (
+    "test/unit/test_geometry.py",
+    "test/unit/motion",
+    "test/unit/safety",
+    "test/unit/grasping",
+    "test/unit/perception",
+    "test/unit/arms/test_link_frames.py",
+)
 
 
 def check(python: str, numpy: int, folder: Path, tests: list[str]) -> bool:

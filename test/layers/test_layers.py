@@ -92,3 +92,15 @@ def test_the_drawing_shows_the_packages_as_they_are(monkeypatch: pytest.MonkeyPa
     page = (ROOT / "docs" / "architecture.md").read_text()
     assert package_graph.MARKS.search(page), "docs/architecture.md has no drawing of the packages"
     assert page == package_graph.drawn(page), "run: python scripts/package_graph.py"
+
+
+def test_no_file_is_longer_than_can_be_read_at_one_sitting():
+    files = [*SOURCES.rglob("*.py"), *(ROOT / "test").rglob("*.py")]
+    assert len(files) > 1000
+    long = {str(file.relative_to(ROOT)): lines for file in files if (lines := len(file.read_text().splitlines())) > 400}
+    assert not long, f"cut them by subject: {long}"
+
+
+def test_tests_find_each_other_without_tricks():
+    tricks = [str(file.relative_to(ROOT)) for file in (ROOT / "test").rglob("*.py") if file.name != "test_layers.py" and "sys.path" in file.read_text()]
+    assert not tricks, f"what several folders share stands in test/support or deskhand.testing: {tricks}"

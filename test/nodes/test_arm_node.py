@@ -50,7 +50,23 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         port = str(folder / "arm_port")
         environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
-        sim = ["sim_node", "--task", "desk_cleaning", "--seed", "1", "--bus", "hiwonder_rrc", "--port", port, "--ros-args", "-p", "arm:=jetarm"]
+        # reality none: joints are held against what the driver was told, and worn servos are off by more
+        sim = [
+            "sim_node",
+            "--task",
+            "desk_cleaning",
+            "--seed",
+            "1",
+            "--reality",
+            "none",
+            "--bus",
+            "hiwonder_rrc",
+            "--port",
+            port,
+            "--ros-args",
+            "-p",
+            "arm:=jetarm",
+        ]
         arm = ["arm_node", "--ros-args", "-p", f"port:={port}", "-p", "use_sim_time:=true"]
         pace = ["-p", "realtime_factor:=1.0", "-p", "state_period:=0.01", "-p", "max_state_rate:=100.0"]
         self.processes = [

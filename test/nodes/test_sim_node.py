@@ -57,7 +57,8 @@ class Bench:
         self.world = load_world(scene)
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
-        command = [sys.executable, "-m", "deskhand.nodes.sim_node", "--scene", str(scene), "--truth-fd", str(theirs.fileno())]
+        # reality none: depth, colour and poses are held against the scene's own numbers
+        command = [sys.executable, "-m", "deskhand.nodes.sim_node", "--scene", str(scene), "--reality", "none", "--truth-fd", str(theirs.fileno())]
         self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
         theirs.close()
         self.truth = TruthClient(ours)

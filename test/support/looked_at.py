@@ -12,6 +12,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, rotation_about
 from deskhand.perception.pipeline import Perception
 from deskhand.sim.camera import RgbdRenderer
+from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import CONTAINER_KINDS, CameraSpec, ObjectSpec, WorldSpec, pose_at
 from deskhand.types import Frame, JointState, Scene, SceneObject
@@ -58,9 +59,9 @@ def thing(kind, color, size, x, y, yaw=0.0, z=0.0, name=""):
     return ObjectSpec(name or f"{color} {kind}", kind, tuple(size), COLORS[color], mass, pose, 0.004)
 
 
-def look(*objects: ObjectSpec, camera: CameraSpec | None = None, seed: int = 0, settle: float = SimSettings.settle) -> Look:
+def look(*objects: ObjectSpec, camera: CameraSpec | None = None, seed: int = 0, settle: float = SimSettings.settle, reality: RealitySpec | None = None) -> Look:
     """Let them settle [s] and take a picture. Skips where the machine cannot render."""
-    simulation = Simulation(WorldSpec(tuple(objects), camera=camera or CameraSpec(), seed=seed), SimSettings(settle=settle))
+    simulation = Simulation(WorldSpec(tuple(objects), camera=camera or CameraSpec(), seed=seed, reality=reality), SimSettings(settle=settle))
     try:
         with RgbdRenderer(simulation) as renderer:
             frame = renderer.render()

@@ -10,19 +10,29 @@ from deskhand.world.relations import TABLE
 
 
 def account(
-    text: str, done: Sequence[Goal], proof: str, left: Sequence[Goal], turned_out: Mapping[str, Sequence[str]], moved: bool, held: str, objects: Sequence[Seen]
+    text: str,
+    done: Sequence[Goal],
+    proof: str,
+    left: Sequence[Goal],
+    turned_out: Mapping[str, Sequence[str]],
+    beyond: Sequence[Seen],
+    held: str,
+    objects: Sequence[Seen],
 ) -> str:
     """Sentences around the model's own ``text``.
 
     Args:
         done, left: goals that hold and that do not; ``proof`` says how that is known.
         turned_out: id -> ids of what it was shown to be instead.
-        moved: whether the robot moved anything; ``held``: id of what the gripper holds, or empty.
+        beyond: objects that were left where they lie, because the arm does not reach there.
+        held: id of what the gripper holds, or empty.
     """
     parts = [f"Done ({proof}): {_sentence(done, objects)}."] if done else []
     if left:
         parts.append(f"Not done: {_sentence(left, objects)}.")
     parts += [f"{name} turned out to be {' and '.join(_name(each, objects) for each in instead)}." for name, instead in turned_out.items()]
+    if beyond:
+        parts.append(f"Left where it lies, beyond the arm's reach: {', '.join(_name(str(item['id']), objects) for item in beyond)}.")
     if held:
         parts.append(f"The gripper holds {_name(held, objects)}.")
     return " ".join([*parts, text.strip()]).strip()

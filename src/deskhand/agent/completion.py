@@ -280,7 +280,7 @@ class Completion:
         if self._literal and self._unclear and not set(self._acts) - FREE:
             return self._reject("precondition_failed", f"{', '.join(self._acts)} alone does nothing that the instruction asks for.")
         if self._literal and self._expected.moves and not self._looked:
-            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for things to be moved.")
+            return self._reject("precondition_failed", "nobody has looked at the desk, and the instruction asks for objects to be moved.")
         return None
 
     def _last_look(self) -> list[Seen] | Verdict:
@@ -391,4 +391,5 @@ class Completion:
             done = [goal for goal in goals.values() if self._placed.get(goal.object_id) == replace(goal, position=None, yaw=None)]
             proof = "as each was put down, not checked again since"
         left = [goal for goal in goals.values() if goal not in done]
-        return account(text, done, proof, left, self._turned_out, self.moved, self._holding, self._objects)
+        beyond = [item for item in self._expected.left(self._objects) if str(item["id"]) not in goals]
+        return account(text, done, proof, left, self._turned_out, beyond, self._holding, self._objects)

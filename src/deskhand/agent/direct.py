@@ -26,8 +26,8 @@ KEPT = 3
 SYSTEM = """You move a robot arm over a desk. An action is seven whole numbers [x, y, z, roll, pitch, yaw, gripper].
 x, y, z are 0 to 100: x grows away from the robot (6 mm a step), y to its left (8 mm), z up (4 mm, 0 is the table).
 roll, pitch, yaw are 0 to 120, 3 degrees a step; 0, 60, yaw points straight down; yaw turns the fingers, which close along y at yaw 0.
-gripper is 1 for open and 0 for closed, and moves after the hand has arrived.
-To grasp a thing: above it open, down to its middle open, the same closed, up. To let go: above the place, down, open, up.
+gripper is 1 for open and 0 for closed, and moves after the arm has arrived.
+To grasp an object: above it open, down to its middle open, the same closed, up. To let go: above the place, down, open, up.
 Answer with JSON: thought, actions (at most 10), done (true when the task is finished)."""
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -110,7 +110,7 @@ def boxes(seen: ToolResult) -> str:
     """What a look has shown, one object a line: centre, size and turn in bins."""
     if not seen.ok or not isinstance(seen.data, Mapping):
         return f"The camera shows nothing: {seen.message}"
-    return "\n".join(["Things (id, colour, label: x, y, z, width x, width y, height, yaw):", *(_box(item) for item in seen.data.get("objects", ()))])
+    return "\n".join(["Objects (id, colour, label: x, y, z, width x, width y, height, yaw):", *(_box(item) for item in seen.data.get("objects", ()))])
 
 
 def _box(item: Seen) -> str:

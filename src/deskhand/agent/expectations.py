@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.language.intents import Act, Ask, Build, Help, Instruction, Leave, Place, Ref, Tidy
 from deskhand.language.parser import understood
-from deskhand.language.resolve import Seen, inside, resolve
+from deskhand.language.resolve import Seen, beyond_reach, inside, resolve, within_reach
 from deskhand.planning.goals import Goal, make_goals, satisfied
 from deskhand.world.relations import TABLE
 
@@ -128,6 +128,10 @@ class Expectations:
         there = {str(item["id"]) for item in objects if item.get("relation") != "held"}
         return wanted + [goal for name, goal in self._asked.items() if name in there]
 
+    def left(self, objects: Sequence[Seen]) -> list[Seen]:
+        """What lies beyond the arm's reach, where the words mean all that there is: they do not mean it, and the person should know."""
+        return [item for item in objects if beyond_reach(item)] if self._everything else []
+
     def missing(self, objects: Sequence[Seen]) -> list[str]:
         """What the instruction names and neither the first look nor this one shows, in words."""
         if not self._rules or self._first is None:
@@ -176,7 +180,7 @@ class Expectations:
         return rule.target.table or (rule.target.count == 1 and not self._choice(rule.target, objects))
 
     def _choice(self, ref: Ref, objects: Sequence[Seen]) -> bool:
-        return len(resolve(replace(ref, count=0), objects, "any").objects) > ref.count
+        return len(within_reach(list(resolve(replace(ref, count=0), objects, "any").objects))) > ref.count
 
 
 def _names(ref: Ref, objects: Sequence[Seen]) -> list[str]:

@@ -38,7 +38,7 @@ BOARD, SMALL_BOARD = "5x7@35/26mm", "5x7@20/15mm"
 class Guess:
     """What is believed before: ``camera`` (world_T_camera, or hand_T_camera of a wrist camera) and ``board`` (hand_T_board, or world_T_board).
 
-    The hand is the ``link`` that carries the board or the wrist camera; empty: the tcp.
+    The gripper is the ``link`` that carries the board or the wrist camera; empty: the tcp.
     """
 
     mounting: Mounting
@@ -47,7 +47,7 @@ class Guess:
     link: str = ""
 
     def camera_T_board(self, world_T_hand: Array) -> Array:
-        """Where the board is seen from with the hand there."""
+        """Where the board is seen from with the gripper there."""
         move = world_T_hand if self.mounting == "fixed" else inverse(world_T_hand)
         return np.asarray(inverse(self.camera) @ move @ self.board)
 
@@ -73,7 +73,7 @@ def lying_places(arm: ArmConfig, board: Board) -> list[Array]:
 
 
 def held_board(board: Board) -> Array:
-    """hand_T_board of a board that the fingers hold by the middle of its lower edge, face towards -y of the hand."""
+    """hand_T_board of a board that the fingers hold by the middle of its lower edge, face towards -y of the gripper."""
     width, height = board.size
     rotation = np.column_stack([[1, 0, 0], [0, 0, -1], [0, 1, 0]])
     pose = np.eye(4)
@@ -194,11 +194,11 @@ def scatter(model: RobotModel, joints: Mapping[str, float], link: str = "") -> A
 
 
 def _unseen(tip: Array, hand: Array, guess: Guess, board: Board, k: CameraIntrinsics) -> str:
-    """Why the board is not seen with the tcp and the hand there; empty: it is."""
+    """Why the board is not seen with the tcp and the gripper there; empty: it is."""
     carried = hand @ (guess.board if guess.mounting == "fixed" else guess.camera)
     lowest = float(transform_points(carried, board.outline)[:, 2].min()) if guess.mounting == "fixed" else float(carried[2, 3])
     if min(tip[2, 3], lowest) < LOWEST:
-        return f"the hand or what it carries is less than {100 * LOWEST:.0f} cm above the desk"
+        return f"the gripper or what it carries is less than {100 * LOWEST:.0f} cm above the desk"
     return badly_seen(guess.camera_T_board(hand), board, k)
 
 

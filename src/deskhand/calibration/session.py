@@ -126,7 +126,7 @@ class Session:
         raise DeskhandError(
             "calibration_failed",
             f"the wrist camera does not find the board {self.board.name} on the desk.",
-            hint="Lay it flat before the arm, face up, where the arm would pick things up. Is it this board, and the camera in focus and lit?",
+            hint="Lay it flat before the arm, face up, where the arm would pick objects up. Is it this board, and the camera in focus and lit?",
         )
 
     def _measured(self) -> bool:

@@ -123,7 +123,7 @@ def handeye_command(
     sim: Annotated[bool, typer.Option("--sim", help="Rehearse on a simulated robot whose camera is not where the file says.")] = False,
     yes: Yes = False,
 ) -> None:
-    """Measure where the camera is. Fixed camera: the hand holds the board by the middle of its lower edge. Wrist camera: the board lies flat on the desk.
+    """Measure where the camera is. Fixed camera: the gripper holds the board by the middle of its lower edge. Wrist camera: the board lies flat on the desk.
 
     The arm moves by itself, slowly, through poses that differ as much as can be. A result that is not good enough is refused, with what to do.
     """

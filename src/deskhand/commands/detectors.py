@@ -17,7 +17,7 @@ WEIGHTS = Path("~/.deskhand/models/objectron.onnx")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="Detectors that name things beside geometry.", no_args_is_help=True)
+    group = typer.Typer(help="Detectors that name objects beside geometry.", no_args_is_help=True)
     group.command("list")(list_detectors)
     group.command("import")(import_weights)
     app.add_typer(group, name="detectors")

@@ -31,7 +31,8 @@ Fault = Annotated[str, typer.Option("--fault", help="What goes wrong: slip, move
 Reality = Annotated[
     str,
     typer.Option(
-        "--reality", help="How the simulated world differs from an ideal one: none, mild, hard or a YAML file (docs/reality.md). Default: the scene's own."
+        "--reality",
+        help="How the simulated world differs from an ideal one: none, mild, hard or a YAML file (docs/reality.md). Default: as the scene file, else mild.",
     ),
 ]
 RecordRate = Annotated[

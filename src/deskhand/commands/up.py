@@ -158,7 +158,7 @@ def _gazebo(options: StackOptions, task: str, seed: int, scene: Path | None, log
     from deskhand.tasks import world_of
 
     require_gazebo()
-    world = world_of(options.arm, task, seed, _existing(scene) if scene else None)
+    world = world_of(options.arm, task, seed, _existing(scene) if scene else None, "none")  # Gazebo has cameras and lights of its own
     return gazebo_nodes(replace(options, arm=world.arm), write_gazebo(world, log / "gazebo", options.namespace), gui=gui)
 
 

@@ -71,7 +71,7 @@ def choose(day: Day) -> Mapping[str, Any]:
     operator, settings = day.operator, day.settings
     kinds = tuple(kind for kind in CAMERAS if kind != "file")
     settings["camera"] = operator.choose("camera.kind", "Which camera? ros: one whose node already publishes.", kinds, settings.get("camera", kinds[0]))
-    where = operator.choose("camera.where", "Does it stand beside the desk (fixed), or does the hand carry it (wrist)?", ("fixed", "wrist"), "fixed")
+    where = operator.choose("camera.where", "Does it stand beside the desk (fixed), or does the gripper carry it (wrist)?", ("fixed", "wrist"), "fixed")
     settings["mount"] = settings.get(f"mount.{where}") or camera_of(load_arm(day.unit).name, where)
     operator.act("camera.place", _PLACE[where])
     robot = robot_before_calibration(day)
@@ -104,13 +104,13 @@ def registered(day: Day) -> Mapping[str, Any]:
     if watch.seen.verdict != "registered" and not day.operator.confirm(
         "registration.unknown", f"{watch.seen.words()}. Has its driver depth registration (aligned depth) switched on, so that we go on?"
     ):
-        raise DeskhandError("no_frame", f"{watch.seen.words()}.", hint="More things with clear edges, half a metre from the camera, in good light.")
+        raise DeskhandError("no_frame", f"{watch.seen.words()}.", hint="More objects with clear edges, half a metre from the camera, in good light.")
     return {"verdict": watch.seen.verdict, "edges": watch.seen.edges}
 
 
 _PLACE = {
     "fixed": "Fix the camera so that it does not move any more: about 60 cm in front of the arm and 60 cm above the desk, looking at the middle of the desk.",
-    "wrist": "The camera is screwed to the hand, its cable loose enough for every pose; plug it in.",
+    "wrist": "The camera is screwed to the gripper, its cable loose enough for every pose; plug it in.",
 }
 
 

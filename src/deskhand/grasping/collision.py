@@ -47,7 +47,7 @@ def box_distance(points: Array, centre: Array, half: Array) -> Array:
 
 
 def hand_boxes(opened: Array, gripper: GripperConfig) -> tuple[list[Boxes], list[Boxes]]:
-    """What the object must not touch (fingers, palm), and what others must not (the whole slab that the hand closes through, the palm and the way in)."""
+    """What the object must not touch (fingers, palm), and what others must not (the whole slab that the gripper closes through, the palm and the way in)."""
     palm, way = (_everywhere(*palm_box(gripper, behind), len(opened)) for behind in (0.0, BEHIND))
     return [_single(part) for part in (*gripper.finger_parts(opened), palm)], [_single(part) for part in (*gripper.swept_parts(opened), way)]
 
@@ -62,9 +62,9 @@ def _single(boxes: Boxes) -> Boxes:
 
 
 def hand_clearance(poses: Array, opened: Array, gripper: GripperConfig, own: Array, others: Array, least: float = 0.0) -> Array:
-    """Smallest distance (M,) [m] of the hand at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart, to the object's own points (N, 3) and the others' (K, 3).
+    """Smallest distance (M,) [m] of the gripper at ``poses`` (M, 4, 4), pads ``opened`` (M,) [m] apart, to its own points (N, 3) and the others' (K, 3).
 
-    Between the fingers the object may be, others may not: the hand closes through there. Hands that come nearer than ``least`` [m] get -1.
+    Between the fingers the object may be, others may not: the gripper closes through there. Hands that come nearer than ``least`` [m] get -1.
     """
     result = np.full(len(poses), -1.0)
     for_own, for_others = hand_boxes(opened, gripper)
@@ -107,7 +107,7 @@ class Closing:
         low, high: [m] along the closing axis, from the tcp.
         breadth: [m] of what is between them along the pads.
         depth: [m] that it reaches in from the finger tips.
-        offset: how far [m] the object is from where the hand should have it while it is open: in the middle, or ``stand_off`` beside the fixed pad.
+        offset: how far [m] the object is from where the gripper should have it while it is open: in the middle, or ``stand_off`` beside the fixed pad.
         measured: distance of the pads [m] that the gripper will report when both touch; more than ``width`` where a turning jaw meets a deep object far in.
     """
 
@@ -125,7 +125,7 @@ class Closing:
 
 
 def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> Closing:
-    """Close the hand at ``poses`` (M, 4, 4) from ``opened`` (M,) [m] on the object's own points (N, 3)."""
+    """Close the gripper at ``poses`` (M, 4, 4) from ``opened`` (M,) [m] on the object's own points (N, 3)."""
     x, y, z = _to_hand(poses, own)
     below, above = (side[:, None] for side in gripper.pad_faces(opened))
     inside = (np.abs(x) < gripper.finger_breadth / 2) & (y > below - 0.002) & (y < above + 0.002)
@@ -146,7 +146,7 @@ def closing(poses: Array, opened: Array, gripper: GripperConfig, own: Array) -> 
 
 
 def lowest_point(poses: Array, opened: Array, gripper: GripperConfig) -> Array:
-    """Height (M,) [m] of the lowest corner of the hand at ``poses`` (M, 4, 4) as it closes from ``opened`` (M,) [m]."""
+    """Height (M,) [m] of the lowest corner of the gripper at ``poses`` (M, 4, 4) as it closes from ``opened`` (M,) [m]."""
     centre, size = palm_box(gripper)
     palm = poses[:, 2, 3] + poses[:, 2, 2] * centre[2] - np.abs(poses[:, 2, :3]) @ size
     low, high = gripper.reach_across(opened)

@@ -34,7 +34,7 @@ def judge(candidates: Candidates, clearance: Array, closed: Closing, item: Scene
 
     leans: approach from straight above 0 to 1 (60 degrees). friction: missing margin. room: missing clearance (of 12 mm). sideways: the object's centre
     beside the pads, lever: off the closing axis at all (3 cm). shallow: object above the finger tips missing (of 12 mm). tight: missing to the
-    widest opening. pushed: off the middle of the hand (1 cm). load: weight and its torque against what the pads hold. narrow: thinner than 12 mm.
+    widest opening. pushed: off the middle of the gripper (1 cm). load: weight and its torque against what the pads hold. narrow: thinner than 12 mm.
     skew: the pads meet more than the contacts (5 mm). completed: not a simple solid. short: what is between the pads along them missing (of the pad's breadth).
     """
     poses, centres = candidates.poses, candidates.contacts.mean(axis=1)

@@ -110,7 +110,7 @@ class GraspGenerator:
     def _free(self, scene: Scene, item: SceneObject, own: Array, others: Array, candidates: Candidates, enough: int) -> tuple[Candidates, Array]:
         """The candidates whose hand, open and closing, touches nothing but the object, and their clearance [m].
 
-        The promising ones are looked at first, until there are ``enough``. The hand opens wide where there is room, else less.
+        The promising ones are looked at first, until there are ``enough``. The gripper opens wide where there is room, else less.
         """
         floor = support_height(scene, item)
         promising = np.argsort(-_promise(candidates, item), kind="stable")[:MOST]
@@ -178,7 +178,7 @@ class GraspGenerator:
         return found[:max_grasps]
 
     def _both_ways(self, pose: Array) -> tuple[Array, Array]:
-        """The same grasp with the hand turned by half a turn about its approach; the way that the wrist need not turn far for comes first.
+        """The same grasp with the gripper turned by half a turn about its approach; the way that the wrist need not turn far for comes first.
 
         With one turning jaw that is another grasp, so there is one way.
         """

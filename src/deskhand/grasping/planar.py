@@ -1,4 +1,4 @@
-"""What an arm with five joints reaches, in closed form: its base turns it into a vertical plane, in which three joints bend; the last one rolls the hand.
+"""What an arm with five joints reaches, in closed form: its base turns it into a vertical plane, in which three joints bend; the last one rolls the gripper.
 
 In that plane the way from the shoulder to the wrist is a triangle, with the elbow on either side of it (two-link inverse kinematics, as in
 Craig, Introduction to Robotics, chapter 4); what is left to ask is whether the joints' limits let it. Inverse kinematics that searches would give an

@@ -23,7 +23,7 @@ Solve = Callable[[Array, "Array | None", bool], list[IkSolution]]
 def reach_by_ik(solve: Solve, start: Start = lambda _: None) -> Reach:
     """A reach test for :class:`GraspGenerator`.
 
-    At the grasp itself the hand is close to the object, so collisions are tested where the approach begins. A grasp that is met but for a roll
+    At the grasp itself the gripper is close to the object, so collisions are tested where the approach begins. A grasp that is met but for a roll
     about its approach closes along the wrong direction: it does not count as reached. ``start`` gives the joints to begin the search from.
     """
 

@@ -110,7 +110,7 @@ def hand_poses(pairs: Array, axes: Array, margins: Array, gripper: GripperConfig
 
 
 def retracted(candidates: Candidates, gripper: GripperConfig) -> Candidates:
-    """The candidates and the same with the hand a little further back, where the pads still hold."""
+    """The candidates and the same with the gripper a little further back, where the pads still hold."""
     poses = candidates.poses.copy()
     poses[:, :3, 3] -= RETRACTED * poses[:, :3, 2]
     depth = np.einsum("ij,ij->i", candidates.contacts.mean(axis=1) - poses[:, :3, 3], poses[:, :3, 2])
@@ -135,7 +135,7 @@ def _in_plane(outward: Array, axes: Array, margins: Array) -> tuple[Rows, Array,
     """As :func:`_tilted`, with approach axes in the vertical plane of ``outward`` (P, 3), the way from the arm's base to each pair.
 
     Of the directions across a closing axis one lies in that plane. Where the closing axis is nearly square to the plane it is turned square,
-    at the cost of friction margin, and the hand may tilt about it.
+    at the cost of friction margin, and the gripper may tilt about it.
     """
     radial = outward * [1.0, 1.0, 0.0]
     radial = radial / np.maximum(np.linalg.norm(radial, axis=1), 1e-9)[:, None]
@@ -182,7 +182,7 @@ def joined(parts: list[Candidates]) -> Candidates:
 def diverse_order(poses: Array, scores: Array, limit: int, apart: float = 0.009, turned: float = 0.3, mirrored: bool = True) -> list[int]:
     """Rows by falling score, near repeats (within ``apart`` [m] and ``turned`` [rad]) put behind all others; at most ``limit``.
 
-    ``mirrored``: the hand turned by half a turn about its approach is a repeat.
+    ``mirrored``: the gripper turned by half a turn about its approach is a repeat.
     """
     order = np.argsort(-scores, kind="stable")[: 4 * limit]
     places, axes = poses[order, :3, 3], poses[order, :3, :3]

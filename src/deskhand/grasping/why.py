@@ -1,4 +1,4 @@
-"""Why an object has no grasp, in words that help: too wide by how much, what the hand would touch, how far out of reach."""
+"""Why an object has no grasp, in words that help: too wide by how much, what the gripper would touch, how far out of reach."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def no_two_sides(item: SceneObject, surface: Surface, narrowest: float, widest: 
 
 
 def all_touch(scene: Scene, item: SceneObject, own: Array, candidates: Candidates, gripper: GripperConfig, surfaces: Surfaces) -> DeskhandError:
-    """What the hand would touch at the promising grasps ``candidates``, the most frequent first, and how near it is. ``own`` (N, 3): samples of the object."""
+    """What the gripper would touch at the promising grasps ``candidates``, most frequent first, and how near it is. ``own`` (N, 3): samples of the object."""
     hands = candidates.take(np.arange(min(ASKED, len(candidates))))
     opened: Array = np.asarray(opening(hands.widths, gripper, min(OPEN_MORE)))
     tree = cKDTree(own)
@@ -55,9 +55,9 @@ def all_touch(scene: Scene, item: SceneObject, own: Array, candidates: Candidate
     free = f"each finger needs {1000 * needed:.0f} mm beside it"
     if not near:
         what = "the support, or something nameless that is seen close to it,"
-        return DeskhandError("no_grasp", f"the hand would touch {what} at every grasp of {item.id}; {free}.", hint="Push it to where it lies free.")
+        return DeskhandError("no_grasp", f"the gripper would touch {what} at every grasp of {item.id}; {free}.", hint="Push it to where it lies free.")
     said = " and ".join(f"{name} ({1000 * gap:.0f} mm off)" for _, name, gap in near[:3])
-    text = f"the hand would touch {said} at the grasps of {item.id}; {free}."
+    text = f"the gripper would touch {said} at the grasps of {item.id}; {free}."
     return DeskhandError("no_grasp", text, hint=f"Move {near[0][1]} away first, or push them apart (separate).")
 
 

@@ -24,7 +24,7 @@ class WristReach:
     """Shoulder (the second joint's axis) and wrist (the last joint that bends) of an arm, and how far apart they can be.
 
     Attributes:
-        turns_fully: the last joint rolls the hand about its approach by a whole turn: half a turn more never helps.
+        turns_fully: the last joint rolls the gripper about its approach by a whole turn: half a turn more never helps.
     """
 
     def __init__(self, model: RobotModel) -> None:

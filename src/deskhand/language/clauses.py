@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from deskhand.language import lexicon as lex
 from deskhand.language.coverage import OPERATORS
-from deskhand.language.intents import Ask, Intent, Place, Ref
+from deskhand.language.intents import NOT, Ask, Intent, Place, Ref
 from deskhand.language.meaning import EVERYTHING, Clause, Context, container_like, meaning
 from deskhand.language.phrases import SEPARATORS, at, match, parse_ref, second_of
 
-_PICK_MODIFIERS = frozenset(("in", "on", "left_of", "right_of", "in_front_of", "behind", "near", "under"))
+_PICK_MODIFIERS = frozenset(("in", "on", "left_of", "right_of", "in_front_of", "behind", "near", "under", "between"))
 
 _STAYING = frozenset(("stay", "stays", "remain", "remains"))
 
@@ -211,6 +211,10 @@ class ClauseReader:
         if clause.in_except and not clause.excepts and clause.target is not None:
             clause.flags.add("not there")
             return  # "on the tray, not on the cup"
+        if clause.in_except and not clause.excepts and clause.refs and clause.verb == "pick" and relation in _PICK_MODIFIERS and clause.words[-1:] == ["not"]:
+            clause.in_except = False  # "pick the cup not next to the tray"
+            clause.refs[-1] = replace(clause.refs[-1], where=(f"{NOT}{relation}", ref))
+            return
         if clause.in_except and not clause.excepts and clause.refs:
             clause.unknown.append("not")  # "the cup not in the tray"
             return

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+NOT = "not_"
+"""Before a relation: it must not hold."""
+
 
 @dataclass(frozen=True)
 class Ref:
@@ -26,7 +29,7 @@ class Ref:
         pronoun: "it", "them": what the phrase before named.
         bare: adjectives without a noun ("the red one"): the noun is that of a neighbour.
         id: an object's id.
-        where: (relation, Ref) that must hold: ``on``, ``in``, ``left_of`` …
+        where: (relation, Ref) that must hold: ``on``, ``in``, ``left_of`` …, or must not: ``not_on`` …
         excluded: things left out.
         second: the other one of two things, for ``between``.
         unread: words of the phrase that decide nothing: who means the phrase by all its words cannot be sure.

@@ -27,6 +27,7 @@ KIND_WORDS: dict[str, tuple[str, ...]] = {
         "bin", "trash can", "garbage can", "trash bin", "garbage bin", "rubbish bin", "waste bin", "waste basket", "waste paper basket",
         "wastepaper basket", "wastebasket", "paper basket", "dustbin", "basket", "bucket", "trashcan", "recycling bin", "wastebin",
     ),
+    "cabinet": ("cabinet", "drawer", "chest of drawers", "cupboard", "dresser"),
     "tray": ("tray", "dish", "plate", "platter", "saucer"),
 }  # fmt: skip
 
@@ -52,6 +53,8 @@ USES: dict[str, frozenset[str]] = {
 """What things are good for: "anything to drink", "something to write with"."""
 ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs"))
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
+TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
+"""Containers that are carried themselves, where somebody names them."""
 CONTAINER_KINDS = frozenset(("bin", "tray"))
 TABLE_NOUNS = frozenset(
     " ".join(phrase)
@@ -101,6 +104,10 @@ MATERIALS = _words(
 DECORATION = _words("single nice scattered loose coloured colored same")
 """Adjectives that leave no object out."""
 SHADES = _words("dark light bright pale")
+
+PARTS = _words("layer shelf drawer compartment level")
+PART_PLACES = _words("top upper middle bottom lower first second third")
+"""Parts of furniture, as in "the top layer of the cabinet"."""
 
 ORDINALS: dict[str, int] = {word: n for n, word in enumerate(("second", "third", "fourth", "fifth"), start=2)}
 NUMBERS: dict[str, int] = {word: n for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)}

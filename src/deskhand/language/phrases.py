@@ -37,10 +37,19 @@ def at(words: Sequence[str], i: int) -> str:
 
 def parse_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
     """The noun phrase that begins at ``start`` and the index behind it, or None."""
-    for special in (_whole, _identifier, _pronoun):
+    for special in (_whole, _identifier, _pronoun, _part_of):
         if found := special(words, start):
             return found
     return _phrase(words, start)
+
+
+def _part_of(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
+    """For "the top layer of the cabinet" the cabinet, and the index behind: objects are known, their parts are not."""
+    i = start + (at(words, start) in lex.DEFINITE)
+    j = i + (at(words, i) in lex.PART_PLACES)
+    if at(words, j) not in lex.PARTS or at(words, j + 1) != "of" or (found := parse_ref(words, j + 2)) is None or found[0].table:
+        return None
+    return replace(found[0], words=" ".join(words[start : found[1]])), found[1]
 
 
 def parse_whole(text: str) -> Ref | None:
@@ -334,7 +343,12 @@ def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
         j += at(words, j) == "the"
         if at(words, j) in {"you", "robot", "yourself", "arm"}:
             return lex.PLACES[at(words, i)], j + 1
-    if at(words, i) not in {"on", "at", "in", "to", "from"} or at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
+    if at(words, i) not in {"on", "at", "in", "to", "from"}:
+        return None
+    j = i + 1 + (at(words, i + 1) in {"the", "your", "my"})
+    if at(words, j) in lex.TABLE_NOUNS and lex.PLACES.get(at(words, j + 1)) == "middle":  # "from table center", "in the desk's middle"
+        return "middle", j + 2
+    if at(words, i + 1) not in {"the", "your", "my"} or at(words, i + 2) not in lex.PLACES:
         return None
     j = i + 3
     if at(words, j) in {"side", "hand", "half", "part"}:

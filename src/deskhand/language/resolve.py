@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.language import lexicon as lex
-from deskhand.language.intents import Ref
+from deskhand.language.intents import NOT, Ref
 from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, sideways
 
 Seen = Mapping[str, Any]
@@ -17,6 +17,8 @@ Seen = Mapping[str, Any]
 
 LEAST_LIKELY = 0.25
 """A name that an object may have counts from this probability on, where no object is called so: rather one chance in four than "there is none"."""
+SURE_NAME = 0.75
+"""From this probability on an object is what it is called: no other word can mean it."""
 MIDDLE = 0.06
 """Objects whose middle is so near [m] to the desk's axis are said to lie in the middle."""
 DEPTH = (-0.06, 0.10)
@@ -48,11 +50,26 @@ def is_receptacle(item: Seen) -> bool:
     return bool(item.get("is_container")) and kind(item) not in {"cup", "can"}
 
 
+def is_tableware(item: Seen) -> bool:
+    """True for what is called a bowl or a plate: things are put in it, and it is carried itself where somebody says so."""
+    return str(item["label"]).lower().replace("_", " ").split()[-1:] in ([word] for word in lex.TABLEWARE)
+
+
 def name_of(item: Seen) -> str:
     """For people: ``red block``, with an article where it stands alone."""
     color = str(item.get("color") or "")
     label = "open box" if kind(item) == "box" and item.get("is_container") else str(item["label"]).replace("_", " ")
     return f"{color} {label}" if color and color not in {"unknown", "none"} else label
+
+
+def beyond_reach(item: Seen) -> bool:
+    """True of what lies wholly where the arm does not reach (tools/objects.py)."""
+    return bool(item.get("beyond_reach"))
+
+
+def within_reach(items: list[Seen]) -> list[Seen]:
+    """Those within the arm's reach, all where none is: what cannot be moved is meant only where nothing else can be."""
+    return [item for item in items if not beyond_reach(item)] or items
 
 
 def held_object(name: str) -> Seen:
@@ -80,6 +97,10 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     for excluded in ref.excluded:
         gone = {item["id"] for item in resolve(excluded, objects, "any").objects}
         fitting = [item for item in fitting if item["id"] not in gone]
+    if role != "any" and not ref.id and not (ref.count and (ref.size or ref.place or ref.where)):
+        fitting = within_reach(fitting)
+    if role == "into":  # what is called a tray need not be one that is open at the top
+        fitting = [item for item in fitting if item.get("is_container")] or fitting
     wanted = ref.count
     if ref.size is not None:
         fitting = _by_size(ref.size, fitting, wanted)
@@ -103,7 +124,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     if ref.where is not None:
-        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
+        there = [item for item in fitting if _where_holds(ref.where, item, objects)] or _on_what_has_no_name(ref.where, fitting, objects)
         fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
@@ -161,6 +182,8 @@ def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
 
 def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) -> bool:
     relation, ref = where
+    if relation.startswith(NOT):
+        return not _where_holds((relation.removeprefix(NOT), ref), item, objects)
     if ref.table:
         return str(item.get("support", "table")) == "table" or (relation != "at" and not inside(item, objects))
     if relation in {"in", "on", "at"} and ref.place and ref.anything and not ref.count:  # "all that is on the left half"
@@ -171,8 +194,29 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation == "under":
         return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
-        return str(item.get("support")) in others
+        within = relation == "in" and any(_reaches_into(item, other) for other in others.values())
+        return within or str(item.get("support")) in others
     return any(beside(relation, item, other) for other in others.values())
+
+
+def _reaches_into(item: Seen, other: Seen) -> bool:
+    """Whether its middle is within the outline of something that is no container, below the top of that: in its open drawer."""
+    if other.get("is_container") or item.get("support") == other["id"]:
+        return False
+    dx, dy, dz = (float(item["position"][axis]) - float(other["position"][axis]) for axis in range(3))
+    yaw = float(other.get("yaw") or 0.0)
+    along, across = math.cos(yaw) * dx + math.sin(yaw) * dy, math.cos(yaw) * dy - math.sin(yaw) * dx
+    return abs(along) < float(other["size"][0]) / 2 and abs(across) < float(other["size"][1]) / 2 and dz < float(other["size"][2]) / 2
+
+
+def _on_what_has_no_name(where: tuple[str, Ref], fitting: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """For "the cup on the stove", where nothing is called so: the one that alone stands on something of which nobody knows what it is."""
+    relation, ref = where
+    if relation != "on" or ref.table or not (ref.noun or ref.kinds) or resolve(replace(ref, count=0), objects, "any").objects:
+        return []
+    by_id = {str(item["id"]): item for item in objects}
+    on = [item for item in fitting if (below := by_id.get(str(item.get("support")))) and float(below.get("confidence", 1.0)) < SURE_NAME]
+    return on if len(on) == 1 else []
 
 
 def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:

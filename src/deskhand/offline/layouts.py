@@ -87,7 +87,7 @@ class Layouts:
 
     def _row(self, row: Row, items: Sequence[Seen], arranging: Arranging) -> Script:
         if len(items) < 2:
-            self._problem("impossible", f"a row needs two things; I found {listing(items)}.")
+            self._problem("impossible", f"a row needs two objects; I found {listing(items)}.")
             return
         sign = 1 if row.up else -1
         if row.by == "color":
@@ -96,13 +96,13 @@ class Layouts:
             ordered = sorted(items, key=lambda item: sign * measure(item, row.by) if row.by else -float(item["position"][1]))
         spots = arranging.row_spots(ordered)
         if not spots:
-            self._problem("no_free_space", f"a row of {len(items)} things does not fit within my reach.")
+            self._problem("no_free_space", f"a row of {len(items)} objects does not fit within my reach.")
             return
         yield from arranging.bring(spots, "A row, from left to right: " + ", ".join(spots))
 
     def _swap(self, items: Sequence[Seen], arranging: Arranging) -> Script:
         if len(items) != 2:
-            self._problem("impossible", f"two things can change places; I found {listing(items)}.")
+            self._problem("impossible", f"two objects can change places; I found {listing(items)}.")
             return
         spots = [Spot.of(item) for item in items]
         if any(spot.support == item["id"] for spot, item in zip(spots, reversed(items), strict=True)):

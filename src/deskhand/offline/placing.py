@@ -1,4 +1,4 @@
-"""Bringing objects to containers, other objects and the desk, and taking them into the hand. Part of the offline brain's script."""
+"""Bringing objects to containers, other objects and the desk, and taking them into the gripper. Part of the offline brain's script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deskhand.planning.goals import Goal, Goals, Task, make_goals
 from deskhand.planning.planner import plan
 
 ROUNDS = 3
-"""How often things that come to light are taken up."""
+"""How often objects that come to light are taken up."""
 
 
 class Placing:
@@ -25,7 +25,7 @@ class Placing:
         self._pursuit, self._asking, self._tools = pursuit, asking, tools
         self._notes, self._answers = notes, answers
         self.pins: dict[Ref, tuple[str, ...]] = {}
-        """The things that were chosen for phrases which mean a number of them."""
+        """The objects that were chosen for phrases which mean a number of them."""
         self._held = ""
 
     def pin(self, tasks: Sequence[Intent]) -> None:
@@ -36,7 +36,7 @@ class Placing:
                     self.pins[ref] = tuple(str(item["id"]) for item in resolve(ref, self._pursuit.objects, "thing").objects)
 
     def hold(self, intent: Pick | Hand, group: list[Intent]) -> Script:
-        """One object into the hand, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
+        """One object into the gripper, and out to the person where that is wanted; ``group`` becomes what it turned out to mean."""
         if not (yield from self._pursuit.look(f"I look for {intent.thing.words}.")):
             return
         intent = yield from self._asking.settled(intent)
@@ -48,7 +48,7 @@ class Placing:
             self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
             return
         if len(found.objects) > 1:
-            self._pursuit.problems.append(("impossible", f"I can hold one thing at a time; '{ref.words}' are {listing(found.objects)}. Which one?"))
+            self._pursuit.problems.append(("impossible", f"I can hold one object at a time; '{ref.words}' are {listing(found.objects)}. Which one?"))
             return
         if found.note:
             self._notes.append(found.note)

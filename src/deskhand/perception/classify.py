@@ -27,8 +27,9 @@ NO_KIND = 0.3
 LEAST_SHARE = 0.02
 """Candidates that are less likely are not told."""
 SHAPES = ("box", "cylinder", "sphere", "other")
-WORTH = 0.5
-"""A kind goes before the plain word for its shape while it is at least so many times as likely."""
+WORTH = 0.25
+"""A kind goes before the plain word for its shape while it is at least so many times as likely: a wrong colour alone halves how well a kind fits, and does not
+make a box of a sponge."""
 SHAPE_SURE = 0.9
 """How sure the word for a shape is: the shape is a fit to one side of the object."""
 LONG = 5.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,21 +16,26 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
-from deskhand.perception.containers.containers import Hollow, find_hollows
+from deskhand.perception.containers.containers import find_hollows, standing_at
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
 from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
+from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.parts import merge_parts
+from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.quantiles import quantile
-from deskhand.perception.segment.segmentation import Segment, occluded_share, segment
+from deskhand.perception.segment.hanging import join_hanging
+from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
+from deskhand.perception.segment.settings import HangingSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.taught.naming import TaughtNames
+from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
 from deskhand.perception.voxel_downsample import thin
@@ -67,7 +73,7 @@ class Perception:
         if memory is not None:
             self.tracker.take_up(*known_objects(memory))
         self.detectors = load_detectors() if detectors is None else tuple(detectors)
-        self.taught = TaughtNames(taught) if taught is not None else None
+        self.taught: Namer | None = TaughtNames(taught) if taught is not None else None
         self.frame: Frame | None = None
         self.pixels: tuple[Indices, ...] = ()
         self._containers: list[Hollow] = []
@@ -90,9 +96,11 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segment(view, self.settings), self.settings))
+        segments = join_hanging(view, segment(view, self.settings), HangingSettings())
+        hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segments, self.settings))
+        hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
-        rest = _merged(view, fits, rest, self.settings)
+        rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -102,7 +110,7 @@ class Perception:
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
-        placed = complete(fits, placed)
+        placed = without_pieces(complete(fits, placed), partial(make_segment, view))
         detections = [self._detection(view, item) for item in placed]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
@@ -125,6 +133,21 @@ class Perception:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
+
+    def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
+        """Round containers of taught kinds end where these do: what is seen below them carries them."""
+        if self.taught is None:
+            return hollows, rest
+        found, left = [], list(rest)
+        for hollow in hollows:
+            if hollow.round and hollow.for_sorting:
+                across = float(hollow.rim.size[0])
+                sides = self.taught.sides(frame, view.in_picture(hollow.segment.pixels), (across, across, math.nan))
+                if sides is not None:
+                    hollow, below = standing_at(view, hollow, _third(sides, across), self.settings)
+                    left += below
+            found.append(hollow)
+        return found, left
 
     def _place(self, view: View, fits: SolidFits, hollows: list[Hollow], rest: list[Segment], tcp: Array | None) -> list[Placed]:
         """Every object with its solid, what it stands on and how."""
@@ -172,6 +195,11 @@ class Perception:
         return Detection(thing, rgb, cut)
 
 
+def _third(sides: Sequence[float], across: float) -> float:
+    """Of three sides the one that is least like the width of a rim."""
+    return max(sides, key=lambda side: abs(side - across))
+
+
 def _has_lid(item: Placed) -> bool:
     """True for standing closed cylinders that are higher than wide."""
     solid = item.solid
@@ -194,8 +222,8 @@ def _floor_pixels(view: View, hollow: Hollow) -> Indices:
 
 def _hollow_solid(hollow: Hollow) -> Solid:
     c, s = np.cos(hollow.rim.yaw), np.sin(hollow.rim.yaw)
-    pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, hollow.height / 2])
-    return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height]), 0.0)
+    pose = make_transform([[c, -s, 0], [s, c, 0], [0, 0, 1]], [*hollow.rim.centre, (hollow.bottom + hollow.height) / 2])
+    return Solid("cylinder" if hollow.round else "box", pose, np.array([*hollow.rim.size, hollow.height - hollow.bottom]), 0.0)
 
 
 def _merged(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:

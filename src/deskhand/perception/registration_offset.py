@@ -15,6 +15,7 @@ import numpy.typing as npt
 from deskhand.geometry import Array
 from deskhand.types import Frame
 
+_HALVES = ([0, 1], [2, 3], [0, 2], [1, 3])  # of the quarters: above, below, left, right
 _FAR = np.float32(1e3)  # [m] farther than anything: in place of holes
 
 
@@ -26,19 +27,23 @@ class OffsetSettings:
         farthest: shifts up to this are tried [px].
         jump: change of depth within the window, relative to it, that is an outline.
         window: [px] across which the depth jumps; pixels at outlines are often lost.
-        least: with fewer pixels at outlines nothing is told.
+        least: with fewer pixels at outlines nothing is told; of more than ``most`` every few count.
         strongest: change of colour [of 255] above which more of it counts no more.
         smallest: an offset below this [px], across or down, is left alone: open objects and shadows feign up to 1.3 px on well registered frames.
         better: by this factor the best shift must explain the outlines better than none does.
+        agree: [px] that the best shifts of the left and the right half of the outlines, and of the upper and the lower one, may be from that of all: where
+            depth is wider or narrower than what is seen, each side asks for another shift, and none is right.
     """
 
     farthest: int = 4
     jump: float = 0.02
     window: int = 5
     least: int = 600
+    most: int = 6000
     strongest: float = 60.0
     smallest: float = 1.5
     better: float = 1.03
+    agree: int = 1
 
 
 def registered(frame: Frame, settings: OffsetSettings | None = None) -> Frame:
@@ -64,12 +69,21 @@ def offset_of_depth(frame: Frame, settings: OffsetSettings) -> Array | None:
     rows, columns = rows[inside], columns[inside]
     if len(rows) < settings.least:
         return None
-    change = _change(frame, settings)
+    every = -(-len(rows) // settings.most)
+    rows, columns = rows[::every], columns[::every]
+    change = _change(frame, settings, (slice(rows.min() - margin, rows.max() + margin + 1), slice(columns.min() - margin, columns.max() + margin + 1)))
+    quarter = 2 * (rows > np.median(rows)) + (columns > np.median(columns))
     shifts = range(-margin, margin + 1)
-    scores = np.array([[change[rows - down, columns - across].mean() for across in shifts] for down in shifts])
+    sums = np.array([[np.bincount(quarter, change[rows - down, columns - across], 4) for across in shifts] for down in shifts])
+    count = np.bincount(quarter, minlength=4)
+    scores = sums.sum(axis=2) / len(rows)
     down, across = np.unravel_index(int(np.argmax(scores)), scores.shape)
-    if min(down, across) == 0 or max(down, across) == 2 * margin or scores[down, across] < settings.better * scores[margin, margin]:
-        return None if scores[down, across] >= settings.better * scores[margin, margin] else np.zeros(2)
+    if scores[down, across] < settings.better * scores[margin, margin]:
+        return np.zeros(2)
+    halves = [sums[..., half].sum(axis=2) / max(1, int(count[half].sum())) for half in _HALVES]
+    alone = np.array([np.unravel_index(int(np.argmax(half)), half.shape) for half in halves])
+    if min(down, across) == 0 or max(down, across) == 2 * margin or np.abs(alone - (down, across)).max() > settings.agree:
+        return None
     return np.array([across + _peak(scores[down, across - 1 : across + 2]), down + _peak(scores[down - 1 : down + 2, across])]) - margin
 
 
@@ -82,13 +96,15 @@ def _outlines(depth: npt.NDArray[np.float32], settings: OffsetSettings) -> npt.N
     return np.asarray(far > near * np.float32(1 + settings.jump))
 
 
-def _change(frame: Frame, settings: OffsetSettings) -> npt.NDArray[np.float32]:
-    """How much the colour changes about each pixel (H, W), over a window as wide as that of the depth."""
+def _change(frame: Frame, settings: OffsetSettings, part: tuple[slice, slice]) -> npt.NDArray[np.float32]:
+    """How much the colour changes about each pixel (H, W) of a part of the picture, over a window as wide as that of the depth; 0 elsewhere."""
     window = np.ones((3, 3), np.uint8)
-    color = cv2.GaussianBlur(frame.color, (0, 0), 0.8)
+    color = cv2.GaussianBlur(np.ascontiguousarray(frame.color[part]), (0, 0), 0.8)
     spread = cv2.subtract(cv2.dilate(color, window), cv2.erode(color, window)).max(axis=2)
     step = np.minimum(spread, settings.strongest).astype(np.float32)
-    return np.asarray(cv2.blur(step, (settings.window - 2, settings.window - 2)), dtype=np.float32)
+    change = np.zeros(frame.depth.shape, np.float32)
+    change[part] = cv2.blur(step, (settings.window - 2, settings.window - 2))
+    return change
 
 
 def _peak(scores: Array) -> float:

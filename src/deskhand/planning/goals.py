@@ -8,14 +8,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskhand.language.intents import Leave, Place, Ref, Release, Tidy, Tower
-from deskhand.language.resolve import Found, Seen, container_of, inside, is_receptacle, listing, measure, name_of, order_near, resolve
+from deskhand.language.resolve import (
+    SURE_NAME,
+    Found,
+    Seen,
+    beyond_reach,
+    container_of,
+    inside,
+    is_receptacle,
+    listing,
+    measure,
+    name_of,
+    order_near,
+    resolve,
+)
 from deskhand.world.level import TURNED, heading_error
 from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
 EXACT = 0.010
-"""A thing may be so far [m] from the position that a goal names."""
+"""An object may be so far [m] from the position that a goal names."""
+ENOUGH_ROOM = 0.8
+"""Share of the narrower side of an object that must find room on what shall carry it."""
 USED = 0.5
-"""Share of the room in a container that things fill when they are put in one by one."""
+"""Share of the room in a container that objects fill when they are put in one by one."""
 NEVER = {"under": "under", "between": "between"}
 
 
@@ -122,14 +137,18 @@ def _general(ref: Ref) -> bool:
 
 def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], named: dict[str, Goal], out: Goals, alone: bool) -> None:
     if place.relation in NEVER:
-        known = "I can put them in a container, on another thing, beside one, or on the desk."
-        out.problems.append(("impossible", f"I cannot put things {NEVER[place.relation]} others; {known}"))
+        known = "I can put them in a container, on another object, beside one, or on the desk."
+        out.problems.append(("impossible", f"I cannot put objects {NEVER[place.relation]} others; {known}"))
         return
     another = ref.count and not (ref.definite or ref.id)  # "one block here, another one there"
     found = resolve(ref, [item for item in objects if item["id"] not in named] if another else objects, "thing")
     things = [item for item in found.objects if item["id"] not in left]
     if _general(ref):
         things = [item for item in things if item["id"] not in named]
+        if things and all(beyond_reach(item) for item in things):
+            if not named:
+                _beyond(things, out)
+            return
     if found.note:
         out.notes.append(found.note)
     if found.missing and ref.anything and ref.count == 0 and ref.where is not None:
@@ -153,6 +172,11 @@ def _place(ref: Ref, place: Place, objects: Sequence[Seen], left: set[str], name
             out.words[item["id"]] = ref.words
         named[item["id"]] = Goal(item["id"], relation, target_id)
         out.stages[item["id"]] = place.stage
+
+
+def _beyond(things: Sequence[Seen], out: Goals) -> None:
+    """All that is left to be meant is out of reach."""
+    out.problems.append(("impossible", f"all that lies there is beyond the arm's reach: {listing(things)}."))
 
 
 def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
@@ -185,6 +209,8 @@ def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tu
         else Found((), missing=True)
     )
     found = into if into.objects else resolve(ref, others, "any")
+    if not found.objects and place.relation != "in" and (unnamed := _nameless(ref, item, others)):
+        found = Found((unnamed,), f"I know no '{ref.words}'; I took {unnamed['id']}, the only object without a sure name that has room for it")
     if not found.objects:
         _missing(ref, found, objects, out, forgiven=False)
         return None
@@ -200,6 +226,22 @@ def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tu
         out.problems.append(("impossible", text))
         return None
     return "on", str(target["id"])
+
+
+def _nameless(ref: Ref, item: Seen, others: Sequence[Seen]) -> Seen | None:
+    """Of the objects of which nobody surely knows what they are, the one that has room for ``item`` on it, where a word is meant that nothing is called by."""
+    if not ref.noun or ref.count != 1 or ref.colors or ref.shapes or ref.where is not None:
+        return None
+    across = ENOUGH_ROOM * min(float(edge) for edge in item["size"][:2])
+    able = [
+        other
+        for other in others
+        if float(other.get("confidence", 1.0)) < SURE_NAME
+        and not other.get("is_container")
+        and str(other.get("support", TABLE)) == TABLE
+        and min(float(edge) for edge in other["size"][:2]) > across
+    ]
+    return able[0] if len(able) == 1 else None
 
 
 def _only_onto(ref: Ref, objects: Sequence[Seen]) -> bool:
@@ -220,8 +262,13 @@ def _tidy(task: Tidy, objects: Sequence[Seen], left: set[str], named: dict[str, 
                 _missing(ref, found, objects, out, forgiven=False)
         things = [item for item in things if item["id"] in wanted]
     things = [item for item in things if item["id"] not in left and item["id"] not in named]
+    if things and all(beyond_reach(item) for item in things):
+        if not named:
+            _beyond(things, out)
+        return
+    things = [item for item in things if not beyond_reach(item)]
     if things and not containers:
-        out.problems.append(("impossible", f"there is no container on the desk to tidy things into. I see {listing(objects)}."))
+        out.problems.append(("impossible", f"there is no container on the desk to tidy objects into. I see {listing(objects)}."))
         return
     room = {item["id"]: USED * float(item.get("free_volume", measure(item, "volume"))) for item in containers}
     for item in sorted(things, key=lambda thing: -measure(thing, "volume")):
@@ -243,7 +290,7 @@ def _tower(task: Tower, objects: Sequence[Seen], left: set[str], named: dict[str
     if not task.ordered:
         things.sort(key=lambda item: (-measure(item, "volume"), str(item["id"])))
     if len(things) < 2 and not out.problems:
-        out.problems.append(("impossible", f"a tower needs two things; I found {listing(things)}."))
+        out.problems.append(("impossible", f"a tower needs two objects; I found {listing(things)}."))
     for above, below in zip(things[1:], things, strict=False):
         named[above["id"]] = Goal(above["id"], "on", below["id"])
 

@@ -35,7 +35,7 @@ def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: It
     if unknown:
         raise DeskhandError("unknown_object", f"there is no object {', '.join(unknown)}; known: {', '.join(names) or 'none'}.", hint="Look again.")
     if len(names) > MOST_THINGS:
-        raise DeskhandError("invalid_input", f"there are {len(names)} things; plans are made for at most {MOST_THINGS}.")
+        raise DeskhandError("invalid_input", f"there are {len(names)} objects; plans are made for at most {MOST_THINGS}.")
     if all(state.meets(goal) for goal in goals) and not any(state.on_top(name) for name in free):
         return []
     return _solved(state, goals, free, frozenset(kept))
@@ -85,7 +85,7 @@ def contradiction(state: State, goals: Sequence[Goal], free: Sequence[str]) -> s
         name, target = goal.object_id, goal.target_id
         if goal.relation == "held":
             if len(held) > 1 or free:
-                return "the hand would have to hold two things, or one and be empty"
+                return "the gripper would have to hold two objects, or one and be empty"
             continue
         if name in held or target in held:
             return f"what is held is neither on anything nor carries anything ({name} {goal.relation} {target})"
@@ -140,7 +140,7 @@ class _Desk:
         return 2 * (len(movers) + twice) - held + (bool(state.held) and not stays)
 
     def _movers(self, state: State) -> set[str]:
-        """What must be picked at least once, without what is in the hand."""
+        """What must be picked at least once, without what is in the gripper."""
         movers: set[str] = set()
         for goal in self._goals:
             if state.meets(goal):
@@ -156,7 +156,7 @@ class _Desk:
         return movers
 
     def _has_place(self, state: State, name: str) -> bool:
-        """Whether it could come to where it has to be, once it is in the hand: its targets take objects, and nothing else has to be there."""
+        """Whether it could come to where it has to be, once it is in the gripper: its targets take objects, and nothing else has to be there."""
         return all(
             goal.relation == "held" or (_takes(state, goal) and (goal.relation == "in" or goal.target_id == TABLE or self._wants[goal.target_id] == {name}))
             for goal in self._of.get(name, ())

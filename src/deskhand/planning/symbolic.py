@@ -61,7 +61,7 @@ class State:
 
     Attributes:
         where: object id -> (relation, what it lies on or in), without what is held.
-        held: id of what the hand holds, or empty.
+        held: id of what the gripper holds, or empty.
         containers: ids of what is open at the top.
         round: ids of what nothing can be put on.
         home: the arm is at its rest pose.
@@ -120,32 +120,32 @@ class State:
             name = str(step.arguments.get("object_id", ""))
             if name not in self.where:
                 return f"there is no {name} on the desk", [], ""
-            return (f"the hand holds {self.held}", [Goal(self.held, "on", TABLE)], "") if self.held else ("", [], "")
+            return (f"the gripper holds {self.held}", [Goal(self.held, "on", TABLE)], "") if self.held else ("", [], "")
         return "", [], ""
 
     def _pick_obstacle(self, name: str) -> tuple[str, list[Goal], str]:
         if self.held == name and name:
-            return f"{name} is in the hand already", [], ""
+            return f"{name} is in the gripper already", [], ""
         if name not in self.where:
             return f"there is no {name} on the desk", [], ""
         if name in self.containers:
             return f"{name} is a container, which is not picked", [], ""
         if self.held:
-            return f"the hand holds {self.held}", [Goal(self.held, "on", TABLE)], ""
+            return f"the gripper holds {self.held}", [Goal(self.held, "on", TABLE)], ""
         if above := self.on_top(name):
             return f"{', '.join(above)} lies on {name}", [], name
         return "", [], ""
 
     def _place_obstacle(self, step: Step) -> tuple[str, list[Goal], str]:
         if not self.held:
-            return "the hand holds nothing", [], ""
+            return "the gripper holds nothing", [], ""
         for target in targets_of(step):
             if target != TABLE and target not in self.where:
                 return f"there is no {target} on the desk", [], ""
             if step.tool == "place_in" and target not in self.containers:
                 return f"{target} is no container", [], ""
             if step.tool != "place_in" and target in self.containers:
-                return f"{target} is a container: place_in puts things into it", [], ""
+                return f"{target} is a container: place_in puts objects into it", [], ""
             if target in self.round:
                 return f"nothing stays on {target}, it is round", [], ""
             if step.tool == "place_on" and (above := self.on_top(target)):

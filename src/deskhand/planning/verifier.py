@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deskhand.errors import DeskhandError
-from deskhand.language.resolve import Seen, is_receptacle, kind, listing, name_of
+from deskhand.language.resolve import Seen, is_receptacle, is_tableware, kind, listing, name_of
 from deskhand.planning.goals import Goal
 from deskhand.planning.planner import plan
 from deskhand.world.relations import SIDEWAYS, TABLE
@@ -59,10 +59,10 @@ def _one(goal: Goal, by_id: dict[str, Seen]) -> list[Problem]:
     if name == target:
         return [Problem(name, "impossible", f"{name} cannot be {goal.relation} itself.")]
     item = by_id[name]
-    if is_receptacle(item):
-        return [Problem(name, "impossible", f"the {name_of(item)} ({name}) is a container; I move things, not containers.")]
+    if is_receptacle(item) and not is_tableware(item):
+        return [Problem(name, "impossible", f"the {name_of(item)} ({name}) is a container; I move objects, not containers.")]
     if target == TABLE:
-        return [] if goal.relation == "on" else [Problem(name, "impossible", f"things can be on the table, not {goal.relation.replace('_', ' ')} it.")]
+        return [] if goal.relation == "on" else [Problem(name, "impossible", f"objects can be on the table, not {goal.relation.replace('_', ' ')} it.")]
     other = by_id[target]
     if goal.relation == "in":
         return _into(item, other)

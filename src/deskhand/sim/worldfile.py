@@ -28,8 +28,9 @@ CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy
 MAX_OBJECTS = 60
 
 
-def load_world(path: Path | str, default_arm: str = "wx250s") -> WorldSpec:
-    """The world of a scene file; mesh files are looked for beside it.
+def load_world(path: Path | str, default_arm: str = "wx250s", default_reality: str = "none", reality: str = "") -> WorldSpec:
+    """The world of a scene file; mesh files are looked for beside it. ``default_arm``, ``default_reality``: where the file says nothing; ``reality`` goes
+    before what it says.
 
     Raises:
         DeskhandError: ``scene_file_error``, naming the field, for example ``objects[2].size``.
@@ -45,12 +46,14 @@ def load_world(path: Path | str, default_arm: str = "wx250s") -> WorldSpec:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         raise DeskhandError("scene_file_error", f"the scene file {path} is not YAML{where}: {getattr(error, 'problem', None) or error}.") from error
-    world = world_from_dict(data, folder=path.parent, default_arm=default_arm, file=str(path))
+    world = world_from_dict(data, path.parent, default_arm, str(path), default_reality, reality)
     check_world(world, str(path))
     return world
 
 
-def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "wx250s", file: str = "scene") -> WorldSpec:
+def world_from_dict(
+    data: Any, folder: Path | None = None, default_arm: str = "wx250s", file: str = "scene", default_reality: str = "none", reality: str = ""
+) -> WorldSpec:
     """The world that plain data says; ``folder`` is where relative mesh files are.
 
     Raises:
@@ -77,7 +80,9 @@ def world_from_dict(data: Any, folder: Path | None = None, default_arm: str = "w
         objects.append(spec)
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
     world = WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
-    return with_reality(world, _reality(root.get("reality"), seed, folder))
+    said = root.get("reality")
+    own = None if said.absent else _reality(said, seed, folder)
+    return with_reality(world, load_reality(reality or default_reality, seed) if reality or said.absent else own)
 
 
 def check_world(world: WorldSpec, file: str = "scene") -> None:
@@ -113,7 +118,7 @@ def world_to_dict(world: WorldSpec) -> dict[str, Any]:
         "seed": world.seed,
         "objects": [object_to_dict(item) for item in world.objects],
         **({"board": _board_to_dict(world.board)} if world.board is not None else {}),
-        **({"reality": to_dict(world.reality)} if world.reality is not None else {}),
+        "reality": to_dict(world.reality) if world.reality is not None else "none",
     }
 
 
@@ -124,8 +129,6 @@ def save_world(world: WorldSpec, path: Path | str) -> None:
 
 def _reality(field: Field, seed: int, folder: Path | None) -> RealitySpec | None:
     """Drawn from the seed: by a name of ``config/reality``, a file beside the scene's, or a mapping."""
-    if field.absent:
-        return None
     if isinstance(field.value, dict):
         return draw(field, seed)
     name = field.text()

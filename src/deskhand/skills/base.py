@@ -160,7 +160,7 @@ class SkillContext:
         self.grip(max(self.robot.arm.gripper.width_min, self.width() - RELAXED))
 
     def touching(self, object_id: str) -> set[str]:
-        """What an object in the hand touches now but the hand, by the planner's own word."""
+        """What an object in the gripper touches now but the gripper, by the planner's own word."""
         contacts = self.robot.check_state().collisions
         return {b if a == object_id else a for a, b, _ in contacts if object_id in (a, b)} - set(self.robot.arm.gripper.links)
 
@@ -222,22 +222,22 @@ class SkillContext:
                 log.info("taken up again after %s: %s", error.code, error)
 
     def attach(self, object_id: str) -> None:
-        """Tell the planner that the hand holds this obstacle."""
+        """Tell the planner that the gripper holds this obstacle."""
         with self.timed("planning"):
             self.robot.update_scene(SceneUpdate(attach=object_id))
         self.belief.attached = object_id
 
     def detach(self) -> None:
-        """Tell the planner that the hand is empty, when it thinks otherwise; what was held stays as an obstacle where it is."""
+        """Tell the planner that the gripper is empty, when it thinks otherwise; what was held stays as an obstacle where it is."""
         if self.belief.attached:
             with self.timed("planning"):
                 self.robot.update_scene(SceneUpdate(detach=True))
             self.belief.attached = ""
 
     def lost(self) -> None:
-        """What was held is not in the hand any more, and nobody knows where it fell: neither the belief nor the planner has it."""
+        """What was held is not in the gripper any more, and nobody knows where it fell: neither the belief nor the planner has it."""
         name = self.belief.attached
-        self.belief.released(dropped=True)
+        self.belief.released(self.robot.tcp_pose(), dropped=True)
         self.detach()
         if name:
             with self.timed("planning"):
@@ -251,7 +251,7 @@ class SkillContext:
         return gripper.width_of(float(self.robot.joint_state().of([gripper.joint])[0]))
 
     def grip(self, width: float, force: float | None = None) -> GripperReport:
-        """Move the fingers, timed; raises ``cancelled`` after the hand was stopped."""
+        """Move the fingers, timed; raises ``cancelled`` after the gripper was stopped."""
         self.check()
         with self.timed("motion"):
             report = self.robot.gripper(width, force, self.cancelled)

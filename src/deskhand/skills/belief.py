@@ -1,4 +1,4 @@
-"""What the robot takes to be so: the last look, and what the hand holds. It is the working state; the memory records what becomes of it."""
+"""What the robot takes to be so: the last look, and what the gripper holds. It is the working state; the memory records what becomes of it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_c
 from deskhand.perception.taught.naming import TAUGHT
 from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
+from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.types import Frame, Grasp, Scene, SceneObject
@@ -19,13 +20,13 @@ from deskhand.world.history.recorder import Memory
 
 NEAR = 0.03  # [m]
 TOUCH = "touch"
-"""The source of a label that comes from what a thing was like in the hand."""
+"""The source of a label that comes from what an object was like in the gripper."""
 PART = 0.006  # [m] that what is seen of an object may be larger than it was in the hand
 
 
 @dataclass(frozen=True)
 class Felt:
-    """How an object was in the hand: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
+    """How an object was in the gripper: how wide [m] between the fingers, and its extents (3,) [m] where it was lifted as one and had been seen as several."""
 
     width: float
     size: Array | None = None
@@ -33,13 +34,13 @@ class Felt:
 
 @dataclass(frozen=True)
 class Held:
-    """What the hand holds.
+    """What the gripper holds.
 
     Attributes:
         object: as it was seen before it was grasped.
         grasp: the grasp that was executed.
         width: of the fingers when they had closed on it [m].
-        tcp_T_object: where it sits in the hand.
+        tcp_T_object: where it sits in the gripper.
         picked_from: world_T_object before.
     """
 
@@ -55,12 +56,13 @@ class Belief:
 
     Attributes:
         fresh: nothing was moved by the robot since the look, so that the next skill may use it as it is.
-        attached: id of what the planner takes to be in the hand.
+        attached: id of what the planner takes to be in the gripper.
         hidden: objects that were put where walls or other objects hide them, with the pose that they should have.
         memory: is told what is seen, taken and put down.
         known: objects that the robot put down, verified, with the pose that they have; the next look proves or drops them.
-        felt: what objects were like in the hand; a look that says otherwise is overruled.
+        felt: what objects were like in the gripper; a look that says otherwise is overruled.
         corrections: what somebody with eyes has put right; applied to every look.
+        again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -75,10 +77,11 @@ class Belief:
         self.known: dict[str, SceneObject] = {}
         self.felt: dict[str, Felt] = {}
         self.corrections = Corrections()
+        self.again = KnownAgain()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
-        scene = self.corrections.apply(robot.detect_objects())
+        scene = self.corrections.apply(self.again.apply(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
         frame = robot.observe() if self.known or partial else None
         if partial:
@@ -89,11 +92,11 @@ class Belief:
         return self.scene
 
     def see(self, scene: Scene, frame: Frame | None = None, observe: Callable[[], Frame] | None = None) -> None:
-        """A look was made; what is in the hand is not on the desk.
+        """A look was made; what is in the gripper is not on the desk.
 
         ``frame`` proves what is ``known``; in it, or else in one from ``observe``, the memory looks for what the look misses.
         """
-        scene = self.corrections.apply(scene)
+        scene = self.corrections.apply(self.again.apply(scene))
         if frame is not None:
             scene, self.known = with_known(scene, frame, self.known)
         if self.held is not None:
@@ -122,7 +125,7 @@ class Belief:
         self.fresh = False
 
     def grasped(self, item: SceneObject, grasp: Grasp, width: float, world_T_tcp: Array, united: bool = False) -> SceneObject:
-        """The hand has closed on ``item`` and it left its place; ``united``: as one, though it had been seen as several.
+        """The gripper has closed on ``item`` and it left its place; ``united``: as one, though it had been seen as several.
 
         Returns:
             What it is, now that it is felt.
@@ -131,6 +134,7 @@ class Belief:
         item = self._as_felt(item)
         self.held = Held(item, grasp, width, inverse(world_T_tcp) @ item.pose, item.pose)
         self.known.pop(item.id, None)
+        self.again.taken()
         self.corrections.grasped(item.id)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))
@@ -150,8 +154,10 @@ class Belief:
         if self.memory is not None:
             self.memory.renamed(object_id, other_id)
 
-    def released(self, dropped: bool = False) -> None:
-        """The hand is empty: it let go of what it held, or lost it (``dropped``)."""
+    def released(self, world_T_tcp: Array | None = None, dropped: bool = False) -> None:
+        """The gripper, where it is at, is empty: it let go of what it held, or lost it (``dropped``)."""
+        if self.held is not None and world_T_tcp is not None:
+            self.again.let_go(self.held.object, (world_T_tcp @ self.held.tcp_T_object)[:3, 3])
         if self.held is not None and self.memory is not None:
             self.memory.released(self.held.object.id, dropped)
         self.held = None

@@ -41,7 +41,7 @@ def place_beside(ctx: SkillContext, target_id: str, side: str = "near", gap: flo
         raise DeskhandError("invalid_input", f"side must be one of {', '.join((*DIRECTIONS, 'near'))} and gap 0 to 0.2 m, got {side!r} and {gap}.")
     target = scene.get(target_id)
     if target.id == held.object.id:
-        raise DeskhandError("invalid_input", f"{target_id} is what the hand holds.")
+        raise DeskhandError("invalid_input", f"{target_id} is what the gripper holds.")
     lies = level(target.pose, target.size)
     yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight else None
     with ctx.timed("planning"):

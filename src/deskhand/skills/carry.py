@@ -28,8 +28,10 @@ RISE = 0.09  # [m] after letting go
 LOST = 0.010  # [m] that the fingers may have closed since the pick
 LET_GO = 0.005  # [m] that they may have opened
 OPEN = 0.002  # [m] short of as wide as they go: nothing is between them
+TOUCHED = 0.015  # [m] above where it is let go: what is met there on the way down carries it (a floor that no look shows, a table that is not where it looks)
 MISSES = 3  # spots that may be hit on the way down
 APART = 0.02  # [m] between one that was hit and the next
+WALL = 0.01  # [m] beyond the pads, from which the middle of an object is not between them: more than the looks are wrong by
 WRONG = 0.25  # share of its width that a look may be wrong by
 FLUSH = np.deg2rad(30.0)  # the pads turn a flat side that is off by less until it lies flat against them
 
@@ -38,7 +40,7 @@ def ready(ctx: SkillContext, what: str) -> tuple[Held, Scene]:
     """What is held, checked by the fingers, and the scene."""
     held = ctx.belief.held
     if held is None:
-        raise DeskhandError("not_holding", "the hand is empty.", hint="Pick something first.")
+        raise DeskhandError("not_holding", "the gripper is empty.", hint="Pick something first.")
     ctx.step(0.0, f"{what}: {held.object.id}")
     check_held(ctx, held)
     held = ctx.belief.held = settled(held, ctx.robot.arm.gripper)
@@ -56,6 +58,9 @@ def settled(held: Held, gripper: GripperConfig) -> Held:
     if gripper.one_sided:
         width += abs(float((grasp.contacts[1] - grasp.contacts[0]) @ grasp.pose[:3, 1])) - grasp.width
     tcp_T_object = held.tcp_T_object.copy()
+    off_middle = tcp_T_object[1, 3] - gripper.tcp_offset(width)[1]
+    if abs(off_middle) > width / 2 + WALL:
+        return held  # it hangs by a wall or a handle: its middle is not between the pads
     tcp_T_object[1, 3] = gripper.tcp_offset(width)[1]
     size = np.asarray(held.object.size, dtype=float).copy()
     axis = int(np.argmax(np.abs(tcp_T_object[1, :3])))
@@ -86,7 +91,7 @@ def check_held(ctx: SkillContext, held: Held) -> None:
 
 
 def carry(ctx: SkillContext, held: Held, room: Callable[[float], list[Spot]], may_touch: tuple[str, ...]) -> Spot:
-    """Bring the object to a spot of ``room`` (for a tilt of the hand), another one when it cannot be reached or is hit on the way down.
+    """Bring the object to a spot of ``room`` (for a tilt of the gripper), another one when it cannot be reached or is hit on the way down.
 
     After a failure the object is still held, above where it was to go.
     """
@@ -135,11 +140,16 @@ def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[
     try:
         ctx.execute(down)
     except DeskhandError as error:
-        if error.code in HALTED:
+        left = float(ctx.robot.tcp_pose()[2, 3] - spot.release[2, 3])
+        if error.code in HALTED and left < TOUCHED:
+            log.info("touched down %.0f mm above where it should: %s", 1000 * left, error.code)
+        elif error.code in HALTED:
             log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
             failed.append(spot.position)
             ctx.rise(RISE, allow, least=0.1)
-        raise
+            raise
+        else:
+            raise
     check_held(ctx, held)
     return spot
 
@@ -149,7 +159,7 @@ def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str],
     left = list(spots)
     while True:
         ctx.check()
-        above = ctx.plan(MotionGoal(poses=tuple(spot.hover for spot in left)), PlanOptions(allow=allow))
+        above = _plan_above(ctx, left, allow)
         spot = left[above.goal_index]
         try:
             return above, spot, ctx.plan_line((spot.release,), PlanOptions(start=above.end, speed_scale=0.6, allow=allow))
@@ -158,6 +168,18 @@ def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str],
                 raise
             log.info("cannot go straight down at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
             left.pop(above.goal_index)
+
+
+def _plan_above(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> Plan:
+    """To above one of ``spots``, if it can be without touching what may be touched on the way down."""
+    goal = MotionGoal(poses=tuple(spot.hover for spot in spots))
+    try:
+        with ctx.timed("planning"):
+            return ctx.robot.plan_motion(goal)
+    except DeskhandError as error:
+        if error.code not in UNREACHED:
+            raise
+    return ctx.plan(goal, PlanOptions(allow=allow))
 
 
 def release(ctx: SkillContext, held: Held) -> None:
@@ -170,7 +192,7 @@ def release(ctx: SkillContext, held: Held) -> None:
     report = ctx.grip(opened)
     if report.width < min(width, gripper.width_max - OPEN) + 0.002:
         raise DeskhandError("gripper_failed", f"the fingers did not open: {1000 * report.width:.1f} mm apart.")
-    ctx.belief.released()
+    ctx.belief.released(ctx.robot.tcp_pose())
     ctx.detach()
     allow = (("gripper", held.object.id),)
     move_off(ctx, opened, width, allow)

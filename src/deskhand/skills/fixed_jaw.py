@@ -35,7 +35,7 @@ def move_off(ctx: SkillContext, opened: float, width: float, allow: tuple[tuple[
 
 
 def _aside(ctx: SkillContext, distance: float, allow: tuple[tuple[str, str], ...]) -> None:
-    """Move the hand by ``distance`` [m] along its closing direction."""
+    """Move the gripper by ``distance`` [m] along its closing direction."""
     if abs(distance) < SHORTEST:
         return
     pose = ctx.robot.tcp_pose() @ make_transform(translation=[0.0, distance, 0.0])
@@ -47,4 +47,4 @@ def _aside(ctx: SkillContext, distance: float, allow: tuple[tuple[str, str], ...
     except DeskhandError as error:
         if error.code not in UNREACHED:
             raise
-        log.info("the hand cannot move over by %.1f mm: %s: %s", 1000 * distance, error.code, error)
+        log.info("the gripper cannot move over by %.1f mm: %s: %s", 1000 * distance, error.code, error)

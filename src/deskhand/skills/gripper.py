@@ -1,4 +1,4 @@
-"""Open and close the hand, with the width measured."""
+"""Open and close the gripper, with the width measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def open_gripper(ctx: SkillContext) -> SkillResult:
         ctx.relax()
         text = f"the fingers opened to {1000 * report.width:.1f} mm, not {1000 * widest:.1f} mm: something beside them stops them"
         raise DeskhandError("gripper_failed", f"{text}. Call move_home, which backs the gripper out the way it came in, then open it.")
-    ctx.belief.released()
+    ctx.belief.released(ctx.robot.tcp_pose())
     ctx.detach()
     return SkillResult("", f"open, {1000 * report.width:.0f} mm", {"width": round(report.width, 4)})
 
@@ -35,7 +35,7 @@ def close_gripper(ctx: SkillContext, force: float | None = None) -> SkillResult:
     report = ctx.grip(gripper.width_min, force)
     between = report.width > gripper.width_min + NEARLY
     if not between:
-        ctx.belief.released()
+        ctx.belief.released(ctx.robot.tcp_pose())
         ctx.detach()
     text = f"closed on something {1000 * report.width:.0f} mm wide" if between else f"closed, {1000 * report.width:.0f} mm, nothing between the fingers"
     return SkillResult("", text, {"width": round(report.width, 4), "stalled": between})

@@ -48,7 +48,7 @@ def look(ctx: SkillContext, at: str = "", views: int = 3) -> SkillResult:
         where += f", where it hides {100 * hidden:.0f} % of the desk"
     ctx.belief.fresh = True
     kind = "fixed" if mount is None else "arm"
-    text = f"{len(scene.objects)} things are seen; " + ("the camera stands still" if mount is None else f"the camera on the arm took {count} views")
+    text = f"{len(scene.objects)} objects are seen; " + ("the camera stands still" if mount is None else f"the camera on the arm took {count} views")
     text += f"; {100 * coverage.unknown:.0f} % of the space {'around ' + at if at else 'over the desk within reach'} is not seen"
     data = {"objects": [item.id for item in scene.objects], "stamp": scene.stamp, "camera": kind, "views": count}
     return SkillResult("", text, {**data, "unseen": round(coverage.unknown, 3), "arm_at": where})
@@ -64,14 +64,14 @@ def home(ctx: SkillContext) -> SkillResult:
 
 @skill
 def handover(ctx: SkillContext) -> SkillResult:
-    """Hold what is in the hand out over the front of the desk, where a person can take it, and keep holding it.
+    """Hold what is in the gripper out over the front of the desk, where a person can take it, and keep holding it.
 
-    ``data``: ``object_id``, ``position`` of the hand [m], ``width`` of the fingers [m], ``times``. Codes: ``not_holding``, ``object_lost``,
+    ``data``: ``object_id``, ``position`` of the gripper [m], ``width`` of the fingers [m], ``times``. Codes: ``not_holding``, ``object_lost``,
     ``no_ik_solution`` and those of motion and safety.
     """
     held = ctx.belief.held
     if held is None:
-        raise DeskhandError("not_holding", "the hand is empty.", hint="Pick something first.")
+        raise DeskhandError("not_holding", "the gripper is empty.", hint="Pick something first.")
     ctx.step(0.0, f"hold {held.object.id} out")
     check_held(ctx, held)
     base, most = ctx.robot.arm.world_T_base[:3, 3], ctx.robot.arm.work_radius[1]

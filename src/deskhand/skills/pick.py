@@ -43,13 +43,13 @@ class _Trace:
     """What a pick measured.
 
     Attributes:
-        retreat: tcp pose clear of the object, from where the hand went in.
+        retreat: tcp pose clear of the object, from where the gripper went in.
         touch: what the gripper may touch: the object, and other seen objects that may be parts of it.
         closing: the object and the grasp for which the fingers have begun to close; ``closed`` [m]: how far they came, None before they were there.
         closed_at: tcp pose when the fingers had closed, before the lift.
         lift_touch: what may touch on the way up from there, and down again.
         track: how far the fingers were apart on the way up.
-        apart: [m] by which what is in the hand is put down beside where it was, away from the rest of what was taken for one object.
+        apart: [m] by which what is in the gripper is put down beside where it was, away from the rest of what was taken for one object.
     """
 
     data: dict[str, Any]
@@ -74,7 +74,7 @@ def pick(ctx: SkillContext, object_id: str, attempts: int = ATTEMPTS) -> SkillRe
     Codes: ``already_holding``, ``unknown_object``, ``no_grasp``, ``grasp_failed``, ``object_lost`` and those of motion and safety.
     """
     if ctx.belief.held is not None:
-        raise DeskhandError("already_holding", f"the hand holds {ctx.belief.held.object.id}.", hint="Place it first.")
+        raise DeskhandError("already_holding", f"the gripper holds {ctx.belief.held.object.id}.", hint="Place it first.")
     ctx.step(0.0, f"pick {object_id}")
     scene = ctx.scene()
     item = scene.get(object_id)
@@ -151,12 +151,12 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
         trace.apart = APART * way_apart(frame, item, support_height(scene, item))
     if at_place == "there" or (gave and at_place != "gone"):
         what = "or a part of it is still where it was" if at_place == "there" else "gave way between the fingers and is not seen to have left its place"
-        raise DeskhandError("grasp_failed", f"{item.id} {what}; the hand holds something else or nothing{_off(closed.width, grasp.width)}.")
+        raise DeskhandError("grasp_failed", f"{item.id} {what}; the gripper holds something else or nothing{_off(closed.width, grasp.width)}.")
     if fell:
-        raise DeskhandError("grasp_failed", f"{', '.join(other.id for other in of_it)} came along, and {item.id} is not seen in the hand.")
+        raise DeskhandError("grasp_failed", f"{', '.join(other.id for other in of_it)} came along, and {item.id} is not seen in the gripper.")
     if wrong := _more_than(item, along, parts, closed.width - grasp.width, float(grasp.pose[2, 3] + gripper.finger_depth * grasp.pose[2, 2])):
         raise DeskhandError(
-            "grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the hand holds that, or more than one thing{_off(closed.width, grasp.width)}."
+            "grasp_failed", f"{', '.join(wrong)} came along with {item.id}: the gripper holds that, or more than one object{_off(closed.width, grasp.width)}."
         )
     if of_it:
         item = _all_of_it(ctx, item, of_it, lifted)
@@ -258,7 +258,7 @@ def _more_than(item: SceneObject, along: list[SceneObject], parts: list[str], wi
 
 
 def _all_of_it(ctx: SkillContext, item: SceneObject, parts: list[SceneObject], lifted: float) -> SceneObject:
-    """``item``, which hangs ``lifted`` [m] higher in the hand, with ``parts`` that came along: what moves as one is one object. The planner is told so."""
+    """``item``, which hangs ``lifted`` [m] higher in the gripper, with ``parts`` that came along: what moves as one is one object. The planner is told so."""
     whole = united(item, parts)
     raised = whole.pose.copy()
     raised[2, 3] += lifted
@@ -301,7 +301,7 @@ def _off(closed: float, expected: float) -> str:
 
 
 def _tcp_at_grasp(ctx: SkillContext, grasp: Grasp, lifted: float) -> Array:
-    """world_T_tcp when the hand closed, from the pose now: where the object sits in the hand follows from it."""
+    """world_T_tcp when the gripper closed, from the pose now: where the object sits in the gripper follows from it."""
     pose = ctx.robot.tcp_pose().copy()
     pose[2, 3] -= lifted
     return pose if rotation_angle(pose, grasp.pose) < 0.2 else grasp.pose
@@ -312,7 +312,7 @@ def _was_tried(grasp: Grasp, tried: list[Array]) -> bool:
 
 
 def _own_up(ctx: SkillContext, trace: _Trace) -> None:
-    """After a pick that was cut short: what the fingers have closed on stays in the hand, and the belief says so; fingers still closing open again."""
+    """After a pick that was cut short: what the fingers have closed on stays in the gripper, and the belief says so; fingers still closing open again."""
     if trace.closing is None or ctx.belief.held is not None:
         return
     item, grasp = trace.closing
@@ -326,7 +326,7 @@ def _own_up(ctx: SkillContext, trace: _Trace) -> None:
                 ctx.attach(item.id)
             ctx.belief.grasped(item, grasp, width, grasp.pose)
     except DeskhandError as error:  # the pick's own failure comes first
-        log.warning("what the hand holds after the pick is not known: %s: %s", error.code, error)
+        log.warning("what the gripper holds after the pick is not known: %s: %s", error.code, error)
 
 
 def _find_again(scene: Scene, item: SceneObject, trace: _Trace) -> SceneObject:
@@ -355,7 +355,7 @@ def _put_back(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
 
 
 def _recover(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
-    """Put back what hangs in the hand, let go, back or up, and home, so that the next look sees the desk.
+    """Put back what hangs in the gripper, let go, back or up, and home, so that the next look sees the desk.
 
     Raises:
         DeskhandError: when the arm cannot be brought out of the way: the skill ends with that.
@@ -382,7 +382,7 @@ def _recover(ctx: SkillContext, item: SceneObject, trace: _Trace) -> None:
 
 
 def _away(ctx: SkillContext, trace: _Trace) -> None:
-    """Back the way the hand came in, when it did, else straight up."""
+    """Back the way the gripper came in, when it did, else straight up."""
     if trace.retreat is not None and np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - trace.retreat[:3, 3]) < 2 * PREGRASP:
         try:
             ctx.execute(ctx.plan_line((trace.retreat,), PlanOptions(allow=trace.touch, min_fraction=0.5)))

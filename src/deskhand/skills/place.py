@@ -42,9 +42,25 @@ def place_in(ctx: SkillContext, container_id: str) -> SkillResult:
     room = room_in(ctx.belief.everything(), container)
     if room.share < FULL:
         raise DeskhandError("no_free_space", _full(ctx, container, room.share, held), hint="Use another container.")
-    spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
-    release(ctx, held)
+    try:
+        spot = carry(ctx, held, lambda tilt: _room_in(ctx, container, tilt), (container_id, *_contents(ctx.belief.everything(), container)))
+        release(ctx, held)
+    except DeskhandError as error:
+        fallen = _fallen(ctx, held, container) if error.code == "object_lost" else None
+        if fallen is None:
+            raise
+        spot = fallen
     return _verify_in(ctx, held, scene, container, spot)
+
+
+def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | None:
+    """Where it slipped from the hand, when that was above the container: it may have come to where it should. None anywhere else."""
+    tcp = ctx.robot.tcp_pose()
+    pose = tcp @ held.tcp_T_object
+    local = transform_points(inverse(container.pose), pose[:3, 3])
+    if (np.abs(local[:2]) > np.asarray(container.size[:2], dtype=float) / 2 - container.wall).any():
+        return None
+    return Spot(tcp, tcp, pose[:2, 3], 0.0, max(0.0, moved(held.object, pose).bottom - container.bottom - container.wall))
 
 
 def _full(ctx: SkillContext, container: SceneObject, share: float, held: Held) -> str:

@@ -21,8 +21,11 @@ DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
 HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and the rim: more than plans keep from obstacles
 STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
+DISHED = 0.6  # height of a round container as a share of its width, below which it is a plate or a bowl: what it holds belongs in the middle
+MIDDLE = 0.05  # [m] of height that the middle of one is worth over its edge
 FAR = 0.03  # [m] that an object may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
+APART_WALL = 0.012  # [m] that it keeps from them where there is room: object and walls are each known to 6.5 mm (95 %), and a wall that is hit is pushed away
 UPRIGHT = 1e-3  # sine of a lean that counts as none
 LYING = 0.7  # cosine between the axis of something round and the vertical below which it lies
 OVER_RIM = 0.02  # [m] of room below the hand on its way
@@ -52,16 +55,18 @@ class Spot:
 def spots_in(
     scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5, axis: Array | None = None
 ) -> list[Spot]:
-    """Best first: low above the floor or the contents, the object within the walls, the hand clear of them.
+    """Best first: low above the floor or the contents, the object within the walls, the gripper clear of them.
 
-    Where the hand does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the hand away from ``base``.
+    Where the gripper does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the gripper away from ``base``.
     ``axis``: a point on the base's axis of an arm that can tilt its hand only towards and away from it.
     """
     floor_map = HeightMap(scene, container.position, leave_out=(held.object.id,))
     size = np.asarray(container.size, dtype=float)
     inner = size[:2] / 2 - max(container.wall, 0.002)
+    dished = container.shape == "cylinder" and size[2] < DISHED * size[0]
     floor = container.bottom + container.wall
-    x, y = (np.arange(-half, half + 1e-9, GRID) if half > 0 else np.zeros(1) for half in inner - 0.012)
+    room = np.maximum(inner - 0.012, 0.0)
+    x, y = (GRID * np.arange(-(half // GRID), half // GRID + 1) if dished else np.arange(-half, half + 1e-9, GRID) for half in room)
     local = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     centres = transform_points(container.pose, np.column_stack([local, np.zeros(len(local))]))[:, :2]
     outward = container.position - base
@@ -76,13 +81,15 @@ def spots_in(
         heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places) + HAND_OVER)
         in_container = (np.concatenate([object_points[:, :2], np.zeros((len(object_points), 1))], axis=1) @ container.pose[:3, :3])[:, :2]
         shifted = local[:, None] + (in_container - (np.append(middle, 0.0) @ container.pose[:3, :3])[:2])[None]
-        over = np.maximum(np.abs(shifted) - inner + OFF_WALL, 0.0).max(axis=(1, 2))
+        beyond = (np.abs(shifted) - inner + OFF_WALL).max(axis=(1, 2))
+        over, near = np.maximum(beyond, 0.0), np.clip(beyond + APART_WALL - OFF_WALL, 0.0, APART_WALL)
         under = floor_map.exact_range(object_points, places)
         fall = heights + object_points[:, 2].min() - under[1]
         # low, level, on the floor rather than on other objects, along the walls so that room is left
         stacked = under[1] - floor
         cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
-        cost = cost - 0.006 * np.abs(local / np.maximum(inner, 1e-3)).max(axis=1) + 0.002 * abs(np.sin(yaw / 2))
+        aside = np.abs(local / np.maximum(inner, 1e-3)).max(axis=1)
+        cost = cost + (MIDDLE * aside if dished else 0.6 * near - 0.006 * aside) + 0.002 * abs(np.sin(yaw / 2))
         for row in np.argsort(cost)[:3]:
             exact = _aimed(turn, held, centres[row], axis)
             place = np.append(centres[row] - (exact @ held.tcp_T_object[:3, 3])[:2], heights[row])
@@ -125,7 +132,7 @@ def spots_at(
 def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: Held, gripper: GripperConfig, beside: tuple[str, ...] = ()) -> list[Spot]:
     """Ways to put the object down with its centre at ``place`` (x, y) and its longer side along ``yaw`` [rad], or as its symmetry allows.
 
-    ``beside``: ids of objects that stand where they are known to, next to which the object itself may come as close as it is told; the hand may not.
+    ``beside``: ids of objects that stand where they are known to, next to which the object itself may come as close as it is told; the gripper may not.
     """
     loose = HeightMap(scene, place, half=0.16, leave_out=(held.object.id, *beside), margin=0.003)
     ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
@@ -165,7 +172,7 @@ def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: f
 
 
 def _aimed(turn: Array, held: Held, centre: Array, axis: Array | None) -> Array:
-    """The hand's rotation, turned about the vertical through the object's ``centre`` until it leans along the way from ``axis`` to the tcp."""
+    """The gripper's rotation, turned about the vertical through the object's ``centre`` until it leans along the way from ``axis`` to the tcp."""
     if axis is None or float(np.hypot(turn[0, 2], turn[1, 2])) < UPRIGHT:
         return turn
     for _ in range(10):
@@ -185,7 +192,7 @@ def _held_points(held: Held) -> Array:
 
 
 def _hand_points(held: Held, gripper: GripperConfig) -> Array:
-    """Surface of the hand when it has let go (N, 3), in the tcp frame."""
+    """Surface of the gripper when it has let go (N, 3), in the tcp frame."""
     opened = released_opening(held.width, gripper)
     parts = [part.points(box_points(2 * part.half[0], 0.008) + part.centre[0]) for part in gripper.finger_parts(np.atleast_1d(opened))]
     centre, half = palm_box(gripper)

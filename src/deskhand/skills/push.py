@@ -33,7 +33,7 @@ def push(ctx: SkillContext, object_id: str, direction: float, distance: float) -
     those of motion and safety.
     """
     if ctx.belief.held is not None:
-        raise DeskhandError("already_holding", f"the hand holds {ctx.belief.held.object.id}.", hint="Place it first.")
+        raise DeskhandError("already_holding", f"the gripper holds {ctx.belief.held.object.id}.", hint="Place it first.")
     if not (np.isfinite(direction) and 0.01 <= distance <= LONGEST):
         raise DeskhandError("invalid_input", f"the distance must be 0.01 to {LONGEST:g} m and the direction a number, got {distance} and {direction}.")
     ctx.step(0.0, f"push {object_id}")
@@ -41,7 +41,7 @@ def push(ctx: SkillContext, object_id: str, direction: float, distance: float) -
     item = scene.get(object_id)
     if item.is_container or item.support != "table":
         raise DeskhandError(
-            "invalid_input", f"{object_id} is {'a container' if item.is_container else f'on {item.support}'}; only things on the table are pushed."
+            "invalid_input", f"{object_id} is {'a container' if item.is_container else f'on {item.support}'}; only objects on the table are pushed."
         )
     way = np.array([np.cos(direction), np.sin(direction), 0.0])
     _check_way(scene, item, way, distance)
@@ -103,7 +103,7 @@ def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end
 
 
 def _planned(ctx: SkillContext, start: Array, end: Array, way: Array, height: float, allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Plan, Plan]:
-    """To above the start, down, and along, with the hand square to the way; all planned before anything moves."""
+    """To above the start, down, and along, with the gripper square to the way; all planned before anything moves."""
     across, down = np.array([-way[1], way[0], 0.0]), np.array([0.0, 0.0, -1.0])
     gripper = ctx.robot.arm.gripper
     closed = gripper.tcp_offset(gripper.width_min)

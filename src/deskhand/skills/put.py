@@ -115,7 +115,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
 
 
 def _check_support(ctx: SkillContext, target: Target) -> None:
-    """Raises ``place_failed``, the object still in the hand, when what shall carry it is seen to be gone."""
+    """Raises ``place_failed``, the object still in the gripper, when what shall carry it is seen to be gone."""
     known = ctx.belief.known
     if not set(target.on) & set(known):
         return
@@ -164,12 +164,12 @@ def _no_room(ctx: SkillContext, held: Held, target: Target) -> DeskhandError:
 
     nearest = "" if target.on else nearest_free(scene, ctx.robot.arm, target.place, held.object, works)
     why = joined(in_the_way(scene, target.place, held.object, target.on), nearest)
-    text = f"{held.object.id} or the hand would touch something at {target.name}" + (f": {why}" if why else "")
+    text = f"{held.object.id} or the gripper would touch something at {target.name}" + (f": {why}" if why else "")
     return DeskhandError("no_free_space", f"{text}.", hint="Choose another place.")
 
 
 def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose: Array) -> tuple[Scene, SceneObject | None, dict[str, Any]]:
-    """Look: is it where the hand let it go, and how far is that from the place?"""
+    """Look: is it where the gripper let it go, and how far is that from the place?"""
     name = held.object.id
     put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
     if put.shape in PROVABLE:

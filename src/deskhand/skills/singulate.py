@@ -49,12 +49,12 @@ def separate(ctx: SkillContext, object_id: str) -> SkillResult:
     motion and safety.
     """
     if ctx.belief.held is not None:
-        raise DeskhandError("already_holding", f"the hand holds {ctx.belief.held.object.id}.", hint="Place it first.")
+        raise DeskhandError("already_holding", f"the gripper holds {ctx.belief.held.object.id}.", hint="Place it first.")
     ctx.step(0.0, f"separate {object_id}")
     scene = ctx.scene()
     item = scene.get(object_id)
     if item.is_container or item.support != "table" or item.relation == "leaning":
-        raise DeskhandError("invalid_input", f"{object_id} does not lie flat on the table; only such things are pushed.")
+        raise DeskhandError("invalid_input", f"{object_id} does not lie flat on the table; only such objects are pushed.")
     beside = neighbours(ctx, scene, item)
     if not beside:
         raise DeskhandError("invalid_input", f"nothing lies close beside {object_id}.", hint="Pick it.")

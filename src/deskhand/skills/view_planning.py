@@ -107,7 +107,7 @@ def look_around(ctx: SkillContext, mount: CameraMount, most: int, coverage: Cove
             frame = ctx.robot.observe()
         taken += 1
         coverage.look(frame, scene.cloud)
-        log.info("view %d: %d things, %.0f %% of the space over the desk not seen", taken, len(scene.objects), 100 * coverage.unknown)
+        log.info("view %d: %d objects, %.0f %% of the space over the desk not seen", taken, len(scene.objects), 100 * coverage.unknown)
     assert scene is not None and frame is not None
     return scene, frame, taken
 

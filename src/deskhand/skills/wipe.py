@@ -54,7 +54,7 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     ctx.rise(ABOVE, allow)
     data: dict[str, object] = {"area": round(length * width, 5), "lines": len(path) // 2, "height": GAP, "tool": tool, "off_by": round(off, 4)}
     if off > REACHED:
-        raise SkillError("tracking_error", f"the hand ended {1000 * off:.0f} mm off the path.", data)
+        raise SkillError("tracking_error", f"the gripper ended {1000 * off:.0f} mm off the path.", data)
     return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}", data)
 
 
@@ -72,7 +72,7 @@ def _check_free(scene: Scene, x: float, y: float, length: float, width: float) -
 
 
 def _wiper(ctx: SkillContext) -> tuple[float, float, str]:
-    """How far [m] it reaches below the tcp when the hand looks down, how broad [m] it is, and what it is."""
+    """How far [m] it reaches below the tcp when the gripper looks down, how broad [m] it is, and what it is."""
     gripper = ctx.robot.arm.gripper
     held = ctx.belief.held
     if held is None:
@@ -96,7 +96,7 @@ def _lines(x: float, y: float, length: float, width: float, breadth: float, heig
 
 
 def _poses(path: Array, side: int, middle: Array) -> list[Array]:
-    """The hand looking down, closing along y: what it holds is broad along x. ``side``: 1 or -1, the same hand turned by half a turn.
+    """The gripper looking down, closing along y: what it holds is broad along x. ``side``: 1 or -1, the same hand turned by half a turn.
 
     ``middle`` (3,) of the tcp frame, of what is between the pads, goes along the path.
     """

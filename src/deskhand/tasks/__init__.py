@@ -42,7 +42,7 @@ def load_task(name: str, arm: str = "wx250s") -> Task:
     return task
 
 
-def world_of(arm: str, task: str, seed: int, scene: Path | None = None, reality: str = "none") -> WorldSpec:
+def world_of(arm: str, task: str, seed: int, scene: Path | None = None, reality: str = "") -> WorldSpec:
     """The world of a task's seed, or that of a scene file where one is given, in a reality that the seed draws (sim/reality/file.py).
 
     ``reality``: a name or a file; empty: what the scene file says, :data:`deskhand.sim.reality.file.DEFAULT` where it says nothing.
@@ -54,12 +54,7 @@ def world_of(arm: str, task: str, seed: int, scene: Path | None = None, reality:
     from deskhand.sim.reality.world import with_reality
 
     if scene is None:
-        world = load_task(task, arm).world(seed)
-    else:
-        from deskhand.sim.worldfile import load_world
+        return with_reality(load_task(task, arm).world(seed), load_reality(reality or DEFAULT, seed))
+    from deskhand.sim.worldfile import load_world
 
-        world = load_world(scene, default_arm=arm)
-        seed = world.seed
-    if not reality and world.reality is not None:
-        return world
-    return with_reality(world, load_reality(reality or DEFAULT, seed))
+    return load_world(scene, arm, DEFAULT, reality)

@@ -37,7 +37,7 @@ class Score:
 class Word:
     """What the robot said: of its last instruction the outcome, of all of them the questions that it asked.
 
-    ``held_then`` are the objects that were in the hand when somebody told it a correction.
+    ``held_then`` are the objects that were in the gripper when somebody told it a correction.
     """
 
     success: bool = False

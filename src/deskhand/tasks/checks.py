@@ -15,11 +15,11 @@ from deskhand.tasks.base import Word
 from deskhand.tasks.placement import outline, where_is
 
 STILL = 0.03
-"""[m] that a thing may be shifted and still be where it was: a finger may have touched it."""
+"""[m] that an object may be shifted and still be where it was: a finger may have touched it."""
 EXACT = 0.03
-"""[m] that things which change places may be off, or a thing in a row off its line."""
+"""[m] that objects which change places may be off, or an object in a row off its line."""
 GAP = 0.10
-"""[m] between the outlines of two things of which one stands beside the other; ``near`` is at most half of it."""
+"""[m] between the outlines of two objects of which one stands beside the other; ``near`` is at most half of it."""
 Problem = str
 WAYS = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "in_front_of": (-1.0, 0.0)}
 
@@ -71,7 +71,7 @@ def _stands_on(item: TruthObject, other: TruthObject) -> bool:
 
 
 def _said(where: str) -> str:
-    return {"table": "on the table", "floor": "on the floor", "hand": "in the hand"}.get(where, f"in or on {where}")
+    return {"table": "on the table", "floor": "on the floor", "hand": "in the gripper"}.get(where, f"in or on {where}")
 
 
 # ---------------------------------------------------------------- one function a key of ``want``
@@ -132,7 +132,7 @@ def _row(desk: Desk, wanted: Mapping[str, Any]) -> list[Problem]:
     off = float(np.abs((at - centre) @ np.array([-way[1], way[0]])).max())
     problems = [f"{name} is {_said(desk.where(name))}" for name in names if desk.where(name) != "table"]
     if off > EXACT / 2:
-        problems.append(f"the things are up to {100 * off:.1f} cm off a line")
+        problems.append(f"the objects are up to {100 * off:.1f} cm off a line")
     steps = np.diff((at - centre) @ way)
     order = wanted.get("order", "any")
     if order != "any" and not (np.all(steps > 0) or np.all(steps < 0)):
@@ -153,7 +153,7 @@ def _count(desk: Desk, wanted: Sequence[Mapping[str, Any]]) -> list[Problem]:
             and desk.where(name) == row["in"]
         ]
         if len(fits) != row["number"]:
-            problems.append(f"{len(fits)} instead of {row['number']} ({row.get('color', '')} {row.get('kind', 'thing')}) {_said(row['in'])}")
+            problems.append(f"{len(fits)} instead of {row['number']} ({row.get('color', '')} {row.get('kind', 'object')}) {_said(row['in'])}")
     return problems
 
 
@@ -179,8 +179,8 @@ def _back(desk: Desk, wanted: Sequence[str]) -> list[Problem]:
 def _held_then(desk: Desk, wanted: str) -> list[Problem]:
     names = [name for name in desk.word.held_then if desk.where(name) != wanted]
     if not desk.word.held_then:
-        return ["nothing was in the hand when the correction was said"]
-    return [f"{name}, which was in the hand at the correction, is {_said(desk.where(name))}" for name in names]
+        return ["nothing was in the gripper when the correction was said"]
+    return [f"{name}, which was in the gripper at the correction, is {_said(desk.where(name))}" for name in names]
 
 
 def _says(desk: Desk, wanted: Sequence[str]) -> list[Problem]:

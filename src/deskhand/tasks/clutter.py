@@ -70,7 +70,7 @@ def cluttered_desk(
         desk = _Desk(config, random, touching, above)
         if desk.fill(things, round(count * stacked), containers, round(count * filled)):
             return WorldSpec(tuple(desk.objects), arm=arm, seed=seed)
-    raise DeskhandError("invalid_input", f"{count} things with {containers} containers find no room within the reach of {arm}.", hint="Ask for fewer things.")
+    raise DeskhandError("invalid_input", f"{count} objects with {containers} containers find no room within the reach of {arm}.", hint="Ask for fewer objects.")
 
 
 def _check(config: dict[str, Any], numbers: tuple[int, int, int], shares: tuple[float, float, float], kinds: tuple[str, ...] | None) -> None:

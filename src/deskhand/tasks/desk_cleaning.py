@@ -74,7 +74,7 @@ class DeskCleaning(SeededTask[Setting]):
 
 
 def _said(found: str) -> str:
-    return {"table": "on the table", "floor": "on the floor", "hand": "in the hand"}.get(found, f"in {found}")
+    return {"table": "on the table", "floor": "on the floor", "hand": "in the gripper"}.get(found, f"in {found}")
 
 
 @lru_cache(maxsize=256)

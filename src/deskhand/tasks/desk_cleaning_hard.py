@@ -55,7 +55,7 @@ class DeskCleaningClutter(_HardDeskCleaning):
     """7 to 10 objects (3 or 4 before a small arm), half of them touching others, a fifth on top of others."""
 
     name = "desk_cleaning_clutter"
-    summary = "Put everything on a cluttered desk, where things touch and lie on each other, into the container where it belongs."
+    summary = "Put everything on a cluttered desk, where objects touch and lie on each other, into the container where it belongs."
     hardness = CLUTTER
 
 

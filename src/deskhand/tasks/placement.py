@@ -14,7 +14,7 @@ UPRIGHT = np.deg2rad(12.0)
 AT_REST = 0.03
 """Slower than this is at rest [m/s]."""
 FLOOR = -0.03
-"""Below this height of its centre a thing has fallen off the desk [m]."""
+"""Below this height of its centre an object has fallen off the desk [m]."""
 
 
 @dataclass(frozen=True)

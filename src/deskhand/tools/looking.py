@@ -8,7 +8,7 @@ from deskhand.skills.base import SkillContext
 from deskhand.types import Scene, SceneUpdate
 
 ON_THE_ARM = "The camera is on the arm and shows a part of the desk from here: call look to see all of it."
-IN_THE_WAY = "The arm is not at home and may hide things from the camera: call look (or move_home, and look again) to be sure."
+IN_THE_WAY = "The arm is not at home and may hide objects from the camera: call look (or move_home, and look again) to be sure."
 NOTES = (ON_THE_ARM, IN_THE_WAY)
 """All that :func:`look` has to say of a look."""
 

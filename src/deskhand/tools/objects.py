@@ -11,10 +11,12 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
+from deskhand.arms.config import ArmConfig
 from deskhand.skills.corrections import MODEL
 from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
+from deskhand.world.relations import Body
 
 TOLD = 0.1
 """Names that are less likely are not told."""
@@ -42,18 +44,19 @@ class ObjectData(TypedDict):
     size: Annotated[list[float], Field(description="as it lies [m]: along its yaw, across it, height")]
     position: Annotated[list[float], Field(description="centre [x, y, z] in world [m]")]
     yaw: Annotated[float, Field(description="heading of its longer side about world z [rad]; opposite headings are the same, as place_at takes it")]
-    is_container: Annotated[bool, Field(description="open at the top, things can be put in")]
+    is_container: Annotated[bool, Field(description="open at the top, objects can be put in")]
     support: Annotated[str, Field(description="id of what it lies on or in, or table, or gripper")]
     relation: Annotated[str, Field(description="on, in, leaning or held: how it is borne by its support")]
     confidence: Annotated[float, Field(description="0 to 1")]
     label_source: NotRequired[Annotated[str, Field(description="model, where rename_object gave the label")]]
     names: NotRequired[Annotated[list[NameData], Field(description="where the label is not the only name that fits, or not geometry's: all, likeliest first")]]
+    beyond_reach: NotRequired[Annotated[bool, Field(description="true of what lies wholly where the arm does not reach: everything and all do not mean it")]]
     free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
     free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
 
 
-def object_data(item: SceneObject) -> ObjectData:
-    """``item`` for a result."""
+def object_data(item: SceneObject, arm: ArmConfig | None = None) -> ObjectData:
+    """``item`` for a result; with ``arm`` also whether it lies beyond its reach."""
     lies = level(item.pose, item.size)
     data = ObjectData(
         id=item.id,
@@ -73,14 +76,16 @@ def object_data(item: SceneObject) -> ObjectData:
         data["names"] = [NameData(name=name.name, probability=round(float(name.probability), 2), source=name.source) for name in told]
     if item.label_source == MODEL:
         data["label_source"] = MODEL
+    if arm is not None and Body.of(item).distance(arm.world_T_base[:2, 3]) > arm.work_radius[1]:
+        data["beyond_reach"] = True
     return data
 
 
-def objects_data(scene: Scene, hidden: Sequence[SceneObject] = ()) -> list[ObjectData]:
-    """All objects of a scene, containers last and with the room in them; ``hidden``: what is known to lie where it is not seen."""
+def objects_data(scene: Scene, hidden: Sequence[SceneObject] = (), arm: ArmConfig | None = None) -> list[ObjectData]:
+    """All objects of a scene, containers last and with the room in them; ``hidden``: what is known to lie where it is not seen; ``arm``: see object_data."""
     whole = replace(scene, objects=(*scene.objects, *hidden))
     return [
-        {**object_data(item), **_room(whole, item)} if item.is_container else object_data(item)  # type: ignore[typeddict-item]
+        {**object_data(item, arm), **_room(whole, item)} if item.is_container else object_data(item, arm)  # type: ignore[typeddict-item]
         for item in sorted(scene.objects, key=lambda item: (item.is_container, item.id))
     ]
 

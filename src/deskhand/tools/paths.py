@@ -1,4 +1,4 @@
-"""Whether the hand can follow way-points, and where and why not; asked of the robot's own planner, so that nothing is judged twice."""
+"""Whether the gripper can follow way-points, and where and why not; asked of the robot's own planner, so that nothing is judged twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_STATES = 400
 
 @dataclass(frozen=True)
 class Followed:
-    """How far the hand gets: ``fraction`` of the whole, ``index`` of the way-point that it does not reach (-1: none), ``code`` and ``reason`` of the failure.
+    """How far it gets: ``fraction`` of the whole, ``index`` of the way-point that it does not reach (-1: none), ``code`` and ``reason`` of the failure.
 
     ``poses`` are the hands (4, 4) at the way-points, ``plans`` those to the first and on through the others, where they exist.
     """
@@ -41,7 +41,7 @@ class Followed:
 
 
 def follow(robot: Robot, waypoints: Sequence[Sequence[float]], approach: str, yaw: float | None, speed_scale: float = 1.0) -> Followed:
-    """To the first way-point (x, y, z) [m] any free way, on to the others in straight lines, the hand turned alike all along."""
+    """To the first way-point (x, y, z) [m] any free way, on to the others in straight lines, the gripper turned alike all along."""
     hands = list(zip(*(hand_poses(robot.arm, list(point), approach, yaw) for point in waypoints), strict=True))
     best = Followed(0.0, 0, poses=hands[0])
     for _ in range(HANDS):

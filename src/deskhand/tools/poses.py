@@ -1,4 +1,4 @@
-"""From a position and a way to approach it to poses of the hand."""
+"""From a position and a way to approach it to poses of the gripper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures as perception prepares them: levelled, the robot left out, and which pixels are which thing."""
+"""Pictures as perception prepares them: levelled, the robot left out, and which pixels are which object."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DeskView:
         frame: with the levelled camera pose and smoothed depth.
         points: world points, NaN where there is none.
         valid: has depth; ``filled``: has none, but its colour says whose it is, so that its point is inferred.
-        things: above the table and not the robot; ``robot``: the robot's own.
+        objects: above the table and not the robot; ``robot``: the robot's own.
         part: the part of it that perception looks at.
     """
 

@@ -38,7 +38,7 @@ class Honesty:
     false: list[dict[str, Any]] = field(default_factory=list)
     _lifted: tuple[str, ...] = ()
     _named: tuple[str, ...] = ()
-    """Of what was lifted the thing that the pick named: of what lay on it, and may fall off on the way, nothing is claimed."""
+    """Of what was lifted the object that the pick named: of what lay on it, and may fall off on the way, nothing is claimed."""
     _open: dict[str, tuple[Mapping[str, Any], Truth, dict[str, str]]] = field(default_factory=dict)
 
     def event(self, record: Mapping[str, Any]) -> None:
@@ -78,7 +78,7 @@ class Honesty:
         """Why the claim is false, empty when it is not."""
         now = self.truth()
         if tool == "open_gripper":
-            return f"the hand still holds {now.in_hand[0]}" if now.in_hand else ""
+            return f"the gripper still holds {now.in_hand[0]}" if now.in_hand else ""
         if tool in ("pick", "handover"):
             return self._holds(tool, str(data.get("object_id") or arguments.get("object_id", "")), before, now, names)
         if tool in ("push", "separate"):
@@ -87,11 +87,11 @@ class Honesty:
         if tool == "place_beside":
             arguments = {**arguments, "side": data.get("side", arguments.get("side", "near"))}
         why = [self._put(tool, arguments, now.get(name), before, now, names) for name in held]
-        return next(filter(None, why), "") if held else "nothing was in the hand"
+        return next(filter(None, why), "") if held else "nothing was in the gripper"
 
     def _put(self, tool: str, arguments: Mapping[str, Any], item: TruthObject, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
         if item.name in now.in_hand:
-            return f"{item.name} is still in the hand"
+            return f"{item.name} is still in the gripper"
         if item.pose[2, 3] < FLOOR:
             return f"{item.name} has fallen off the desk"
         if tool == "place_in":
@@ -101,7 +101,7 @@ class Honesty:
     def _holds(self, tool: str, object_id: str, before: Truth, now: Truth, names: Mapping[str, str]) -> str:
         if tool == "handover":
             lost = [name for name in before.in_hand if name not in now.in_hand]
-            return f"{lost[0]} is not in the hand any more" if lost else "" if now.in_hand or self._lifted else "nothing is in the hand"
+            return f"{lost[0]} is not in the gripper any more" if lost else "" if now.in_hand or self._lifted else "nothing is in the gripper"
         risen = {item.name: float(item.pose[2, 3] - before.get(item.name).pose[2, 3]) for item in now.objects}
         self._lifted = tuple(name for name, height in risen.items() if height > LIFTED)  # two thin objects may be held as one, each by one finger
         if not self._lifted:

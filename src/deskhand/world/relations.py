@@ -74,6 +74,12 @@ class Body:
         yaw, support = float(item.get("yaw") or 0.0), str(item.get("support") or TABLE)
         return cls(str(item.get("id", "")), centre, (float(size[0]), float(size[1])), yaw, support, str(item.get("relation") or "on"))
 
+    def distance(self, point: Array) -> float:
+        """From ``point`` (2,) [m, world] to what of the outline is nearest to it [m]; 0 within it."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        away = np.array([[c, s], [-s, c]]) @ (np.asarray(point) - self.centre)
+        return float(np.linalg.norm(np.maximum(np.abs(away) - np.array(self.size) / 2, 0.0)))
+
     def corners(self) -> Array:
         """Of its outline (4, 2) [m, world]."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)

@@ -7,7 +7,7 @@ from test_loop_models import LOOK, finish, literal, say
 
 from deskhand.agent.expectations import Expectations
 from deskhand.language.parser import parse
-from deskhand.planning.goals import Goal
+from deskhand.planning.goals import Goal, make_goals
 from deskhand.testing.symbolic_desk import SymbolicDesk
 from deskhand.testing.symbolic_desk import seen_object as thing
 
@@ -133,3 +133,31 @@ def test_what_lies_on_another_thing_in_the_right_container_is_where_it_belongs()
     assert not expected(SORT, things()).overlooked(goals, seen)
     next(item for item in seen if item["id"] == "eraser_1").update(support="block_1")
     assert expected(SORT, things()).overlooked(goals, seen) == [goals[2]]
+
+
+def far(name: str) -> dict[str, Any]:
+    """An object that the arm does not reach."""
+    return {**thing(name), "beyond_reach": True}
+
+
+def test_everything_means_what_the_arm_reaches_and_the_rest_is_told() -> None:
+    desk = SymbolicDesk(*things(), far("box_1"))
+    script = [LOOK, plan(cup_1="bin_1", block_1="tray_1", eraser_1="bin_1")]
+    script += [*moved("cup_1", "bin_1"), *moved("block_1", "tray_1"), *moved("eraser_1", "bin_1"), finish()]
+    outcome = literal(script, SORT, desk)
+    assert outcome.success
+    assert "Left where it lies, beyond the arm's reach: the red box (box_1)." in outcome.summary
+
+
+def test_what_is_left_within_reach_is_no_end_though_other_objects_are_beyond_it() -> None:
+    desk = SymbolicDesk(*things(), far("box_1"))
+    done = [finish(summary=f"done {number}") for number in range(9)]
+    outcome = literal([LOOK, plan(cup_1="bin_1"), *moved("cup_1", "bin_1"), *done], SORT, desk)
+    assert not outcome.success
+
+
+def test_what_is_named_is_meant_wherever_it_lies() -> None:
+    objects = [*things(), far("box_1")]
+    assert {goal.object_id for goal in expected("put the box in the bin", objects).overlooked([], objects)} == {"box_1"}
+    assert not expected("put everything in the bin", [thing("bin_1"), far("box_1")]).overlooked([], [thing("bin_1"), far("box_1")])
+    assert make_goals([*parse("put everything in the bin").intents], [thing("bin_1"), far("box_1")]).problems

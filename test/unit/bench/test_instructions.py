@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from deskhand.bench.brains.desk import real_tools
 from deskhand.bench.instructions import run
 from deskhand.bench.instructions.brains import LIES, liar, perfect
+from deskhand.bench.instructions.campaign import chosen_cases, instructions_campaign, summarise_results
 from deskhand.bench.instructions.cases import Case, load_cases, read_move
 from deskhand.bench.instructions.desk import SceneDesk, begin
+from deskhand.bench.instructions.export import export, markdown
 from deskhand.bench.instructions.predicates import problems
 from deskhand.etp.registry import Registry
 
@@ -77,3 +82,22 @@ def test_a_move_that_is_none_is_refused() -> None:
     for text in ("a under b", "a at x y", "a at 0.1"):
         with pytest.raises(ValueError, match=r"no move|could not convert"):
             read_move(text)
+
+
+def test_cases_are_written_as_files_with_their_scenes(tmp_path: Path) -> None:
+    assert export(tmp_path / "made", "heldout") == 60
+    lines = [json.loads(line) for line in (tmp_path / "made" / "cases.jsonl").read_text().splitlines()]
+    assert {line["id"] for line in lines} == {case.id for case in load_cases("heldout")}
+    assert all((tmp_path / "made" / line["scene"]).read_text() == CASES[line["id"]].file.read_text() for line in lines)
+
+
+def test_the_campaign_knows_a_true_answer_from_a_false_one_and_leaves_out_lies_that_came_out_true() -> None:
+    campaign = instructions_campaign("", 0, "offline", "none", 200, 0, False)
+    assert len(chosen_cases("", 7)) == 7 and len(campaign.cases) == 120
+    found = [campaign.run_one(case) for case in campaign.cases if case.id in ("red_and_blue_1", "full_containers_2", "stonehenge_3")]
+    assert [(each["right"], each["outcome"], each["success"]) for each in found] == [(True, "done", True), *[(False, "failed", False)] * 2]
+    summary = campaign.summarise(campaign.settings, found)
+    assert summary["metrics"]["false_done"]["count"] == 0 and "| offline, both | none | 3 | 1 | 1 | 0 | 0 | 0 | 0 |" in markdown([summary])
+    told = {**found[0], "lie": "claim"}
+    lies = summarise_results({**campaign.settings, "brain": run.LIARS}, [told, {**told, "right": False}])
+    assert lies["metrics"]["items"] == 1 and lies["lies"]["claim"]["done"]["count"] == 1

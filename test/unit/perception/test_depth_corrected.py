@@ -121,5 +121,12 @@ def test_a_pixel_is_left_alone_since_open_objects_feign_as_much() -> None:
     assert registered(frame) is frame
 
 
+def test_depth_that_is_wider_than_what_is_seen_tells_no_offset() -> None:
+    """The left sides ask for a shift to one side, the right sides for one to the other: each of them is more than a pixel, and neither is right."""
+    frame = on_the_desk()
+    wide = replace(frame, depth=cv2.erode(frame.depth, np.ones((5, 9), np.uint8), anchor=(5, 3)))
+    assert registered(wide) is wide
+
+
 def test_an_empty_desk_tells_no_offset() -> None:
     assert offset_of_depth(looked_at(), OffsetSettings()) is None

@@ -89,7 +89,7 @@ def test_a_desk_full_of_tangled_towers_is_planned_too():
     [
         ([Goal("block_0", "on", "block_1"), Goal("block_1", "on", "block_0")], "circle"),
         ([Goal("block_0", "on", "block_1"), Goal("block_0", "on", "block_2")], "cannot be on block_1 and block_2"),
-        ([Goal("block_0", "held"), Goal("block_1", "held")], "two things"),
+        ([Goal("block_0", "held"), Goal("block_1", "held")], "two objects"),
         ([Goal("block_0", "on", BIN)], f"nothing is put on {BIN}"),
     ],
 )

@@ -82,7 +82,7 @@ def check_objects(world: WorldSpec, folder: Path) -> None:
 
 @pytest.mark.parametrize("task", ["desk_cleaning", "block_building"])
 def test_everything_of_a_tasks_world_is_there_as_the_task_says(task: str, tmp_path: Path) -> None:
-    check_objects(world_of("wx250s", task, 5), tmp_path)
+    check_objects(world_of("wx250s", task, 5, None, "none"), tmp_path)
 
 
 def test_every_kind_keeps_pose_mass_and_size(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_inertia_is_that_of_a_solid_cuboid(tmp_path: Path) -> None:
 
 
 def test_the_desks_top_is_at_zero_and_the_room_stands_still(tmp_path: Path) -> None:
-    sdf = ElementTree.fromstring(world_sdf(world_of("wx250s", "desk_cleaning", 0), tmp_path))
+    sdf = ElementTree.fromstring(world_sdf(world_of("wx250s", "desk_cleaning", 0, None, "none"), tmp_path))
     room = sdf.find(f".//model[@name='{ROOM}']")
     assert room is not None and room.findtext("static") == "true"
     board = next(item for item in room.iter("collision") if item.find("geometry/box") is not None)
@@ -133,7 +133,7 @@ def parser() -> str:
 @pytest.mark.parametrize("arm", ["wx250s", "jetarm", "so101"])
 def test_gazebos_own_parsers_take_the_world_and_the_arm(arm: str, tmp_path: Path) -> None:
     program = parser()
-    files = write_gazebo(world_of(arm, "desk_cleaning", 3), tmp_path)
+    files = write_gazebo(world_of(arm, "desk_cleaning", 3, None, "none"), tmp_path)
     for file in (tmp_path / "arm.urdf", files.sdf):
         checked = subprocess.run([program, "sdf", "-k", str(file)], capture_output=True, text=True, timeout=60, check=False)
         assert checked.returncode == 0 and "Valid" in checked.stdout, checked.stdout + checked.stderr

@@ -14,7 +14,8 @@ from deskhand.resources import resource_path
 from deskhand.sim.fields import Field
 from deskhand.sim.reality.file import SECTIONS, draw, load_reality, to_dict
 from deskhand.sim.reality.spec import PARTS, RealitySpec
-from deskhand.sim.worldfile import world_from_dict, world_to_dict
+from deskhand.sim.spec import CameraSpec
+from deskhand.sim.worldfile import save_world, world_from_dict, world_to_dict
 from deskhand.tasks import world_of
 
 BLOCK = {"kind": "block", "color": "red", "size": 0.04, "pose": [0.05, 0.0]}
@@ -114,6 +115,21 @@ def test_what_the_caller_asks_for_goes_before_what_the_scene_says(tmp_path: Path
     assert said is not None and said.depth.scale == 0.01
     asked = world_of("wx250s", "", 0, scene, "hard").reality
     assert asked is not None and asked.depth.registration > 0.5
+
+
+def test_where_nobody_says_anything_the_world_is_mild_and_a_saved_one_stays_as_it_is(tmp_path: Path) -> None:
+    scene, saved = tmp_path / "scene.yaml", tmp_path / "saved.yaml"
+    scene.write_text(yaml.safe_dump({"seed": 4, "objects": [BLOCK]}))
+    assert world_of("wx250s", "", 0, scene).reality == load_reality("mild", 4) == world_of("wx250s", "desk_cleaning", 4).reality
+    save_world(world_of("wx250s", "", 0, scene, "none"), saved)
+    assert world_of("wx250s", "", 0, saved).reality is None
+
+
+def test_the_camera_is_moved_by_what_the_caller_asks_for_alone(tmp_path: Path) -> None:
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(yaml.safe_dump({"seed": 4, "reality": "mild", "objects": [BLOCK]}))
+    assert np.array_equal(world_of("wx250s", "", 0, scene, "none").camera.world_T_camera, CameraSpec().world_T_camera)
+    assert not np.array_equal(world_of("wx250s", "", 0, scene).camera.world_T_camera, CameraSpec().world_T_camera)
 
 
 def test_the_parts_cover_all_numbers_once() -> None:

@@ -161,20 +161,29 @@ def test_what_falls_beside_the_container_is_a_failed_place():
     assert belief.held is None
 
 
+def _drop(robot):
+    if robot.held:
+        robot.opened = robot.arm.gripper.width_min
+        robot._fall()
+
+
 def test_what_is_lost_on_the_way_is_noticed_before_it_is_put_down():
     robot, belief = DeskRobot(one_of_each()), Belief()
     assert pick(context(robot, belief), "block_1").ok
-
-    def drop(robot):
-        if robot.held:
-            robot.opened = robot.arm.gripper.width_min
-            robot._fall()
-
-    robot.after_execute = drop
-    result = place_in(context(robot, belief), "bin_1")
+    robot.after_execute = _drop
+    result = place_at(context(robot, belief), 0.05, 0.0)
     assert result.code == "object_lost"
     assert belief.held is None
     assert not robot.attached and "block_1" not in robot.obstacles, "the planner has nothing in the hand either"
+
+
+def test_what_slips_from_the_hand_above_the_container_is_in_it_when_a_look_says_so():
+    robot, belief = DeskRobot(one_of_each()), Belief()
+    assert pick(context(robot, belief), "block_1").ok
+    robot.after_execute = _drop
+    result = place_in(context(robot, belief), "bin_1")
+    assert result.ok and in_bin(robot, "block_1"), result.message
+    assert belief.held is None and not robot.attached
 
 
 def test_what_turns_between_the_fingers_is_still_held():

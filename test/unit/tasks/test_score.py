@@ -78,7 +78,7 @@ def test_dropped_held_and_moving_things_are_not_in_place():
     dropped = TASK.score(SEED, start(), change(solved(), name, pose=floor))
     assert not dropped.success and f"{name} was dropped" in dropped.problems
     held = TASK.score(SEED, start(), replace(solved(), in_hand=(name,)))
-    assert not held.success and "in the hand" in next(row for row in held.objects if row.name == name).reason
+    assert not held.success and "in the gripper" in next(row for row in held.objects if row.name == name).reason
     moving = TASK.score(SEED, start(), change(solved(), name, velocity=0.4))
     assert not moving.success and "moves" in next(row for row in moving.objects if row.name == name).reason
 

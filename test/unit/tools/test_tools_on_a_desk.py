@@ -38,6 +38,9 @@ def test_a_look_gives_what_other_tools_take(session, robot):
     block = next(item for item in look["objects"] if item["id"] == "block_1")
     assert block["size"] == pytest.approx([0.035] * 3) and block["yaw"] == pytest.approx(0.4) and (block["support"], block["relation"]) == ("table", "on")
     assert robot.obstacles >= {"block_1", "bin_1"}  # the planner knows
+    desk, arm = look["desk"], robot.arm
+    assert desk["reach"] == pytest.approx(arm.work_radius, abs=1e-3) and desk["base"] == pytest.approx(arm.world_T_base[:2, 3], abs=1e-3)
+    assert [high - low for low, high in (desk["x"], desk["y"])] == pytest.approx((0.9, 1.1), abs=1e-3)
 
 
 def test_tools_of_the_last_look_ask_for_one_first(session):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deskhand.arms.config import load_arm
 from deskhand.geometry import make_transform, rotation_about
 from deskhand.language.resolve import beside
 from deskhand.planning.goals import Goal, satisfied
@@ -88,3 +89,18 @@ def test_a_standing_box_keeps_its_axes_and_a_wide_one_heads_along_its_longer_sid
     assert level(make_transform(turned), [0.03, 0.03, 0.06]).yaw == pytest.approx(0.4)
     wide = level(make_transform(turned), [0.03, 0.08, 0.06])
     assert wide.size == pytest.approx([0.08, 0.03, 0.06]) and abs(turn_between(wide.yaw, 0.4 + np.pi / 2)) < 1e-9
+
+
+def test_what_lies_wholly_beyond_the_reach_of_the_arm_is_told():
+    arm = load_arm("wx250s")
+    x, y = arm.world_T_base[:2, 3]
+    most = arm.work_radius[1]
+    turned = rotation_about([0, 0, 1], np.pi / 4)
+    for distance, size, rotation, beyond in (
+        (most + 0.03, (0.04, 0.04, 0.04), None, True),
+        (most + 0.01, (0.04, 0.04, 0.04), None, False),
+        (most + 0.025, (0.04, 0.04, 0.04), turned, False),  # its corner is nearer than its side was
+        (most - 0.1, (0.04, 0.04, 0.04), None, False),
+    ):
+        item = thing("block_1", x + distance, y, size, rotation)
+        assert object_data(item, arm).get("beyond_reach", False) is beyond, distance

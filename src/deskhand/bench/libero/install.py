@@ -20,7 +20,8 @@ groceries are NVIDIA's HOPE scans (for research, share alike), bowls, plates and
 deskhand ships none of it; what is installed stays on this machine."""
 TAUGHT = (
     "alphabet_soup", "cream_cheese", "salad_dressing", "bbq_sauce", "ketchup", "tomato_sauce", "butter", "milk", "chocolate_pudding", "orange_juice",
-    "akita_black_bowl", "plate", "cookies", "glazed_rim_porcelain_ramekin", "wine_bottle",
+    "akita_black_bowl", "plate", "cookies", "glazed_rim_porcelain_ramekin", "wine_bottle", "basket",
+    "wooden_cabinet",
 )  # fmt: skip
 """Objects of the tasks that are taught by pictures of their meshes."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,64 +11,49 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.episode.writer import EpisodeWriter
-from deskhand.language.compound_names import noun_of
-from deskhand.perception.fit.interpenetration import without_pieces
-from deskhand.perception.taught.descriptor import Image, Mask
+from deskhand.perception.taught.naming import named_by, sides_by
 from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.perception.view import Indices
 from deskhand.trials.local import RecordedPerception
 from deskhand.types import Frame, JointState, Scene, SceneObject
 from deskhand.world.taught import TaughtView
 
-LIKELY = 0.35  # probability from which a taught name is taken
-CLEAR, LEAST = 0.9, 0.01  # or this share among the taught names, where it is at least so likely: sizes of half-seen objects make "none of these" likely
-MARGIN = 4  # [px] about an object's crop
+
+class MeshNames:
+    """Names of objects that were taught by pictures of their meshes; of one look each belongs to one object, or to all that surely have it."""
+
+    def __init__(self, recogniser: Recogniser) -> None:
+        self._recogniser = recogniser
+
+    def name(self, items: Sequence[SceneObject], pixels: Sequence[Indices], frame: Frame) -> list[SceneObject]:
+        """See Namer."""
+        return named_by(self._recogniser, items, pixels, frame, once=True)
+
+    def sides(self, frame: Frame, pixels: Indices, size: Sequence[float]) -> tuple[float, ...] | None:
+        """See Namer."""
+        return sides_by(self._recogniser, frame, pixels, size)
 
 
 class NamingPerception(RecordedPerception):
-    """Perception that knows taught objects. With an empty recogniser it is as it was."""
+    """Perception that knows taught objects before it gives ids. With an empty recogniser it is as it was."""
 
     def __init__(self, writer: EpisodeWriter, memory: Path, recogniser: Recogniser) -> None:
         super().__init__(writer, memory)
-        self._recogniser = recogniser
+        self.taught = MeshNames(recogniser)
         self.first: list[tuple[SceneObject, np.ndarray]] = []
         """The objects of the first look and their flat pixels, for the scorer to compare with the truth."""
 
     def detect(self, frame: Frame, model: RobotModel | None = None, joints: JointState | Mapping[str, float] | None = None, still: bool = False) -> Scene:
         """See Perception."""
         scene = super().detect(frame, model, joints, still)
-        whole, pixels = without_pieces(scene.objects, self.pixels)
-        self.pixels = tuple(pixels)
-        named = replace(scene, objects=tuple(self._named(frame, whole)))
-        self.first = self.first or list(zip(named.objects, self.pixels, strict=True))
-        return named
-
-    def _named(self, frame: Frame, objects: list[SceneObject]) -> list[SceneObject]:
-        solid = [index for index, item in enumerate(objects) if not item.is_container]
-        queries = [(*crop(frame, self.pixels[index]), _seen_size(objects[index])) for index in solid]
-        for index, said in zip(solid, self._recogniser.recognise_all(queries, once=True), strict=True):
-            if not said:
-                continue
-            name, probability = said[0]
-            clear = probability >= LEAST and probability >= CLEAR * sum(share for _, share in said)
-            if probability >= LIKELY or clear:
-                objects[index] = replace(objects[index], label=noun_of(name), confidence=max(probability, LIKELY), label_source="taught")
-        return objects
+        self.first = self.first or list(zip(scene.objects, self.pixels, strict=True))
+        return scene
 
 
-def _seen_size(item: SceneObject) -> tuple[float, ...]:
-    """Extents [m]; nothing where one of them was not seen but taken from what such objects usually have."""
-    return () if item.guessed else tuple(map(float, item.size))
-
-
-def crop(frame: Frame, pixels: np.ndarray) -> tuple[Image, Mask]:
-    """The part of a picture around flat ``pixels``, and which of its own belong to them."""
-    height, width = frame.depth.shape
-    v, u = np.divmod(pixels, width)
-    rows = slice(max(0, int(v.min()) - MARGIN), min(height, int(v.max()) + 1 + MARGIN))
-    columns = slice(max(0, int(u.min()) - MARGIN), min(width, int(u.max()) + 1 + MARGIN))
-    mask = np.zeros((height, width), bool)
-    mask.reshape(-1)[pixels] = True
-    return frame.color[rows, columns], mask[rows, columns]
+@cache
+def recogniser_of(file: Path) -> Recogniser:
+    """Of the views in ``file``, made once in a process: that takes 10 s."""
+    return Recogniser(read_references(file))
 
 
 def read_references(file: Path) -> dict[str, list[TaughtView]]:

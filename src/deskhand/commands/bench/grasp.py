@@ -15,7 +15,7 @@ def grasp(
     arm: Annotated[list[str] | None, typer.Option(help="Arm, a name in config/arms; may be given more than once. Default: all.")] = None,
     trials: Annotated[int, typer.Option(min=0, help="Single objects, each picked once.")] = 300,
     desks: Annotated[int, typer.Option(min=0, help="Cluttered desks to clear.")] = 20,
-    objects: Annotated[int, typer.Option(min=1, max=30, help="Things on a cluttered desk.")] = 10,
+    objects: Annotated[int, typer.Option(min=1, max=30, help="Objects on a cluttered desk.")] = 10,
     stacked: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of them that stands on others.")] = 0.0,
     explore: Annotated[int, typer.Option(min=0, help="Single objects of which random grasps are tried, five each: for the calibration, and for --fit.")] = 0,
     hard: Annotated[bool, typer.Option(help="Explore each object once more: thin or wide, heavy, slippery, seen with more noise.")] = False,

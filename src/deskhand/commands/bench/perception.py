@@ -21,7 +21,7 @@ def perception(
     arm: Annotated[str, typer.Option(help="Arm whose reach the desks are laid out for.")] = "wx250s",
     scenes: Annotated[int, typer.Option(min=4, help="Cluttered desks: spread, touching, stacked, in containers, a quarter each.")] = 200,
     noise_scenes: Annotated[int, typer.Option(min=0, help="Desks at each level of noise and of holes in the depth.")] = 24,
-    looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one thing is moved.")] = 3,
+    looks: Annotated[int, typer.Option(min=1, help="Looks at each desk; before the last of several one object is moved.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the first desk; with --stress of the changes.")] = 0,
     reality: Annotated[
         str, typer.Option(help="How the desks differ from ideal ones: none, mild, hard, a YAML file, or a part such as mild:registration; see docs/reality.md.")

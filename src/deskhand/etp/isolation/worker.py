@@ -25,7 +25,7 @@ from deskhand.etp.resources import Resource, ResourceRef, encoded
 from deskhand.etp.tool import FunctionTool, ToolContext, tool_of
 
 MAX_RESULT = 8 * 2**20
-"""Bytes of JSON that a result may have; larger things are resources."""
+"""Bytes of JSON that a result may have; larger objects are resources."""
 
 
 class _Nobody:
@@ -104,7 +104,7 @@ class Worker:
             text = json.dumps({"result": self._run(call)}, ensure_ascii=False).encode()
             if len(text) > MAX_RESULT:
                 raise DeskhandError(
-                    "limit_exceeded", f"the result has {len(text) >> 20} MB of JSON; at most {MAX_RESULT >> 20}.", hint="Hand large things on by ctx.resources."
+                    "limit_exceeded", f"the result has {len(text) >> 20} MB of JSON; at most {MAX_RESULT >> 20}.", hint="Hand large ones on by ctx.resources."
                 )
             self._connection.send_bytes(text)
         except BaseException as error:  # of the tool, whatever it is; the other side is told

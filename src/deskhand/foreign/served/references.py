@@ -46,6 +46,11 @@ def scene(file: Path) -> str:
             element.set("file", str((file.parent / str(element.get("file"))).resolve()))
     asset, world = root.find("asset"), root.find("worldbody")
     assert asset is not None and world is not None
+    named = set()
+    for element in list(asset):  # some files have one texture twice
+        if element.get("name") is not None and (element.tag, element.get("name")) in named:
+            asset.remove(element)
+        named.add((element.tag, element.get("name")))
     for element in list(root.iter("body")):
         for joint in [*element.findall("joint"), *element.findall("freejoint")]:
             element.remove(joint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.containers.hollow import SORTING_SIDE, Hollow
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.segment.segmentation import Segment, components, make_segment, segments_of
@@ -21,60 +22,16 @@ _MIN_SIDE = 0.024
 _MIN_PIECE = 60  # [px]
 _SAME_CHROMA = 0.05
 _LID = 0.15  # share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are
-_SORTING_SIDE = 0.075  # narrower hollow objects are cups: nothing is sorted into them
-_SORTING_ROUND = 0.09
 _ROUND_SHARE, _ROUND_SMALL = 0.87, 0.93  # share of its rectangle that the outline of a round rim fills at most; of a cup's
 _IN_A_ROW = 1.5  # times as long as wide
 _LOWER = 0.01  # [m]
 _ABOVE_RIM = 0.008  # [m] what is higher is a handle
-_BOWL = 0.6  # height of round objects, as a share of their width, up to which their inside may curve
 _FROM_RIM, _GRID = 0.012, 9  # [m] from a rim where the ground is looked at, and places along each side
 _FLAT, _THIN = 0.006, 0.0015  # [m] that the ground, and less than a floor, differ in height
 _LIKE = 0.06  # of chromaticity and the logarithm of lightness
 _ON_WALL, _WALL = 0.003, 0.3  # [m] that a wall further down may be off, and its radius as a share
 _FEW, _BELOW = 25, 0.002  # [px] of it that tell, and [m] below what touches it
 _ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
-
-
-@dataclass(frozen=True)
-class Hollow:
-    """An open object.
-
-    Attributes:
-        segment: its own pixels, without what lies in it.
-        rim: outer rectangle of the rim (for round ones the square around the circle).
-        round: whether the rim is a circle.
-        height: of the rim above the table [m].
-        wall: thickness [m] of the walls.
-        floor: height of the inner floor above the table [m].
-    """
-
-    segment: Segment
-    rim: Rectangle
-    round: bool
-    height: float
-    wall: float
-    floor: float
-
-    @property
-    def for_sorting(self) -> bool:
-        """True when it is wide enough for objects to be put in."""
-        return float(self.rim.size.min()) >= (_SORTING_ROUND if self.round else _SORTING_SIDE)
-
-    def holds(self, points: Array, margin: float = 0.0) -> Mask:
-        """Which points (N, 3) are within the rim's outline, seen from above."""
-        if self.round:
-            return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
-        return self.rim.inside(points[:, :2], margin)
-
-    def inside_at(self, points: Array) -> Array:
-        """Height [m] of what is seen of the inside of the empty object, at most, at points (N, 3); that of a bowl curves."""
-        height = np.full(len(points), self.floor)
-        width = float(self.rim.size[0])
-        if self.round and self.height < _BOWL * width:
-            out = np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) / (width / 2)
-            height += (self.height - self.floor) * np.minimum(out, 1.0) ** 2
-        return height
 
 
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> tuple[list[Hollow], list[Segment]]:
@@ -92,6 +49,20 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
             members, left = _without(members, used), _without(left, used)
             hollows.append(hollow)
     return _take_apart(view, hollows, left, settings, cut)
+
+
+def standing_at(view: View, hollow: Hollow, own_height: float, settings: PerceptionSettings) -> tuple[Hollow, list[Segment]]:
+    """A hollow object that is known to be ``own_height`` [m] high, where that ends, and what was seen below it."""
+    bottom = hollow.height - own_height
+    if bottom < _ON_SOMETHING:
+        return hollow, []
+    below = hollow.segment.points[:, 2] < bottom
+    pieces = _pieces(view, hollow.segment.pixels[below], settings)
+    own = hollow.segment.pixels[~below]
+    if len(own) < _MIN_PIECE:
+        return hollow, []
+    segment = replace(make_segment(view, own), whole=hollow.segment.whole)
+    return replace(hollow, segment=segment, bottom=bottom, floor=bottom + hollow.wall), pieces
 
 
 def _best_hollow(view: View, members: list[Segment]) -> tuple[Hollow, list[Segment]] | None:
@@ -183,7 +154,7 @@ def _circle(rim_points: Array, box: Rectangle) -> Rectangle | None:
     share = hull_area(rim_points) / float(np.prod(box.size))
     # Noise fills the corners of a small circle: there the outline lies on it, but not on the sides of the rectangle.
     off = float(np.sqrt(np.mean((box.size / 2 - np.abs(box.local(outline))).min(axis=1) ** 2)))
-    if share > _ROUND_SHARE and not (box.size.min() < _SORTING_SIDE and share < _ROUND_SMALL and error < off):
+    if share > _ROUND_SHARE and not (box.size.min() < SORTING_SIDE and share < _ROUND_SMALL and error < off):
         return None
     return rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
 
@@ -251,12 +222,12 @@ def _is_open(
         return False
     drop = max(0.007, 0.2 * (height - base))
     if not is_round:
-        if float(rim.size.min()) < _SORTING_SIDE and (pieces > 1 or rim.size[0] > _IN_A_ROW * rim.size[1]):
+        if float(rim.size.min()) < SORTING_SIDE and (pieces > 1 or rim.size[0] > _IN_A_ROW * rim.size[1]):
             return False  # small objects in a row, cups among them
         inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
         z, own_z = seen[rim.inside(seen[:, :2], inset), 2], own[rim.inside(own[:, :2], inset), 2]
         lid = float(np.count_nonzero(np.abs(own_z - height) < band)) / max(1, len(z))
-        return len(z) >= 12 and float(np.mean(z < height - drop)) > (0.45 if float(rim.size.min()) < _SORTING_SIDE else 0.12) and lid < 0.2
+        return len(z) >= 12 and float(np.mean(z < height - drop)) > (0.45 if float(rim.size.min()) < SORTING_SIDE else 0.12) and lid < 0.2
     # Of a narrow cup only the far inner wall is seen; of a closed can nothing is seen there below the top.
     radius, offset = rim.size[0] / 2, seen[:, :2] - rim.centre
     near = np.linalg.norm(offset, axis=1) < radius + 0.001

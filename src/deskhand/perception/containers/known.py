@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.segment.segmentation import Segment, make_segment, part_of
 from deskhand.perception.view import Indices, Mask, View
 

@@ -48,7 +48,7 @@ def load_detectors(file: str | Path | None = None) -> tuple[Detector, ...]:
     if unknown:
         raise DeskhandError("config_error", f"{path} uses {', '.join(map(str, unknown))}; known: {', '.join([GEOMETRY, *known])}.")
     if GEOMETRY not in use:
-        raise DeskhandError("config_error", f"{path} must use {GEOMETRY}: it finds the things that the others name.")
+        raise DeskhandError("config_error", f"{path} must use {GEOMETRY}: it finds the objects that the others name.")
     return tuple(make_detector(read(name, known[name], path)) for name in use if name != GEOMETRY)
 
 

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from deskhand.geometry import Array, inverse, transform_points
-from deskhand.types import SceneObject
+from deskhand.perception.fit.solid import Solid
+from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.support.support import Placed
+from deskhand.perception.view import Indices
 
 SHARED = 0.6
 """Share of an object's volume within another's, from which it is a piece of that."""
 GRID = (np.arange(6) + 0.5) / 6 - 0.5
 
-Indices = npt.NDArray[np.int64]
 
+def without_pieces(placed: Sequence[Placed], segment: Callable[[Indices], Segment]) -> list[Placed]:
+    """Objects, pieces joined to what they are pieces of, whose fit stays. Containers, and what is held, are left as they are.
 
-def without_pieces(objects: Sequence[SceneObject], pixels: Sequence[Indices]) -> tuple[list[SceneObject], list[Indices]]:
-    """Objects and their pixels, pieces joined to what they are pieces of. Containers, and what is held, are left as they are."""
-    kept = sorted(range(len(objects)), key=lambda index: -float(np.prod(objects[index].size)))
-    whole: dict[int, tuple[SceneObject, Indices]] = {}
+    ``segment`` makes one of flat pixel indices.
+    """
+    owner: dict[int, int] = {}
+    for index in sorted(range(len(placed)), key=lambda index: -float(np.prod(placed[index].solid.size))):
+        bodies = [other for other, body in owner.items() if other == body]
+        owner[index] = next((other for other in bodies if _piece(placed[index], placed[other])), index)
+    if all(index == body for index, body in owner.items()):
+        return list(placed)
+    kept = [index for index in range(len(placed)) if owner[index] == index]
+    number = {index: kept.index(body) for index, body in owner.items()}
+    whole = []
     for index in kept:
-        item = objects[index]
-        owner = next((other for other, (body, _) in whole.items() if _piece(item, body)), None)
-        if owner is None:
-            whole[index] = (item, pixels[index])
-            continue
-        body, own = whole[owner]
-        whole[owner] = (replace(body, points=np.vstack([body.points, item.points])), np.concatenate([own, pixels[index]]))
-    order = sorted(whole)
-    return [whole[index][0] for index in order], [whole[index][1] for index in order]
+        item, pieces = placed[index], [other for other, body in owner.items() if body == index != other]
+        support = number[item.support] if item.support >= 0 else -1
+        support = -1 if support == number[index] else support
+        pixels = np.concatenate([placed[other].segment.pixels for other in (index, *pieces)])
+        whole.append(replace(item, segment=segment(pixels) if pieces else item.segment, support=support))
+    return whole
 
 
-def _piece(item: SceneObject, body: SceneObject) -> bool:
-    if item.is_container or body.is_container or "held" in (item.relation, body.relation):
+def _piece(item: Placed, body: Placed) -> bool:
+    if item.hollow is not None or body.hollow is not None or "held" in (item.relation, body.relation):
         return False
-    return shared_volume(item, body) > SHARED
+    return shared_volume(item.solid, body.solid) > SHARED
 
 
-def shared_volume(item: SceneObject, body: SceneObject) -> float:
+def shared_volume(item: Solid, body: Solid) -> float:
     """Share 0..1 of the box of ``item`` that lies within that of ``body``."""
     grid: Array = np.stack(np.meshgrid(GRID, GRID, GRID, indexing="ij"), axis=-1).reshape(-1, 3) * np.asarray(item.size, dtype=float)
     local = transform_points(inverse(body.pose) @ item.pose, grid)

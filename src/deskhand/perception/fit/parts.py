@@ -12,7 +12,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import fit_circle, hull
 from deskhand.perception.quantiles import quantile, spread
-from deskhand.perception.segment.segmentation import Segment, part_of
+from deskhand.perception.segment.segmentation import Segment, part_of, union_of
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import FREE, HIDDEN, free_share, states
@@ -60,7 +60,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
             if not _touch(trees[j], pieces[i]):
                 continue
             if lid:
-                joined[i, j] = _union(pieces[j], [pieces[i]])
+                joined[i, j] = union_of(pieces[j], [pieces[i]])
             if lid and _is_lid(joined[i, j], view, fits):
                 owner[i] = j
                 break
@@ -88,7 +88,7 @@ def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: 
         parts = [i for i in range(len(pieces)) if i != j and _root(owner, i) == j]
         # The same segment again, so that its fit is known.
         known = joined.get((parts[0], j)) if len(parts) == 1 else None
-        result.append(known or _union(main_piece, [pieces[i] for i in parts]))
+        result.append(known or union_of(main_piece, [pieces[i] for i in parts]))
     return [item for item in result if len(item) >= settings.min_pixels]
 
 
@@ -121,7 +121,7 @@ def _closed_each(view: View, fits: SolidFits, pieces: list[Segment], owner: list
         sides = [part_of(pieces[j], nearest == number) for number in range(len(tops))]
         if min(map(len, sides)) < _SIDES:
             continue
-        cans = [_union(side, [pieces[i]]) for side, i in zip(sides, tops, strict=True)]
+        cans = [union_of(side, [pieces[i]]) for side, i in zip(sides, tops, strict=True)]
         if not all(fits.of(can).shape == "cylinder" and _is_lid(can, view, fits) for can in cans):
             continue
         rest = part_of(pieces[j], nearest == len(tops))
@@ -148,7 +148,7 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
         distance = float(np.linalg.norm(gap))
         if distance + (a.length + b.length) / 2 > _LONGEST or abs(a.middle[2] - b.middle[2]) > 0.012:
             continue
-        if distance > (a.length + b.length) / 2 - 0.005 and (_in_line(a, b) or _on_one_line(a, b, _line(_union(pieces[i], [pieces[j]])))):
+        if distance > (a.length + b.length) / 2 - 0.005 and (_in_line(a, b) or _on_one_line(a, b, _line(union_of(pieces[i], [pieces[j]])))):
             owner[j] = i
 
 
@@ -176,7 +176,7 @@ def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list
         one, other = pieces[i], pieces[j]
         if owner[i] != i or owner[j] != j or np.linalg.norm(one.chroma - other.chroma) > 0.05 or not _hidden_between(view, one, other, apart):
             continue
-        union = _union(one, [other])
+        union = union_of(one, [other])
         whole, alone = fits.of(union), fits.of(one)
         if whole.shape == "other" or whole.size.max() > _WIDEST or whole.error > max(_ONE, 1.2 * view.noise, 1.1 * alone.error):
             continue
@@ -223,18 +223,6 @@ def _root(owner: list[int], i: int) -> int:
             break
         i = owner[i]
     return i
-
-
-def _union(main: Segment, parts: list[Segment]) -> Segment:
-    if not parts:
-        return main
-    everything = [main, *parts]
-    return replace(
-        main,
-        pixels=np.concatenate([item.pixels for item in everything]),
-        points=np.concatenate([item.points for item in everything]),
-        measured=np.concatenate([item.measured for item in everything]),
-    )
 
 
 def _neighbours(pieces: list[Segment]) -> Mask:

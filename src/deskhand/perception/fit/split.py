@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.fit.levels import stacked_parts
 from deskhand.perception.fit.outline import cuts_at, inward_corners
 from deskhand.perception.fit.picture_refinement import may_refine

@@ -13,6 +13,7 @@ from deskhand.perception.segment.voxels import Numbers, Voxels
 from deskhand.perception.view import Mask
 
 _CORNER = 0.0005  # [m] that a simpler outline may be off
+_TOP = 0.97  # share of its voxels that is below the top of a part
 
 
 def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: HollowSettings) -> tuple[Numbers, set[int]]:
@@ -22,7 +23,7 @@ def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: Holl
     hollow = set(shells)
     for shell in sorted(shells):
         part = _with_floor(voxels, part, shell, settings)
-    tops = {number: _top(voxels.middle[part == number, 2]) for number in np.unique(part).tolist()}
+    tops = _tops(voxels.middle[:, 2], part)
     for group in _candidates(voxels, part, tops, settings):
         members = [number for number in group if number in tops]
         if len(members) < len(group) or len(hollow.intersection(members)) > 1 or not _is_open(voxels, np.isin(part, members), members, part, settings):
@@ -30,22 +31,34 @@ def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: Holl
         shell = members[0]
         part = np.where(np.isin(part, members), shell, part)
         part = _with_floor(voxels, part, shell, settings)
-        tops = {number: _top(voxels.middle[part == number, 2]) for number in np.unique(part).tolist()}
+        tops = _tops(voxels.middle[:, 2], part)
         hollow.add(shell)
     numbers, result = np.unique(part, return_inverse=True)
     return result.reshape(-1), {int(np.searchsorted(numbers, number)) for number in hollow if number in numbers}
 
 
 def _top(heights: Array) -> float:
-    return float(np.quantile(heights, 0.97))
+    return float(np.quantile(heights, _TOP))
+
+
+def _tops(heights: Array, part: Numbers) -> dict[int, float]:
+    """The same of every part at once, by its number."""
+    order = np.lexsort((heights, part))
+    numbers, first, count = np.unique(part[order], return_index=True, return_counts=True)
+    place = _TOP * (count - 1)
+    below = place.astype(np.int64)
+    ordered, beyond = heights[order], np.minimum(below + 1, count - 1)
+    tops = ordered[first + below] + (place - below) * (ordered[first + beyond] - ordered[first + below])
+    return dict(zip(numbers.tolist(), tops.tolist(), strict=True))
 
 
 def _candidates(voxels: Voxels, part: Numbers, tops: dict[int, float], settings: HollowSettings) -> list[list[int]]:
     """Groups of parts that are near each other and end at one height, the larger groups first; single parts need no joining."""
-    low = {number: voxels.middle[part == number].min(axis=0) for number in tops}
-    high = {number: voxels.middle[part == number].max(axis=0) for number in tops}
     size = np.bincount(part)
     large = [number for number in tops if size[number] >= settings.least]
+    points = {number: voxels.middle[part == number] for number in large}
+    low = {number: own.min(axis=0) for number, own in points.items()}
+    high = {number: own.max(axis=0) for number, own in points.items()}
 
     def near(one: int, other: int) -> bool:
         gap = max(2 * voxels.edge, settings.gap * float((high[one] - low[one]).max()))
@@ -109,11 +122,12 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
     inner = points[np.einsum("ij,ij->i", way, voxels.normal[part == shell][:, :2]) > settings.facing * np.linalg.norm(way, axis=1), 2]
     lowest = float(np.quantile(inner, 0.1)) if len(inner) else -np.inf
     result = part
-    for number in np.unique(part).tolist():
-        own = part == number
-        if number == shell or _inside(outline, voxels.middle[own][:, :2]).mean() < settings.within:
+    share = np.bincount(part, _inside(outline, voxels.middle[:, :2])) / np.maximum(np.bincount(part), 1)
+    i, j = voxels.pairs.T
+    for number in np.flatnonzero(share >= settings.within).tolist():
+        if number == shell:
             continue
-        i, j = voxels.pairs.T
+        own = part == number
         meets = np.concatenate([i[own[i] & (part[j] == shell)], j[own[j] & (part[i] == shell)]])
         heights = voxels.middle[own, 2]
         if np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 if len(meets) >= settings.meets else np.quantile(heights, 0.9) < lowest:

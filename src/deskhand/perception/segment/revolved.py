@@ -32,8 +32,9 @@ class _Wall:
 
 def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> tuple[Numbers, set[int]]:
     """The part (M,) of each voxel with outside and inside of open round objects joined, and which of the numbers are such."""
-    walls = {number: _wall(voxels, part == number, settings) for number in np.unique(part).tolist()}
-    walls = {number: wall for number, wall in walls.items() if len(wall.points) >= settings.least}
+    steep = np.abs(voxels.normal[:, 2]) < np.cos(settings.steep)
+    large = np.flatnonzero(np.bincount(part, steep) >= settings.least).tolist()
+    walls = {number: _wall(voxels, part == number, settings) for number in large}
     owner, hollow = np.arange(int(part.max()) + 1), set()
     for one in sorted(walls, key=lambda number: -len(walls[number].points)):
         for other in sorted(walls, key=lambda number: -len(walls[number].points)):

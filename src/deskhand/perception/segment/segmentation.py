@@ -8,6 +8,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import find_objects
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
@@ -30,7 +31,7 @@ class Segment:
     """Pixels of one object: flat indices (N,) into the picture, their points (N, 3), median chromaticity and lightness.
 
     ``measured`` (N,) is False where the depth is inferred. ``paint`` are the pixels that tell its colour. ``whole``: shape tells that it
-    is one object, and its colours tell nothing.
+    is one object, and its colours tell nothing. ``part``: number of the part that shape tells it to be of, 0 where that is not known.
     """
 
     pixels: Indices
@@ -40,6 +41,7 @@ class Segment:
     light: float
     paint: Indices
     whole: bool = False
+    part: int = 0
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -73,15 +75,27 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
     segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), _SPECK)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
-    return [replace(item, whole=_is_whole(item, parts, whole)) for item in segments]
+    sizes = np.bincount(parts.labels.reshape(-1))
+    return [_of_part(item, parts, whole, sizes) for item in segments]
 
 
-def _is_whole(item: Segment, parts: Parts, whole: Mask) -> bool:
-    """Whether a segment is most of a part that is printed or hollow; a piece of one may still be joined with the rest."""
-    if whole.reshape(-1)[item.pixels].mean() < 0.5:
-        return False
+def _of_part(item: Segment, parts: Parts, whole: Mask, sizes: Indices) -> Segment:
+    """A segment with the part that most of it is of; whole where it is most of one that is printed or hollow: a piece may still be joined with the rest."""
     part = int(np.bincount(parts.labels.reshape(-1)[item.pixels]).argmax())
-    return len(item) > 0.5 * int(np.count_nonzero(parts.labels == part))
+    return replace(item, part=part, whole=bool(whole.reshape(-1)[item.pixels].mean() >= 0.5 and len(item) > 0.5 * sizes[part]))
+
+
+def union_of(main: Segment, parts: list[Segment]) -> Segment:
+    """All pixels of these, with the colour of ``main``."""
+    if not parts:
+        return main
+    everything = [main, *parts]
+    return replace(
+        main,
+        pixels=np.concatenate([item.pixels for item in everything]),
+        points=np.concatenate([item.points for item in everything]),
+        measured=np.concatenate([item.measured for item in everything]),
+    )
 
 
 def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: npt.NDArray[np.float32], sliver: int) -> Indices:
@@ -108,11 +122,10 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
 def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:
     """The same without specks of a piece that lie apart from it in the picture: mixed pixels at the edge of something else, which stretch its outline."""
     most = max(sliver, _SPECK)
-    for number in np.unique(labels[labels > 0]):
-        own = labels == number
-        rows, columns = np.flatnonzero(own.any(axis=1)), np.flatnonzero(own.any(axis=0))
-        window = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-        count, pieces, facts, _ = cv2.connectedComponentsWithStats(own[window].astype(np.uint8), connectivity=8)
+    for number, window in enumerate(find_objects(labels), start=1):
+        if window is None:
+            continue
+        count, pieces, facts, _ = cv2.connectedComponentsWithStats((labels[window] == number).astype(np.uint8), connectivity=8)
         area = facts[:, cv2.CC_STAT_AREA]
         stray = (area < most) & (area < _STRAY * area[1:].max())
         stray[0] = False

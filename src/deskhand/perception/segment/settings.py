@@ -208,6 +208,36 @@ class NoiseSettings:
 
 
 @dataclass(frozen=True)
+class HangingSettings:
+    """When a segment rests on nothing and hangs on its neighbour.
+
+    Attributes:
+        small: its pixels as a share of the other's at most.
+        touch: what is no farther away touches it.
+        contact: so many of its points must touch the other.
+        foot: share of it that is lower than where it ends below, and higher than where it ends above.
+        above: it ends so far above the table at least ..
+        share: .. and so many times its own height as seen: a camera that looks down at 45 degrees sees a ball or a can that lies from 0.17 on.
+        share_apart: the same where the two are also separate by shape.
+        rod: what is longer than so many times its width is a rod, by the spread of its points.
+        under, free: so far under its lower outline the camera looks through this share of it.
+        side: what lies on another meets it below what this share of its own height leaves.
+    """
+
+    small: float = 0.35
+    touch: float = 0.006
+    contact: int = 5
+    foot: float = 0.02
+    above: float = 0.008
+    share: float = 0.25
+    share_apart: float = 0.42
+    rod: float = 5.0
+    under: float = 0.006
+    free: float = 0.5
+    side: float = 0.85
+
+
+@dataclass(frozen=True)
 class SegmentSettings:
     """Of all stages of segmentation."""
 
@@ -218,3 +248,4 @@ class SegmentSettings:
     behind: BehindSettings = field(default_factory=BehindSettings)
     color: ColorSettings = field(default_factory=ColorSettings)
     noise: NoiseSettings = field(default_factory=NoiseSettings)
+    hanging: HangingSettings = field(default_factory=HangingSettings)

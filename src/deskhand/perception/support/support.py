@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.containers.containers import Hollow
+from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.fit.solids import Solid, SolidFits, at_height, surface_distance
 from deskhand.perception.fit.upright_fit import top_height
 from deskhand.perception.footprint import Rectangle
@@ -20,6 +20,7 @@ from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, States, 
 _GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
 _FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
 _ABOVE = 0.006  # [m] that the seen top of what carries an object may be above where that begins
+_INFERRED = 0.008  # [m] the same where the object's underside is only known by how high its kind is: what that is known to
 _OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
 _OVERLAP = 0.15  # share of a footprint that must lie above what carries it
 _WORSE = 0.003  # [m] of error that an object's solid may gain when it is made high enough to carry another
@@ -56,6 +57,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
             floors[i] = hollow.floor
             result[i] = _refit(fits, replace(item, support=inside, relation="in"), hollow.floor, None)
     lows = {i: quantile(item.segment.points[:, 2], 0.025) for i, item in enumerate(result) if i not in containers}
+    lows |= {i: _hollow(placed[i]).bottom for i in containers if _hollow(placed[i]).bottom > 0}
     highs = {i: quantile(result[i].segment.points[:, 2], 0.95) for i in lows}
     carriers = {i: _carriers(view, fits, i, result, lows, highs, floors) for i in lows if not _leans(result[i].solid)}
     owner = _owners(view, result)
@@ -185,7 +187,9 @@ def _painted(view: View, item: Placed) -> Array:
 def is_in(item: Segment, hollow: Hollow) -> bool:
     """Whether what is seen of an object lies in a container."""
     within = hollow.holds(item.points).mean()
-    return bool(within > 0.55 and quantile(item.points[:, 2], 0.05) < hollow.height + 0.004)
+    below = hollow.bottom + _INFERRED if hollow.bottom > 0 else 0.0  # what carries it is not in it
+    z = item.points[:, 2]
+    return bool(within > 0.55 and quantile(z, 0.05) < hollow.height + 0.004 and (not below or quantile(z, 0.5) > below))
 
 
 def _carriers(
@@ -195,6 +199,7 @@ def _carriers(
     low, item = lows[i], placed[i]
     if low < floors[i] + _GAP:
         return []
+    above = _ABOVE + (_INFERRED if item.hollow is not None and item.hollow.bottom > 0 else 0.0)
     z = item.segment.points[:, 2]
     lowest = item.segment.points[z < low + 0.005]
     unseen = is_hidden(view, lowest - [0.0, 0.0, 0.009])
@@ -203,7 +208,7 @@ def _carriers(
         if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere" or (_is_rod(other.solid) and not item.solid.lying):
             continue
         highest = highs[j]
-        if not (highest < low + _ABOVE and (unseen or highest > low - _OVERHANG)):
+        if not (highest < low + above and (unseen or highest > low - _OVERHANG)):
             continue
         if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
             continue

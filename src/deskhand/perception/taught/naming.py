@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +23,20 @@ TAUGHT = "taught"
 """The source of these names."""
 NAMED = 0.5  # from this probability on an object is called so
 TOLD = 0.05  # candidates that are less likely are not told
+MOST_GUESSED = 1  # sides that are not seen; of what has more a piece is seen, and that may look like anything
 LEAST_PIXELS = 80  # fewer show too little of an object to know it again
 
 Pixels = npt.NDArray[np.int64]
+
+
+class Namer(Protocol):
+    """Puts names onto what a look shows."""
+
+    def name(self, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame) -> list[SceneObject]:
+        """``items`` with the names that fit; ``pixels``: flat indices of each in the picture."""
+
+    def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
+        """Extents [m] of the taught object that ``pixels`` surely show, of which ``size`` is measured (NaN: not); None for none."""
 
 
 def label_of(name: str) -> str:
@@ -47,14 +60,11 @@ class TaughtNames:
         except DeskhandError as error:
             log.warning("taught objects: %s: %s", error.code, error)
             return list(items)
-        if not self._recogniser.names:
-            return list(items)
-        asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS]
-        queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
-        named = list(items)
-        for index, answer in zip(asked, self._recogniser.recognise_all(queries), strict=True):
-            named[index] = _renamed(items[index], answer)
-        return named
+        return named_by(self._recogniser, items, pixels, frame)
+
+    def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
+        """See Namer. After a look that could not be read it goes by what was read before."""
+        return sides_by(self._recogniser, frame, pixels, size)
 
     def _read(self) -> None:
         if self._store is None:
@@ -64,6 +74,26 @@ class TaughtNames:
         version = self._store.version()
         if version != self._version:
             self._recogniser, self._version = Recogniser(self._store.everything()), version
+
+
+def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame, once: bool = False) -> list[SceneObject]:
+    """``items`` with the names that ``recogniser`` gives them; ``once`` as for :meth:`Recogniser.recognise_all`."""
+    if not recogniser.names:
+        return list(items)
+    asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS and len(items[index].guessed) <= MOST_GUESSED]
+    queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
+    named = list(items)
+    for index, answer in zip(asked, recogniser.recognise_all(queries, once), strict=True):
+        named[index] = _renamed(items[index], answer)
+    return named
+
+
+def sides_by(recogniser: Recogniser, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
+    """See :meth:`Namer.sides`."""
+    if not recogniser.names or len(pixels) < LEAST_PIXELS:
+        return None
+    answer = recogniser.recognise(*cut_out(frame.color, pixels), size)
+    return recogniser.sides(answer[0][0]) if answer and answer[0][1] >= NAMED else None
 
 
 def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
@@ -76,8 +106,8 @@ def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[n
 
 
 def _known_size(item: SceneObject) -> tuple[float, ...]:
-    """Its extents, unless one of them is a guess."""
-    return () if item.guessed else tuple(map(float, item.size))
+    """Its extents; NaN for one that is a guess."""
+    return tuple(math.nan if axis in item.guessed else float(side) for axis, side in enumerate(item.size))
 
 
 def _renamed(item: SceneObject, answer: Named) -> SceneObject:

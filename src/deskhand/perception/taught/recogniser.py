@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from zlib import crc32
 
 import numpy as np
@@ -27,6 +28,10 @@ DISTURBED = 8
 SHRUNK = 0.5  # share of the mean variance that is added to every direction
 VIEWS_APART = 0.3  # weight of what the views of one name differ by, beside what variants of one view do
 SIZE_SHARE, SIZE_LEAST = 0.06, 0.005  # standard deviation of a measured side: share of it, and [m]
+SIDE_MOST = 4.0
+"""Squared standard deviations that one side may cost at most: what is farther off than 95 of 100 is a side of which one view shows a part only."""
+SURELY = 0.9
+"""As many objects as are called so with this probability by themselves may have one name; the others of a look share out what is left."""
 SURE, NONE = 0.08, 180.0
 """Weight of half a squared distance, and the distance from which it is rather none: where there are too few views to fit them."""
 
@@ -71,15 +76,20 @@ class Recogniser:
         self._norms = np.einsum("md,md->m", self._modes, self._modes)
         self._sure, self._none = self._fitted(np.array(looks) @ self._whiten)
 
+    def sides(self, name: str) -> tuple[float, ...] | None:
+        """Extents [m], short to long, that its views tell, their median; None where none does."""
+        known = [size for size, number in zip(self._sizes, self._view_name, strict=True) if self.names[number] == name and len(size)]
+        return tuple(map(float, np.median(known, axis=0))) if known else None
+
     def recognise(self, color: Image, mask: Mask, size: Sequence[float] = ()) -> Named:
         """(name, probability) of what a picture (H, W, 3) with a mask (H, W) shows, best first; what is missing to 1 is that it is none of them.
 
-        ``size``: extents [m] in any order, or nothing.
+        ``size``: extents [m] in any order, NaN for those that were not measured, or nothing.
         """
         return self.recognise_all([(color, mask, size)])[0]
 
     def recognise_all(self, queries: Sequence[Query], once: bool = False) -> list[Named]:
-        """The same for several objects of one look, which share its light. ``once``: a name belongs to one of them at most."""
+        """The same for several objects of one look, which share its light. ``once``: a name belongs to one of them, or to all that surely have it."""
         if not self.names or not queries:
             return [[] for _ in queries]
         distances, best = self._all_distances(queries)
@@ -124,14 +134,17 @@ class Recogniser:
         return least
 
     def _size_cost(self, size: Sequence[float]) -> Array:
-        """(views,) squared deviations of the sides, 0 where one of both is not known."""
+        """(views,) squared deviations of the sides, 0 where one of both is not known; NaN is a side that was not measured."""
         cost = np.zeros(len(self._sizes))
-        if len(size) != 3:
-            return cost
         seen = np.sort(np.asarray(size, dtype=float))
+        seen = seen[np.isfinite(seen)]
+        if not len(seen):
+            return cost
         for index, own in enumerate(self._sizes):
-            if len(own):
-                cost[index] = float(np.minimum(((seen - own) / (SIZE_LEAST + SIZE_SHARE * own)) ** 2, 25.0).sum()) / SURE
+            if len(own):  # of fewer sides, those that they fit best
+                chosen = np.array(list(combinations(own, len(seen))))
+                off = np.minimum(((seen - chosen) / (SIZE_LEAST + SIZE_SHARE * chosen)) ** 2, SIDE_MOST)
+                cost[index] = float(off.sum(axis=1).min()) / SURE
         return cost
 
     def _shares(self, squared: Array, sure: float | None = None, none: float | None = None) -> Array:
@@ -203,10 +216,13 @@ def _whitening(spread: Array, apart: Array) -> Array:
 
 
 def _each_once(shares: Array) -> Array:
-    """Shares (Q, names) under the rule that a name belongs to one object at most: columns and rows brought to at most 1 in turn (Sinkhorn)."""
+    """Shares (Q, names) under the rule that a name belongs to one object, or to as many as surely have it: columns and rows brought to that in turn
+    (Sinkhorn).
+    """
     none = np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-3)
+    room = np.maximum((shares >= SURELY).sum(axis=0), 1)
     table = np.hstack([shares, none])
     for _ in range(20):
         table /= table.sum(axis=1, keepdims=True)
-        table[:, :-1] /= np.maximum(table[:, :-1].sum(axis=0), 1.0)
+        table[:, :-1] /= np.maximum(table[:, :-1].sum(axis=0) / room, 1.0)
     return np.asarray(table[:, :-1])

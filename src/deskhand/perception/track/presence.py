@@ -8,11 +8,8 @@ import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.fit.pose_verification import compare
+from deskhand.perception.track.settings import PRESENCE
 from deskhand.types import Frame, SceneObject
-
-ENOUGH = 12  # points that must be seen to say anything
-BEHIND = 0.012  # [m] that the camera sees further, at most, where an object has gone: another may stand right behind it
-HIDDEN = -0.6  # of that gap: what is nearer than this stands in front
 
 Seen = Literal["there", "gone", "hidden"]
 
@@ -33,9 +30,9 @@ def way_apart(frame: Frame, item: SceneObject, support: float) -> Array:
     """Horizontal direction (3,) from what is left of ``item`` at its place to what has gone from there; zero where that cannot be told."""
     points, gap = _upper(frame, item, support)
     share = compare(frame, points)[0] / gap
-    seen = np.isfinite(share) & (share > HIDDEN)
-    gone, left = points[seen & (share > 0.5)], points[seen & (share <= 0.5)]
-    if min(len(gone), len(left)) < ENOUGH:
+    seen = np.isfinite(share) & (share > PRESENCE.hidden)
+    gone, left = points[seen & (share > PRESENCE.gone)], points[seen & (share <= PRESENCE.gone)]
+    if min(len(gone), len(left)) < PRESENCE.least:
         return np.zeros(3)
     away = (gone.mean(axis=0) - left.mean(axis=0)) * [1.0, 1.0, 0.0]
     return np.asarray(away / max(float(np.linalg.norm(away)), 1e-9))
@@ -45,16 +42,16 @@ def _upper(frame: Frame, item: SceneObject, support: float, lifted: float = np.i
     """The upper points (N, 3) of ``item`` below where it hangs when ``lifted``, and how much further (N,) [m] the camera sees where each has gone."""
     points = np.asarray(item.points, dtype=float)
     hangs = item.bottom + max(lifted, 0.0)
-    points = points[(points[:, 2] > support + 0.4 * (min(item.top, hangs) - support)) & (points[:, 2] <= hangs)] if len(points) else points
+    points = points[(points[:, 2] > support + PRESENCE.upper * (min(item.top, hangs) - support)) & (points[:, 2] <= hangs)] if len(points) else points
     depth = transform_points(inverse(frame.world_T_camera), points)[:, 2]
-    gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, BEHIND)
+    gap = np.clip((points[:, 2] - support) * depth / np.maximum(frame.world_T_camera[2, 3] - points[:, 2], 1e-6), 1e-4, PRESENCE.behind)
     return points, gap
 
 
 def seen_lifted(frame: Frame, item: SceneObject, lifted: float) -> Seen:
-    """Whether ``item`` is seen higher by ``lifted`` [m]: the hand took it along."""
+    """Whether ``item`` is seen higher by ``lifted`` [m]: the gripper took it along."""
     points = np.add(item.points, [0.0, 0.0, lifted])
-    return _seen(compare(frame, points)[0], np.full(len(points), BEHIND))
+    return _seen(compare(frame, points)[0], np.full(len(points), PRESENCE.behind))
 
 
 def _seen(behind: Array, gap: Array, most: float = 0.5) -> Seen:
@@ -63,7 +60,7 @@ def _seen(behind: Array, gap: Array, most: float = 0.5) -> Seen:
     ``behind`` (N,) [m]: how much further the camera sees than each, ``gap`` (N,): how much that is where it is gone.
     """
     share = behind / gap
-    seen = np.isfinite(share) & (share > HIDDEN)
-    if seen.sum() < max(ENOUGH, 0.15 * np.isfinite(share).sum()):
+    seen = np.isfinite(share) & (share > PRESENCE.hidden)
+    if seen.sum() < max(PRESENCE.least, PRESENCE.least_share * np.isfinite(share).sum()):
         return "hidden"
-    return "gone" if np.quantile(share[seen], most) > 0.5 else "there"
+    return "gone" if np.quantile(share[seen], most) > PRESENCE.gone else "there"

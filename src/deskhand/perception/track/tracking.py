@@ -12,14 +12,11 @@ from deskhand.geometry import Array
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.naming import TAUGHT
+from deskhand.perception.track.settings import TRACKING, TrackSettings
 from deskhand.types import SceneObject
 
-_STAYED = 0.03  # [m] an object seen this near to where one was is that one, if it looks at all like it
 _NEVER = 1e6
-_AWAY = 0.05  # [m]
-_EDGE = 0.004  # [m]
-_RESIZED = 1.5
-_GLIMPSE = 0.1  # weight of a look at an object that is partly hidden or in a container, and was seen whole before
+"""Cost of what cannot be."""
 
 
 @dataclass
@@ -56,6 +53,7 @@ class Tracker:
     settings: PerceptionSettings
     tracks: list[Track] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    tracking: TrackSettings = TRACKING
 
     def update(self, detections: list[Detection], still: bool = False) -> list[str]:
         """An id for each detection, in their order; remembers what it saw. ``still``: nothing has moved since the look before, so that only places count."""
@@ -110,11 +108,11 @@ class Tracker:
         item = detection.item
         if track.item.is_container != item.is_container or track.item.relation == "held" or item.relation == "held":
             return _NEVER
-        reach = _STAYED if not item.is_container else 0.06
+        reach = self.tracking.container_stayed if item.is_container else self.tracking.stayed
         distance = float(np.linalg.norm(track.item.position[:2] - item.position[:2]))
         height = abs(track.item.bottom - item.bottom)
         unlike = _unlike(track, detection)
-        if distance > reach or height > 0.025 or unlike > 1.2:
+        if distance > reach or height > self.tracking.height or unlike > self.tracking.unlike_there:
             return _NEVER
         return distance / reach + unlike
 
@@ -125,7 +123,7 @@ class Tracker:
         unlike = _unlike(track, detection)
         names = {max(track.votes, key=lambda k: track.votes[k]), detection.item.label}
         other_kind = len(names) > 1 and UNKNOWN not in names and not (detection.cut or detection.item.relation == "in")
-        if unlike > 0.95 or other_kind:
+        if unlike > self.tracking.unlike_elsewhere or other_kind:
             return _NEVER
         distance = float(np.linalg.norm(track.item.position - detection.item.position))
         return unlike + 0.2 * min(1.0, distance) + 0.05 * min(track.missed, 5)
@@ -135,7 +133,7 @@ class Tracker:
         new = [detection.item for number, detection in enumerate(detections) if number not in matched]
         for number, index in matched.items():
             track, item = self.tracks[index], detections[number].item
-            if np.linalg.norm(track.item.position - item.position) > _AWAY and any(_holds(track.item, other) for other in new):
+            if np.linalg.norm(track.item.position - item.position) > self.tracking.away and any(_holds(track.item, other, self.tracking.edge) for other in new):
                 track.votes.clear()
                 track.free, track.cut = False, True
 
@@ -151,10 +149,10 @@ class Tracker:
     def _remember(self, track: Track, detection: Detection) -> None:
         item, weight = detection.item, _weight(detection)
         free = _is_free(detection)
-        if free and (not track.free or _another_size(track.item, item)):
+        if free and (not track.free or _another_size(track.item, item, self.tracking.resized)):
             track.votes.clear()  # what it seemed to be while a part of it was hidden, or more was taken for it, says nothing once it alone is seen
         elif track.free and not free:
-            weight *= _GLIMPSE
+            weight *= self.tracking.glimpse
         if item.label_source == TAUGHT and item.label not in track.votes:
             track.votes.clear()  # people know better what their own objects are called than looks before they said so
         track.free = track.free or free
@@ -168,16 +166,16 @@ class Tracker:
             track.rgb, track.cut = detection.rgb, detection.cut
 
 
-def _holds(item: SceneObject, other: SceneObject) -> bool:
-    """Whether the middle of ``other`` is in the box of ``item``."""
+def _holds(item: SceneObject, other: SceneObject, edge: float) -> bool:
+    """Whether the middle of ``other`` is in the box of ``item``, or beyond it by less than ``edge`` [m]."""
     local = np.abs((other.position - item.position) @ item.pose[:3, :3])
-    return bool((local < np.asarray(item.size) / 2 + _EDGE).all())
+    return bool((local < np.asarray(item.size) / 2 + edge).all())
 
 
-def _another_size(before: SceneObject, now: SceneObject) -> bool:
-    """Whether an extent differs so much that not the same was measured."""
-    ratio = np.sort(np.maximum(now.size, 0.004)) / np.sort(np.maximum(before.size, 0.004))
-    return bool(np.abs(np.log(ratio)).max() > np.log(_RESIZED))
+def _another_size(before: SceneObject, now: SceneObject, ratio: float) -> bool:
+    """Whether an extent differs by more than ``ratio``: not the same was measured."""
+    changed = np.sort(np.maximum(now.size, 0.004)) / np.sort(np.maximum(before.size, 0.004))
+    return bool(np.abs(np.log(changed)).max() > np.log(ratio))
 
 
 def _is_free(detection: Detection) -> bool:

@@ -50,28 +50,34 @@ class DepthCamera:
             depth += np.float32(errors.noise) * square * shared
         measured = self._sensor.measure(depth, focal, rng)
         if errors.flying > 0:
-            self._fly(depth, measured, rng)
+            fly(depth, measured, errors.flying, self._sensor, rng)
         if loss is not None and loss.any():
             measured[self._lost(loss, rng)] = np.nan
         if errors.interference > 0:
             measured[smooth_noise(self._shape, 2 * BLOTCH, rng) < _quantile(errors.interference)] = np.nan
         return measured
 
-    def _fly(self, depth: Field, measured: Depth, rng: np.random.Generator) -> None:
-        """Put pixels at jumps of depth between the nearest and the farthest of their neighbours."""
-        window = np.ones((3, 3), np.uint8)
-        near, far = cv2.erode(depth, window), cv2.dilate(depth, window)
-        rows, columns = np.nonzero((far - near > self._sensor.edge * near) & (far < self._sensor.far) & (near > self._sensor.near))
-        chosen = rng.random(len(rows), dtype=np.float32) < self._errors.flying
-        rows, columns = rows[chosen], columns[chosen]
-        part = rng.random(len(rows), dtype=np.float32)
-        between = near[rows, columns] + part * (far[rows, columns] - near[rows, columns])
-        measured[rows, columns] = np.round(between / np.float32(self._sensor.step)) * np.float32(self._sensor.step)
-
     def _lost(self, loss: Field, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         fresh = smooth_noise(self._shape, BLOTCH, rng)
         field = np.float32(np.sqrt(1 - CHANGING)) * self._blotches + np.float32(np.sqrt(CHANGING)) * fresh
-        return np.asarray(field < _quantile_of(loss))
+        return lost_in_blotches(field, loss)
+
+
+def fly(depth: Field, measured: Depth, share: float, sensor: DepthSensor, rng: np.random.Generator) -> None:
+    """Put a share of the pixels of ``measured`` at jumps of ``depth`` (H, W) [m] between the nearest and the farthest of their neighbours."""
+    window = np.ones((3, 3), np.uint8)
+    near, far = cv2.erode(depth, window), cv2.dilate(depth, window)
+    rows, columns = np.nonzero((far - near > sensor.edge * near) & (far < sensor.far) & (near > sensor.near))
+    chosen = rng.random(len(rows), dtype=np.float32) < share
+    rows, columns = rows[chosen], columns[chosen]
+    part = rng.random(len(rows), dtype=np.float32)
+    between = near[rows, columns] + part * (far[rows, columns] - near[rows, columns])
+    measured[rows, columns] = np.round(between / np.float32(sensor.step)) * np.float32(sensor.step)
+
+
+def lost_in_blotches(field: Field, loss: Field) -> npt.NDArray[np.bool_]:
+    """Which pixels (H, W) are lost: the share ``loss`` (H, W) of them, where a smooth ``field`` of unit variance is lowest."""
+    return np.asarray(field < _quantile_of(loss))
 
 
 def depth_pose(reality: RealitySpec, focal: float) -> Array:

@@ -24,8 +24,8 @@ from deskhand.sim.reality.spec import PARTS, RealitySpec
 from deskhand.yaml_file import read_yaml
 
 FOLDER = "config/reality"
-DEFAULT = "none"
-"""Of trials and demos that name none."""
+DEFAULT = "mild"
+"""Of trials and demos that name none, and whose scene file says nothing."""
 SECTIONS = tuple(item.name for item in fields(RealitySpec) if item.name != "seed")
 
 

@@ -39,7 +39,7 @@ class Corrected(TypedDict):
     limits="Changes names only: size, shape and place stay as measured. The id stays the same.",
     words="relabel name correct label colour attribute material wrong class misclassified teach",
     asked=(
-        "The thing labelled block is really a sponge.",
+        "The object labelled block is really a sponge.",
         "Correct the label of an object by what the picture shows.",
         "cup_2 is not red but maroon.",
         "This is my stapler, remember what it is.",
@@ -74,7 +74,7 @@ def rename_object(ctx: ToolContext, object_id: ObjectId, label: Word = "", color
     words="separate segments cut apart two objects seen as one undersegmented touching",
     asked=(
         "block_1 is really two blocks side by side.",
-        "One detection covers two things, cut it apart.",
+        "One detection covers two objects, cut it apart.",
         "These are three pens, not one object.",
         "Undersegmentation: split the segment at what the image shows.",
     ),
@@ -107,21 +107,21 @@ def split_object(
     unit="scene_graph_and_world_model",
     effects="memory",
     preconditions=("scene_known",),
-    when_to_use="When the picture shows that several objects of the last look are really one thing: a cup and its handle, a printed box cut at its label.",
+    when_to_use="When the picture shows that several objects of the last look are really one object: a cup and its handle, a printed box cut at its label.",
     limits="They must lie within 3 cm of each other. The box of the whole is put around what was measured of the parts. The largest one's id stays.",
     words="join unite group segments one object seen as several oversegmented fragments handle",
     asked=(
         "block_1 and block_2 are one and the same box.",
         "The handle belongs to the cup, join them.",
         "Oversegmentation: unite these fragments.",
-        "What was detected as two things is a single stapler.",
+        "What was detected as two objects is a single stapler.",
     ),
     examples=[("A cup and its handle", {"object_ids": ["cup_1", "object_2"], "label": "mug"})],
     failures=[("An object that is not known", {"object_ids": ["cup_99", "cup_98"]}, "unknown_object")],
 )
 def merge_objects(
     ctx: ToolContext,
-    object_ids: Annotated[list[ObjectId], Field(min_length=2, max_length=8, description="what is one thing")],
+    object_ids: Annotated[list[ObjectId], Field(min_length=2, max_length=8, description="what is one object")],
     label: Word = "",
 ) -> Corrected:
     """Say that what was seen as several objects is one."""
@@ -143,4 +143,4 @@ def _corrected(ctx: ToolContext, names: list[str]) -> Corrected:
     if belief.memory is not None:
         belief.memory.looked(scene, None)
     ctx.robot.update_scene(SceneUpdate(replace=obstacles_from_scene(scene)))
-    return Corrected(objects=objects_data(scene, belief.hidden), object_ids=names)
+    return Corrected(objects=objects_data(scene, belief.hidden, ctx.robot.arm), object_ids=names)

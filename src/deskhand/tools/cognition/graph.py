@@ -108,7 +108,7 @@ def region_of(scene: Scene, item: SceneObject) -> str:
     preconditions=("scene_known",),
     timeout=20.0,
     when_to_use="To get the whole scene as a graph for planning or for another program: desk, its nine regions, objects with what carries them, and relations.",
-    limits="Of the last look, in the levels desk - region - object (things in a container are its children); no rooms, no parts of objects. Directions as seen "
+    limits="Of the last look, in the levels desk - region - object (objects in a container are its children); no rooms, no parts. Directions as seen "
     "from the robot.",
     examples=[("Build a hierarchical scene graph of the desk", {}), ("Only what carries what", {"directions": False})],
     failures=[("Nobody has looked yet", {}, "precondition_failed")],
@@ -155,11 +155,11 @@ def _parent(scene: Scene, item: SceneObject) -> str:
     preconditions=("scene_known",),
     timeout=20.0,
     when_to_use="To ask the 3-D scene graph for objects by description, region, relation to another object, distance, size or height at once: the "
-    "tallest thing near the cup, or what in the left part stands on something.",
+    "tallest object near the cup, or what in the left part stands on something.",
     limits="Of the last look. All given conditions must hold. Directions as seen from the robot; through means over any number of supports.",
     examples=[
-        ("What is the tallest thing near the cup?", {"relation": "near", "target": "the cup", "order": "highest", "limit": 1}),
-        ("Which red things are in the left part of the desk?", {"what": "red things", "region": "left"}),
+        ("What is the tallest object near the cup?", {"relation": "near", "target": "the cup", "order": "highest", "limit": 1}),
+        ("Which red objects are in the left part of the desk?", {"what": "red objects", "region": "left"}),
         ("What is nearest to a point in space?", {"order": "nearest", "point": [0.1, 0.0, 0.0], "limit": 3}),
     ],
     failures=[

@@ -53,7 +53,7 @@ class Occupancy(TypedDict):
     timeout=60.0,
     when_to_use="To map which space is free, occupied or not seen yet, from the depth camera, over one or several views (octree); before moving through "
     "space or to see what is still hidden.",
-    limits="The robot is left out as if it were not there. Knows what was seen when it was built: things that move leave traces until seen again. Depth up "
+    limits="The robot is left out as if it were not there. Knows what was seen when it was built: objects that move leave traces until seen again. Depth up "
     "to 2 m from the camera; the map spans 2048 leaves to each side of the world's origin.",
     examples=[
         ("Map the free and the unknown space over the desk", {}),

@@ -37,7 +37,7 @@ def _fits(wanted: str, value: str) -> bool:
     preconditions=("scene_known",),
     when_to_use="To look up which remembered objects have a kind, colour or shape, such as all red blocks or every container, without a new picture.",
     limits="Answers from the last look; words must be those that detect_objects uses, there are no synonyms.",
-    examples=[("Find all red blocks", {"label": "block", "color": "red"}), ("Which bins, trays or boxes can hold things?", {"container": True})],
+    examples=[("Find all red blocks", {"label": "block", "color": "red"}), ("Which bins, trays or boxes can hold objects?", {"container": True})],
     failures=[("Nobody has looked yet", {"label": "block"}, "precondition_failed")],
 )
 def find_objects(
@@ -55,7 +55,7 @@ def find_objects(
         if _fits(label, item.label) and _fits(color, item.color) and _fits(shape, item.shape) and container in (None, item.is_container)
     ]
     hint = "" if found else f"Nothing fits; the last look saw {_kinds(scene)}."
-    return Found(objects=[object_data(item) for item in found], hint=hint)
+    return Found(objects=[object_data(item, ctx.robot.arm) for item in found], hint=hint)
 
 
 @tool(
@@ -63,7 +63,7 @@ def find_objects(
     unit="scene_graph_and_world_model",
     preconditions=("scene_known",),
     when_to_use="To get an overview of the desk in words: what lies on the table, what each container holds, what is in the gripper.",
-    limits="Describes the last look; call detect_objects first when things may have moved.",
+    limits="Describes the last look; call detect_objects first when objects may have moved.",
     examples=[("Summarise the scene for a plan", {})],
     failures=[("Nobody has looked yet", {}, "precondition_failed")],
 )
@@ -81,7 +81,7 @@ def describe_scene(ctx: ToolContext) -> Description:
         lines.append(f"{_words(container)} stands at {_place(container)} and {content}{more}.")
     held = ctx.belief.held
     lines.append(f"The gripper holds {held.object.id}." if held else "The gripper is empty.")
-    return Description(text="\n".join(lines), objects=objects_data(scene))
+    return Description(text="\n".join(lines), objects=objects_data(scene, arm=ctx.robot.arm))
 
 
 def _sees(scene: Scene, object_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""The state of things from how they move over a few looks, and what they do to each other meanwhile."""
+"""The state of objects from how they move over a few looks, and what they do to each other meanwhile."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from deskhand.world.relations import TABLE, Relation
 
 
 class Recollection(TypedDict):
-    """A thing as it was at some time; positions in world: x away from the robot, y to its left, z up."""
+    """An object as it was at some time; positions in world: x away from the robot, y to its left, z up."""
 
     id: str
     label: str
@@ -38,14 +38,14 @@ class Recollection(TypedDict):
 
 
 class Recalled(TypedDict):
-    """Things that fit, newest first."""
+    """Objects that fit, newest first."""
 
     objects: list[Recollection]
     hint: Annotated[str, Field(description="what is known instead when nothing fits, else empty")]
 
 
 class Happened(TypedDict):
-    """A change of one thing."""
+    """A change of one object."""
 
     object_id: str
     kind: Annotated[str, Field(description="added, moved, changed, occluded, unseen, vanished, appeared, held, released, dropped, placed or renamed")]
@@ -62,7 +62,7 @@ class Changes(TypedDict):
 
 
 class Whereabouts(TypedDict):
-    """Where things are, as far as is known."""
+    """Where objects are, as far as is known."""
 
     known: Annotated[bool, Field(description="false: nothing like it was ever seen")]
     text: str
@@ -84,7 +84,7 @@ MOST = 30
 @tool(
     group="cognition",
     unit="queryable_memory",
-    when_to_use="To ask the memory which things were somewhere at another time: by kind, colour and relation to other things, at first, before, or seconds "
+    when_to_use="To ask the memory which objects were somewhere at another time: by kind, colour and relation to other objects, at first, before, or seconds "
     "ago; for what was left of the box before, or what used to be in the bin.",
     limits="Knows what looks have shown since the memory began; detect_objects takes a new look. Directions are as seen from the robot.",
     examples=[
@@ -99,14 +99,14 @@ def recall_objects(
     label: Annotated[Word, Field(description="kind, for example cup; empty for any")] = "",
     color: Annotated[Word, Field(description="colour name, for example red; empty for any")] = "",
     relation: Annotated[Relation | None, Field(description="how they stood to the target; null: does not matter")] = None,
-    target: Annotated[Word, Field(description="id of the other thing, or words for it such as 'brown box', or 'table'")] = "",
+    target: Annotated[Word, Field(description="id of the other object, or words for it such as 'brown box', or 'table'")] = "",
     when: Annotated[
         Literal["now", "before", "first", "last", "ever"],
         Field(description="now; before: earlier, and best no longer; first: at the first look; last: the last time it was so; ever: each time"),
     ] = "last",
     seconds_ago: Annotated[float | None, Field(ge=0, description="[s] before now, instead of 'when'; null: use 'when'")] = None,
 ) -> Recalled:
-    """Recall things by kind, colour, relation to others and time, with where they were, from when until when, and how sure that is."""
+    """Recall objects by kind, colour, relation to others and time, with where they were, from when until when, and how sure that is."""
     memory = memory_of(ctx)
     if (relation is None) != (not target.strip()):
         raise DeskhandError("invalid_arguments", "recall_objects: relation and target belong together.", hint="Give both or none.")
@@ -120,13 +120,13 @@ def recall_objects(
 @tool(
     group="cognition",
     unit="queryable_memory",
-    when_to_use="To find a thing that the last look does not show, or to tell where it was last seen: hidden, held, inside a container, or gone.",
-    limits="Nothing is looked at: a thing that somebody moved since the last look is told at its old place.",
+    when_to_use="To find an object that the last look does not show, or to tell where it was last seen: hidden, held, inside a container, or gone.",
+    limits="Nothing is looked at: an object that somebody moved since the last look is told at its old place.",
     examples=[("Where did I last see the red pen?", {"thing": "red pen"}), ("Where is the sponge that went into the bin?", {"thing": "sponge_1"})],
-    failures=[("Words that name no thing", {"thing": "of the and"}, "not_understood")],
+    failures=[("Words that name no object", {"thing": "of the and"}, "not_understood")],
 )
 def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_length=64, description="id or words, for example 'red pen'")]) -> Whereabouts:
-    """Tell where a thing is or was last seen, on or in what, whether it is hidden or held, and how sure that is."""
+    """Tell where an object is or was last seen, on or in what, whether it is hidden or held, and how sure that is."""
     memory = memory_of(ctx)
     if thing in memory.ids():
         found = [memory.state(thing)]
@@ -136,15 +136,15 @@ def where_is(ctx: ToolContext, thing: Annotated[str, Field(min_length=1, max_len
     found.sort(key=lambda state: (state.status != "seen", -state.last))
     matches = [Match(state, memory.moment(state.begun), None) for state in found[:MOST]]
     text = " ".join(f"{state_text(memory, match.state)}." for match in matches)
-    text = text or f"I have never seen such a thing ({thing}); known: {listing(state.object for state in memory.states_now())}."
+    text = text or f"I have never seen such an object ({thing}); known: {listing(state.object for state in memory.states_now())}."
     return Whereabouts(known=bool(matches), text=text, objects=[_recollection(memory, match) for match in matches])
 
 
 @tool(
     group="cognition",
     unit="spatio_temporal_state",
-    when_to_use="To learn what became of one thing over time: when it was first seen, moved, hidden, picked up, put down or lost, and from where to where.",
-    limits="Only what looks and the robot's own actions have shown; who else moved a thing is not known.",
+    when_to_use="To learn what became of one object over time: when it was first seen, moved, hidden, picked up, put down or lost, and from where to where.",
+    limits="Only what looks and the robot's own actions have shown; who else moved an object is not known.",
     examples=[("What happened to this block since it was first seen?", {"object_id": "block_1"})],
     failures=[("The object was never seen", {"object_id": "ghost_9"}, "unknown_object")],
 )
@@ -168,7 +168,7 @@ def scene_changes(
     seconds: Annotated[float | None, Field(gt=0, description="[s] before now from which changes count; null: all that is remembered")] = None,
     limit: Annotated[int, Field(ge=1, le=200, description="newest changes at most")] = 50,
 ) -> Changes:
-    """List what changed on the desk, oldest first: things added, moved, hidden, vanished, picked up, put down or dropped."""
+    """List what changed on the desk, oldest first: objects added, moved, hidden, vanished, picked up, put down or dropped."""
     memory = memory_of(ctx)
     since = 0
     if seconds is not None:

@@ -28,13 +28,13 @@ class RobotState(TypedDict):
     group="cognition",
     unit="physical_and_contact_state",
     needs=("arm",),
-    when_to_use="To check joint angles, where the hand is, how far the gripper is open, what it holds, and whether the robot is stopped.",
+    when_to_use="To check joint angles, where the gripper is, how far the gripper is open, what it holds, and whether the robot is stopped.",
     limits="holding is what the robot believes after its own picks and places.",
     examples=[("How far open is the gripper, and what does it hold?", {}), ("Why does nothing move: is the robot stopped?", {})],
     failures=[("An argument is given although it takes none", {"verbose": True}, "invalid_arguments")],
 )
 def get_robot_state(ctx: ToolContext) -> RobotState:
-    """Get the measured state of the robot: joints, hand position, gripper opening, held object, and whether it is stopped."""
+    """Get the measured state of the robot: joint angles, pose, gripper opening, held object, and whether it is stopped."""
     arm, joints, status = ctx.robot.arm, ctx.robot.joint_state(), ctx.robot.safety_status()
     held = ctx.belief.held
     return RobotState(

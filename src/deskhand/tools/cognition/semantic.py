@@ -28,12 +28,12 @@ class SemanticMap(TypedDict):
 
     map: Annotated[ResourceRef, Field(description="the map; give its uri to query_semantic_map, or here again with the next look")]
     looks: int
-    things: Annotated[int, Field(description="different things in it")]
+    things: Annotated[int, Field(description="different objects in it")]
     voxels: int
 
 
 class MappedThing(TypedDict):
-    """One thing in the map."""
+    """One object in the map."""
 
     object_id: str
     label: str
@@ -42,7 +42,7 @@ class MappedThing(TypedDict):
     low: Annotated[list[float], Field(description="corner of its voxels [m]")]
     high: Annotated[list[float], Field(description="opposite corner [m]")]
     voxels: int
-    votes: Annotated[float, Field(description="share of the looks at its voxels that agree it is this thing")]
+    votes: Annotated[float, Field(description="share of the looks at its voxels that agree it is this object")]
     seen: Annotated[int, Field(description="looks that showed it")]
 
 
@@ -61,7 +61,7 @@ class SemanticAnswer(TypedDict):
     postconditions=("scene_known",),
     timeout=60.0,
     when_to_use="To build up a queryable 3-D map of what is where from RGB-D looks: each voxel remembers which object it showed; add looks over time.",
-    limits="Holds seen surfaces, not what is behind them. A thing that moved leaves its old voxels until a later look sees through them.",
+    limits="Holds seen surfaces, not what is behind them. An object that moved leaves its old voxels until a later look sees through them.",
     examples=[("Start a semantic 3-D map", {}), ("Add a look to the semantic map", {"map_uri": "deskhand://s"})],
     failures=[("The map is no longer kept", {"map_uri": "deskhand://gone"}, "unknown_resource")],
 )
@@ -89,7 +89,7 @@ def build_semantic_map(
 
 
 def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_], view: DeskView, voxels: dict[str, dict[str, int]]) -> list[str]:
-    """Keys of voxels behind which the camera now sees the table or other things: nothing is there any more."""
+    """Keys of voxels behind which the camera now sees the table or other objects: nothing is there any more."""
     if not voxels:
         return []
     keys = list(voxels)
@@ -108,23 +108,23 @@ def _seen_through(points: npt.NDArray[np.float32], beyond: npt.NDArray[np.bool_]
     unit="map_3d_and_occupancy",
     isolated=True,
     timeout=30.0,
-    when_to_use="To ask a semantic 3-D map what things of a kind are where, what is at a point or within a box, with their voxels.",
+    when_to_use="To ask a semantic 3-D map what objects of a kind are where, what is at a point or within a box, with their voxels.",
     limits="Answers from the map alone, as old as its last look.",
     examples=[
         ("Where in the 3-D map are the blocks?", {"map_uri": "deskhand://s", "words": "all blocks"}),
-        ("What thing is at this point in space?", {"map_uri": "deskhand://s", "near": [0.0, 0.1, 0.02], "radius": 0.03}),
+        ("What object is at this point in space?", {"map_uri": "deskhand://s", "near": [0.0, 0.1, 0.02], "radius": 0.03}),
     ],
     failures=[("The map is no longer kept", {"map_uri": "deskhand://gone"}, "unknown_resource")],
 )
 def query_semantic_map(
     ctx: ToolContext,
     map_uri: MapUri,
-    words: Annotated[str, Field(max_length=80, description="for the things, such as 'all red blocks', or an id; empty: any")] = "",
+    words: Annotated[str, Field(max_length=80, description="for the objects, such as 'all red blocks', or an id; empty: any")] = "",
     near: Annotated[Point | None, Field(description="[m] middle of a ball in which they are; null: anywhere")] = None,
     radius: Annotated[float, Field(gt=0, le=5, description="[m] of this ball")] = 0.05,
     order: Annotated[Literal["voxels", "distance"], Field(description="most voxels first, or nearest to near")] = "voxels",
 ) -> SemanticAnswer:
-    """Query a semantic 3-D map by words and place: which things are there, where, how large, how sure, and their voxels."""
+    """Query a semantic 3-D map by words and place: which objects are there, where, how large, how sure, and their voxels."""
     data = _semantic(ctx.resources.get(map_uri).json())
     if order == "distance" and near is None:
         raise DeskhandError("invalid_input", "query_semantic_map: order distance needs near.")
@@ -165,7 +165,7 @@ def _semantic(data: Any) -> dict[str, Any]:
 
 
 def _things(data: dict[str, Any]) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Voxel centres (N, 3) and shares of votes (N,) of every thing."""
+    """Voxel centres (N, 3) and shares of votes (N,) of every object."""
     cells: dict[str, list[list[float]]] = {}
     shares: dict[str, list[float]] = {}
     for key, votes in data["voxels"].items():

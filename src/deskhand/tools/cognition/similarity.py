@@ -1,4 +1,4 @@
-"""How alike two things or two pictures are."""
+"""How alike two objects or two pictures are."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PictureLikeness(TypedDict):
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="To find out how alike objects are in size, shape and colour: which is most like this one, do two form a pair, is it the same thing as before?",
+    when_to_use="To find how alike objects are in size, shape and colour: which is most like this one, do two form a pair, is it the same object as before?",
     limits="Compares what one view shows of them; their hidden sides may differ. Fixed measures, no learned embedding; print on them does not count.",
     examples=[
         ("Which objects are most similar to this one?", {"object_id": "block_1"}),

@@ -61,7 +61,7 @@ class _Contact:
     preconditions=("scene_known",),
     timeout=20.0,
     when_to_use="Before taking or pushing something out of a stack: what bears what, what touches what, is it stable, what falls if something is removed?",
-    limits="Statics of the boxes of the last look: even density, no friction, no glue. Round things that roll and things that lean are judged by their boxes. "
+    limits="Statics of the boxes of the last look: even density, no friction, no glue. Round objects that roll and those that lean are judged by their boxes. "
     "What is hidden is not counted.",
     examples=[
         ("What would fall if this block were taken away?", {"removed": ["block_1"]}),
@@ -199,5 +199,5 @@ def falling(items: Sequence[SceneObject], contacts: Sequence[_Contact], removed:
 
 
 def _beside(a: SceneObject, b: SceneObject) -> bool:
-    """Whether two things touch sideways."""
+    """Whether two objects touch sideways."""
     return footprint_gap(a, b) < SIDE and min(a.top, b.top) > max(a.bottom, b.bottom) + 0.003

@@ -79,7 +79,7 @@ class _Place:
         ("The target is no longer in view: where should I look first?", {"target": "the red block"}),
         ("Space-time track of one object", {"target": "block_1", "half_life": 120}),
     ],
-    failures=[("Such a thing was never seen", {"target": "ghost_9"}, "unknown_object")],
+    failures=[("Such an object was never seen", {"target": "ghost_9"}, "unknown_object")],
 )
 def target_memory(
     ctx: ToolContext,
@@ -143,7 +143,7 @@ def _named(states: list[State], words: str) -> State:
     found = [state for state in states if kinds.fits(state.object)]
     if not found:
         known = listing(state.object for state in states)
-        raise DeskhandError("unknown_object", f"I have never seen such a thing ({words}); known: {known}.", hint="Use an id or other words.")
+        raise DeskhandError("unknown_object", f"I have never seen such an object ({words}); known: {known}.", hint="Use an id or other words.")
     return max(found, key=lambda state: state.last)
 
 

@@ -32,7 +32,7 @@ class WatchList(TypedDict):
 
 
 class Event(TypedDict):
-    """One thing that a watch noticed, or that it ended."""
+    """One object that a watch noticed, or that it ended."""
 
     number: int
     time: Annotated[float, Field(description="wall clock [s since the epoch]")]

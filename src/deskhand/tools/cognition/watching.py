@@ -1,4 +1,4 @@
-"""Keeping an eye on things in the background."""
+"""Keeping an eye on objects in the background."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class WatchSummary(TypedDict):
     needs=("camera",),
     preconditions=("scene_known",),
     when_to_use="To be told in the background when a target moves, is picked up or put down, leaves the view or comes back, while other tools run.",
-    limits="Looks every interval, so that what happens between two looks is missed; the arm before the camera hides things too. Costs a look "
+    limits="Looks every interval, so that what happens between two looks is missed; the arm before the camera hides objects too. Costs a look "
     "of processor time each time: stop it with stop_watch.",
     examples=[
         ("Warn me when the target has moved or is no longer in view", {"object_ids": ["block_1"]}),

@@ -10,7 +10,7 @@ OBJECT = "$object"
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to do: ``tool`` with ``arguments``, or by hand (empty), and why."""
+    """One object to do: ``tool`` with ``arguments``, or by hand (empty), and why."""
 
     tool: str
     why: str
@@ -26,9 +26,9 @@ class Policy:
     give_up: str
 
 
-LOOK = Advice("detect_objects", "see what is so now: things may have moved or have new ids")
+LOOK = Advice("detect_objects", "see what is so now: objects may have moved or have new ids")
 HOME = Advice("move_home", "bring the arm out of the way and of the camera's view")
-FIND = Advice("find_again", "find the thing under the id that it has now", (("object_id", OBJECT),))
+FIND = Advice("find_again", "find the object under the id that it has now", (("object_id", OBJECT),))
 OPERATOR = Advice("", "tell the operator; no tool can do this")
 REPAIR = Advice("motion_repair", "find the nearest motion that exists")
 REACH = Advice("check_reachable", "see whether the arm can reach it at all", (("object_id", OBJECT),))
@@ -75,7 +75,7 @@ POLICIES: dict[str, Policy] = {
             Advice("generate_grasps", "see why there is none", (("object_id", OBJECT),)),
             Advice("grasp_from_cloud", "a grasp by its points alone", (("object_id", OBJECT),)),
             Advice("separate", "push it out from beside what it lies against", (("object_id", OBJECT),)),
-            Advice("push", "bring it away from walls and other things", (("object_id", OBJECT),)),
+            Advice("push", "bring it away from walls and other objects", (("object_id", OBJECT),)),
         ),
         "report that the gripper cannot take it, and why",
     ),

@@ -33,11 +33,11 @@ class CloudGrasp(TypedDict):
     position: Annotated[
         list[float], Field(description="of the tcp in world [m], as plan_motion takes it: the point between the finger tips, or rigid to the fixed jaw")
     ]
-    approach: Annotated[list[float], Field(description="unit vector in which the hand moves in")]
+    approach: Annotated[list[float], Field(description="unit vector in which the gripper moves in")]
     closing: Annotated[list[float], Field(description="unit vector along which the fingers close")]
     yaw: Annotated[float, Field(description="turn of the closing direction about world z [rad], as plan_motion takes it with approach down")]
     width: Annotated[float, Field(description="of the points between the pads [m]")]
-    clearance: Annotated[float | None, Field(description="of the open hand to other points [m]")]
+    clearance: Annotated[float | None, Field(description="of the open gripper to other points [m]")]
     reachable: bool
 
 
@@ -68,12 +68,12 @@ class CloudGrasps(TypedDict):
 )
 def grasp_from_cloud(
     ctx: ToolContext,
-    object_id: Annotated[str, Field(max_length=64, description="id of a thing, to use its points; empty when position is given")] = "",
+    object_id: Annotated[str, Field(max_length=64, description="id of an object, to use its points; empty when position is given")] = "",
     position: Position | None = None,
     radius: Annotated[float, Field(ge=0.01, le=0.15, description="[m] around position from which points are taken, as seen from above")] = 0.05,
     across: Annotated[Literal["short", "long", "both"], Field(description="which edge of the rectangle the fingers close along")] = "both",
 ) -> CloudGrasps:
-    """Find top-down grasps from a point cloud by its main axes, with the width between the pads and the room for the hand."""
+    """Find top-down grasps from a point cloud by its main axes, with the width between the pads and the room for the gripper."""
     if bool(object_id) == (position is not None):
         raise DeskhandError("invalid_input", "grasp_from_cloud: give exactly one of object_id and position.", retry=True)
     scene = last_look(ctx)
@@ -119,7 +119,7 @@ def _axes(points: Array) -> tuple[Array, Array, Array]:
 
 
 def _others(scene: Scene, points: Array) -> Array:
-    """Points (N, 3) of other things near by."""
+    """Points (N, 3) of other objects near by."""
     cloud = np.asarray(scene.cloud, dtype=float).reshape(-1, 3)
     near = cloud[np.linalg.norm(cloud[:, :2] - points[:, :2].mean(axis=0), axis=1) < 0.16]
     if not len(near):
@@ -128,7 +128,7 @@ def _others(scene: Scene, points: Array) -> Array:
 
 
 def _grasp(ctx: ToolContext, points: Array, others: Array, middle: Array, axis: Array, floor: float, gripper: GripperConfig) -> CloudGrasp | None:
-    """The grasp that closes along ``axis``, None where the points are too wide or too narrow, or the hand has no room."""
+    """The grasp that closes along ``axis``, None where the points are too wide or too narrow, or the gripper has no room."""
     down = np.array([0.0, 0.0, -1.0])
     axis = axis if axis[1] >= 0 else -axis
     height = max(

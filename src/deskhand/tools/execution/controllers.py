@@ -56,7 +56,7 @@ class Held(TypedDict):
 
     still: Annotated[bool, Field(description=f"true: no joint drifted by more than {DRIFTED} rad")]
     drift: Annotated[float, Field(description="largest distance of a joint from where it stood at the beginning [rad]")]
-    hand_drift: Annotated[float, Field(description="the same of the hand [m]")]
+    hand_drift: Annotated[float, Field(description="the same of the gripper [m]")]
     duration: Annotated[float, Field(description="[s]")]
 
 
@@ -110,8 +110,8 @@ def get_controllers(ctx: ToolContext) -> Controllers:
     needs=("arm",),
     preconditions=("not_stopped",),
     timeout=180.0,
-    when_to_use="To send the arm through joint angles, one way-point after the other: for a posture that no hand pose says, a view of a camera on "
-    "the hand, or a taught path.",
+    when_to_use="To send the arm through joint angles, one way-point after the other: for a posture that no pose of the gripper says, a view of a camera on "
+    "the gripper, or a taught path.",
     limits="Each leg is planned free of collision and checked by the safety envelope, so it need not be a straight line in joint space. Moves "
     "the whole arm; fails where "
     "a way-point is out of limits or in collision, having gone through those before it.",

@@ -28,7 +28,7 @@ BINS, TURNS = 100, 120
 
 
 class Acted(TypedDict):
-    """Where the hand is now, in bins, and how far the fingers are apart."""
+    """Where the gripper is now, in bins, and how far the fingers are apart."""
 
     position: list[int]
     width: Annotated[float, Field(description="[m]")]
@@ -56,9 +56,9 @@ def pose_of(action: Sequence[int]) -> Array:
     needs=("arm", "gripper"),
     preconditions=("not_stopped",),
     timeout=60.0,
-    when_to_use="Only for the baseline without tools: the hand goes to a pose, then the gripper opens or closes.",
-    limits="Knows no things on the desk and runs into them; table, workspace, keep-out zones and speeds are kept as always.",
-    examples=[("The hand above the middle of the desk, open", {"action": [50, 50, 40, 0, 60, 0, 1]})],
+    when_to_use="Only for the baseline without tools: the arm goes to a pose, then the gripper opens or closes.",
+    limits="Knows no objects on the desk and runs into them; table, workspace, keep-out zones and speeds are kept as always.",
+    examples=[("The gripper above the middle of the desk, open", {"action": [50, 50, 40, 0, 60, 0, 1]})],
     failures=[("Six numbers", {"action": [50, 50, 40, 0, 60, 0]}, "invalid_arguments")],
 )
 def direct_action(
@@ -68,7 +68,7 @@ def direct_action(
         Field(min_length=7, max_length=7, description="bins of x, y, z (0 to 100), roll, pitch, yaw (0 to 120), gripper (1 open, 0 closed)"),
     ],
 ) -> Acted:
-    """Bring the hand to a pose given in bins, then open or close the gripper; no planning around things."""
+    """Bring the tool centre point to a pose given in bins, then open or close the gripper; no planning around objects."""
     if max(action[:3]) > BINS or action[6] > 1:
         raise DeskhandError("invalid_arguments", "direct_action: x, y, z are 0 to 100 and the gripper is 0 or 1.", retry=True)
     robot, skills = ctx.robot, skill_context(ctx)

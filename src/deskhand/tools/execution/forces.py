@@ -36,7 +36,7 @@ class GripForce(TypedDict):
 
     force: Annotated[float, Field(description="to give to close_gripper, for each finger [N]")]
     needed: Annotated[float, Field(description="without the safety factor [N]")]
-    feasible: Annotated[bool, Field(description="false: the gripper cannot press so hard, or the thing does not bear it")]
+    feasible: Annotated[bool, Field(description="false: the gripper cannot press so hard, or the object does not bear it")]
     mass: Annotated[float, Field(description="that was counted with [kg]")]
     reason: str
 
@@ -67,13 +67,13 @@ class Touched(TypedDict):
 def grip_force(
     ctx: ToolContext,
     mass: Annotated[float | None, Field(gt=0, le=5, description="[kg]; null to guess it from the size of object_id")] = None,
-    object_id: Annotated[str, Field(max_length=64, description="id of the thing; empty when the mass is given")] = "",
-    friction: Annotated[float, Field(ge=0.05, le=2.0, description="coefficient between pad and thing, a share: 0.3 smooth, 0.5 usual, 0.9 rubber")] = 0.5,
-    acceleration: Annotated[float, Field(ge=0, le=20, description="[m/s2] of the hand while it carries")] = 2.0,
+    object_id: Annotated[str, Field(max_length=64, description="id of the object; empty when the mass is given")] = "",
+    friction: Annotated[float, Field(ge=0.05, le=2.0, description="coefficient between pad and object, a share: 0.3 smooth, 0.5 usual, 0.9 rubber")] = 0.5,
+    acceleration: Annotated[float, Field(ge=0, le=20, description="[m/s2] of the gripper while it carries")] = 2.0,
     safety: Annotated[float, Field(ge=1, le=5, description="factor, a share of what is needed")] = 2.0,
-    most_force: Annotated[float | None, Field(gt=0, le=200, description="[N] that the thing bears; null: any")] = None,
+    most_force: Annotated[float | None, Field(gt=0, le=200, description="[N] that the object bears; null: any")] = None,
 ) -> GripForce:
-    """Compute the grip force for a mass and friction: what keeps a thing from slipping between two fingers while it is carried."""
+    """Compute the grip force for a mass and friction: what keeps an object from slipping between two fingers while it is carried."""
     if mass is None and not object_id:
         raise DeskhandError("invalid_input", "grip_force: give mass or object_id.", retry=True)
     weight, note = (mass, "as given") if mass is not None else _guessed(ctx, object_id)
@@ -82,7 +82,7 @@ def grip_force(
     most = min(gripper.force_max, most_force if most_force is not None else math.inf)
     force = min(safety * needed, most)
     feasible = needed <= most
-    limit = "the gripper" if gripper.force_max <= (most_force or math.inf) else "the thing"
+    limit = "the gripper" if gripper.force_max <= (most_force or math.inf) else "the object"
     reason = f"{1000 * weight:.0f} g ({note}), friction {friction:g}: {needed:.2f} N needed"
     if not feasible:
         reason += f", but {limit} allows {most:.1f} N"
@@ -109,21 +109,21 @@ def _guessed(ctx: ToolContext, object_id: str) -> tuple[float, str]:
     preconditions=("not_stopped", "scene_known", "not_holding"),
     postconditions=("not_holding",),
     timeout=180.0,
-    when_to_use="To feel where the top of a thing really is, or to press lightly on it: the closed fingers go down until the joints' efforts tell a contact.",
-    limits="Needs an arm that reports joint efforts (else impossible). Only onto things of the last look, not onto the bare table; force to about 1 "
+    when_to_use="To feel where the top of an object really is, or to press lightly on it: the closed fingers go down until the joints' efforts tell a contact.",
+    limits="Needs an arm that reports joint efforts (else impossible). Only onto objects of the last look, not onto the bare table; force to about 1 "
     "N. The fingers rise again.",
     examples=[
         ("Touch the box from above to measure its height", {"object_id": "box_1"}),
         ("Press on the block with 4 N", {"object_id": "block_1", "force": 4.0}),
     ],
-    failures=[("A thing that is not there", {"object_id": "box_99"}, "unknown_object")],
+    failures=[("An object that is not there", {"object_id": "box_99"}, "unknown_object")],
 )
 def touch_down(
     ctx: ToolContext,
     object_id: ObjectId,
     force: Annotated[float, Field(ge=1.0, le=8.0, description="[N] upward on the fingers at which the move ends")] = 2.0,
 ) -> Touched:
-    """Move down guarded until the fingers touch a thing with a given force, measure the height, and rise again."""
+    """Move down guarded until the fingers touch an object with a given force, measure the height, and rise again."""
     item = last_look(ctx).get(object_id)
     skill = skill_context(ctx)
     arm = ctx.robot.arm

@@ -16,11 +16,11 @@ class GraspData(TypedDict):
     """One grasp of the parallel gripper."""
 
     position: Annotated[list[float], Field(description="point between the finger tips in world [m]")]
-    approach: Annotated[list[float], Field(description="unit vector in which the hand moves in")]
+    approach: Annotated[list[float], Field(description="unit vector in which the gripper moves in")]
     closing: Annotated[list[float], Field(description="unit vector along which the fingers close")]
     width: Annotated[float, Field(description="distance of the contacts [m]")]
     score: Annotated[float, Field(description="probability that the pick succeeds")]
-    clearance: Annotated[float | None, Field(description="of the open hand to other things [m]")]
+    clearance: Annotated[float | None, Field(description="of the open gripper to other objects [m]")]
 
 
 class Grasps(TypedDict):

@@ -72,7 +72,7 @@ class HeldOut(TypedDict):
     postconditions=("not_holding",),
     timeout=120.0,
     when_to_use="To shove something that lies on the table aside or into line without grasping it, for example because it is too wide for the fingers.",
-    limits="Only what lies on the table with nothing in the way; round things roll on. Fails with no_free_space, or place_failed when it did not go there.",
+    limits="Only what lies on the table with nothing in the way; round objects roll on. Fails with no_free_space, or place_failed when it did not go there.",
     examples=[("Shove the box 5 cm to the robot's left", {"object_id": "box_1", "direction": 1.57, "distance": 0.05})],
     failures=[("An id that the last look does not have", {"object_id": "cup_99", "direction": 0.0, "distance": 0.05}, "unknown_object")],
 )
@@ -94,14 +94,14 @@ def push(
     preconditions=("not_stopped", "scene_known", "not_holding"),
     postconditions=("not_holding",),
     timeout=120.0,
-    when_to_use="After no_grasp because things lie side by side, such as two pens: one is pushed out lengthwise, so that the fingers fit.",
+    when_to_use="After no_grasp because objects lie side by side, such as two pens: one is pushed out lengthwise, so that the fingers fit.",
     limits="Only what lies flat on the table close beside something else; fails with no_free_space where something is in the way on every side. Where "
-    "the arm reaches neither end of long things, it turns them by a push at one end: pick, or separate once more.",
+    "the arm reaches neither end of long objects, it turns them by a push at one end: pick, or separate once more.",
     examples=[("Free one of the two pens that lie against each other", {"object_id": "pen_1"})],
     failures=[("An id that the last look does not have", {"object_id": "pen_99"}, "unknown_object")],
 )
 def separate(ctx: ToolContext, object_id: ObjectId) -> Separated:
-    """Push a thing out from beside its neighbours, along them, so that it can be grasped."""
+    """Push an object out from beside its neighbours, along them, so that it can be grasped."""
     return outcome(separating.separate(skill_context(ctx), object_id))  # type: ignore[return-value]
 
 
@@ -113,8 +113,8 @@ def separate(ctx: ToolContext, object_id: ObjectId) -> Separated:
     preconditions=("not_stopped", "scene_known"),
     timeout=120.0,
     when_to_use="To wipe or sweep over a free part of the table, with a sponge that is held, or with the closed fingers.",
-    limits="The rectangle must be free and within reach. It goes 2 mm over the table, without a force sensor: it cleans only with something soft in the hand.",
-    examples=[("Wipe the middle of the desk with the sponge in the hand", {"x": 0.0, "y": 0.0, "length": 0.1, "width": 0.15})],
+    limits="The rectangle must be free and within reach. It goes 2 mm over the table, without a force sensor: it cleans only with something soft in it.",
+    examples=[("Wipe the middle of the desk with the sponge in the gripper", {"x": 0.0, "y": 0.0, "length": 0.1, "width": 0.15})],
     failures=[("The area reaches over the edge of the desk", {"x": 0.5, "y": 0.6, "length": 0.1, "width": 0.1}, "invalid_input")],
 )
 def wipe(
@@ -139,7 +139,7 @@ def wipe(
     when_to_use="To hand what is held to a person: it is held out over the front of the desk until somebody asks to open the gripper.",
     limits="Does not let go by itself and does not see the person: open_gripper when the person has it.",
     examples=[("Hold the cup out so that I can take it", {})],
-    failures=[("The hand is empty", {}, "precondition_failed")],
+    failures=[("The gripper is empty", {}, "precondition_failed")],
 )
 def handover(ctx: ToolContext) -> HeldOut:
     """Hold the held object out to a person and keep holding it."""

@@ -1,4 +1,4 @@
-"""What follows from joint angles: the Jacobian, how well the hand can move there, how near a limit is."""
+"""What follows from joint angles: the Jacobian, how well the gripper can move there, how near a limit is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def jacobian(model: RobotModel, joints: Array) -> Array:
 
 
 def manipulability(model: RobotModel, joints: Array) -> float:
-    """How far the hand is from where it cannot move some way: smallest over largest singular value of the linear Jacobian, 0 (singular) to 1."""
+    """How far the gripper is from where it cannot move some way: smallest over largest singular value of the linear Jacobian, 0 (singular) to 1."""
     values = np.linalg.svd(jacobian(model, joints)[:3], compute_uv=False)
     return float(values[-1] / values[0])
 

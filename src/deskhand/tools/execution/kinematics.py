@@ -1,4 +1,4 @@
-"""Joints for a position of the hand."""
+"""Joints for a position of the gripper."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from deskhand.tools.poses import Approach, TargetPosition, Yaw, hand_poses
 
 
 class Solution(TypedDict):
-    """Joints that bring the hand there."""
+    """Joints that bring the gripper there."""
 
     joints: Annotated[dict[str, float], Field(description="[rad]")]
     position_error: Annotated[float, Field(description="[m]")]
@@ -38,13 +38,13 @@ class Solutions(TypedDict):
     unit="inverse_kinematics",
     needs=("arm",),
     timeout=20.0,
-    when_to_use="To compute the joint angles for a hand position, or to test whether a point in space can be reached by the hand.",
+    when_to_use="To compute the joint angles for a position of the tool centre point, or to test whether a point in space can be reached by the arm.",
     limits="Computes only, nothing moves; a solution does not say that a collision-free way leads there (plan_motion does).",
-    examples=[("Which joint angles put the hand 20 cm above the middle of the desk?", {"position": [0.0, 0.0, 0.2]})],
+    examples=[("Which joint angles put the tool centre point 20 cm above the middle of the desk?", {"position": [0.0, 0.0, 0.2]})],
     failures=[("A point far out of reach", {"position": [1.2, 0.0, 0.2]}, "no_ik_solution")],
 )
 def solve_ik(ctx: ToolContext, position: TargetPosition, approach: Approach = "down", yaw: Yaw = None) -> Solutions:
-    """Solve inverse kinematics: joint angles that bring the hand to a position with the fingers down, tilted or forward."""
+    """Solve inverse kinematics: joint angles that bring the tool centre point to a position with the fingers down, tilted or forward."""
     poses = hand_poses(ctx.robot.arm, position, approach, yaw)
     last: DeskhandError | None = None
     for pose in poses:
@@ -76,7 +76,7 @@ TOWARDS = 8
 
 
 def _nearest_reached(ctx: ToolContext, position: TargetPosition, approach: Approach, yaw: Yaw) -> str:
-    """The first point on the way from the position to the middle of the arm's work area, at the same height, that the hand can be brought to, in words."""
+    """The first point on the way from the position to the middle of the arm's work area, at the same height, that the gripper can be brought to, in words."""
     arm = ctx.robot.arm
     base, there = arm.world_T_base[:2, 3], np.asarray(position, dtype=float)
     out = there[:2] - base
@@ -96,12 +96,12 @@ def _nearest_reached(ctx: ToolContext, position: TargetPosition, approach: Appro
 
 
 class HandPose(TypedDict):
-    """Where joints bring the hand, and how well it can move there."""
+    """Where joints bring the gripper, and how well it can move there."""
 
     position: Annotated[list[float], Field(description="[x, y, z] of the point between the finger tips in world [m]")]
     approach: Annotated[list[float], Field(description="unit vector in which the fingers point")]
     closing: Annotated[list[float], Field(description="unit vector along which the fingers close")]
-    dexterity: Annotated[float, Field(description="0: singular, some way the hand cannot move; 1: it moves equally well all ways")]
+    dexterity: Annotated[float, Field(description="0: singular, some way the gripper cannot move; 1: it moves equally well all ways")]
     nearest_limit: Annotated[str, Field(description="the joint that is nearest to its limit")]
     limit_margin: Annotated[float, Field(description="how far that joint may still turn [rad]; negative when beyond")]
     free: Annotated[bool, Field(description="within limits and workspace, touching nothing")]
@@ -112,12 +112,12 @@ class HandPose(TypedDict):
     group="execution",
     unit="inverse_kinematics",
     needs=("arm",),
-    when_to_use="To compute where given joint angles bring the hand (forward kinematics), whether that is near a singularity or a joint limit, and "
+    when_to_use="To compute where joint angles bring the tool centre point (forward kinematics), whether that is near a singularity or a joint limit, and "
     "whether it touches anything.",
     limits="Computes only. Without joints it tells of where the arm stands now. The obstacles are those of the last look.",
     examples=[
         (
-            "Forward kinematics: where is the hand when all joints are at these angles?",
+            "Forward kinematics: where is the tool centre point when all joints are at these angles?",
             {"joints": {"waist": 0.3, "shoulder": 0.2, "elbow": 0.1, "forearm_roll": 0.0, "wrist_angle": 0.8, "wrist_rotate": 0.0}},
         ),
         ("Is the arm near a singular posture right now?", {}),
@@ -128,7 +128,7 @@ def hand_pose_at(
     ctx: ToolContext,
     joints: Annotated[dict[str, float] | None, Field(description="[rad] joint name to angle, all joints of the arm; null for the measured ones")] = None,
 ) -> HandPose:
-    """Compute the hand's pose for joint angles (forward kinematics), its dexterity there, the nearest joint limit, and contacts."""
+    """Compute the pose of the tool centre point for joint angles (forward kinematics), its dexterity there, the nearest joint limit, and contacts."""
     arm = ctx.robot.arm
     if joints is not None and set(joints) != set(arm.joints):
         raise DeskhandError("invalid_input", f"hand_pose_at: joints: give exactly {', '.join(arm.joints)}.", retry=True)
@@ -151,7 +151,7 @@ def hand_pose_at(
 
 
 class ReachMap(TypedDict):
-    """Where the hand can be at one height."""
+    """Where the gripper can be at one height."""
 
     rows: Annotated[list[str], Field(description="one text a row, from far (+x) to near; in each, from left (+y) to right: # reached, . not")]
     x: Annotated[list[float], Field(description="x of the rows [m]")]
@@ -165,9 +165,9 @@ class ReachMap(TypedDict):
     unit="inverse_kinematics",
     needs=("arm",),
     timeout=300.0,
-    when_to_use="To see the whole area of the desk that the hand can work in at some height, for example to decide where to put things or to build.",
+    when_to_use="To see the whole area of the desk that the gripper can work in at some height, for example to decide where to put objects or to build.",
     limits="A grid of inverse kinematics: it knows obstacles of the last look when free is true, but not whether a way leads there. With the fingers "
-    "down and no yaw, the hand is turned as suits the arm. Takes seconds.",
+    "down and no yaw, the gripper is turned as suits the arm. Takes seconds.",
     examples=[
         ("Which part of the desk is reachable with the fingers down, 10 cm high?", {"height": 0.1}),
         ("Map the workspace for a tilted hand", {"height": 0.15, "approach": "tilted", "cells": 12}),
@@ -182,7 +182,7 @@ def reachability_map(
     cells: Annotated[int, Field(ge=4, le=24, description="how many cells along the longer side of the area")] = 8,
     free: Annotated[bool, Field(description="true: also without contacts with what was seen")] = False,
 ) -> ReachMap:
-    """Map where on the desk the hand can be at a height, by inverse kinematics on a grid."""
+    """Map where on the desk the gripper can be at a height, by inverse kinematics on a grid."""
     base, reach = ctx.robot.arm.world_T_base[:3, 3], ctx.robot.arm.reach
     step = 2 * reach / cells
     xs = np.arange(base[0] + step / 2, base[0] + reach, step)[::-1]

@@ -95,8 +95,8 @@ def move_home(ctx: ToolContext) -> Moved:
     preconditions=("not_stopped",),
     postconditions=("not_holding",),
     timeout=30.0,
-    when_to_use="To let go of everything in the hand and open the fingers wide, for example to recover after a failed grasp.",
-    limits="What is held falls where it is: use place_in, place_on or place_at to put things down.",
+    when_to_use="To let go of everything in the gripper and open the fingers wide, for example to recover after a failed grasp.",
+    limits="What is held falls where it is: use place_in, place_on or place_at to put objects down.",
     examples=[("Open the fingers and let go", {})],
     failures=[("A safety stop is latched", {}, "safety_stop")],
 )

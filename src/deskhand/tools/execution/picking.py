@@ -9,6 +9,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.language.resolve import is_tableware
 from deskhand.skills import beside as besides
 from deskhand.skills import pick as picking
 from deskhand.skills import place as placing
@@ -27,7 +28,7 @@ class Picked(TypedDict):
     message: str
     object_id: Annotated[str, Field(description="what is held: the object of the call, or the id under which it is known since a second attempt")]
     width: Annotated[float, Field(description="of the fingers on the object [m]")]
-    label: Annotated[str, Field(description="what it is; the width may show that it is no such thing as was seen")]
+    label: Annotated[str, Field(description="what it is; the width may show that it is no such object as was seen")]
     lifted: Annotated[float, Field(description="[m]")]
     attempts: NotRequired[int]
 
@@ -39,10 +40,10 @@ class Placed(TypedDict):
 
     message: str
     object_id: str
-    seen: Annotated[bool, Field(description="false: the walls or other things hide it now, and it is seen nowhere else")]
+    seen: Annotated[bool, Field(description="false: the walls or other objects hide it now, and it is seen nowhere else")]
     seen_as: NotRequired[Annotated[str, Field(description="the id under which it is seen now")]]
     position: NotRequired[Annotated[list[float], Field(description="where it is seen [m, world]")]]
-    disturbed: NotRequired[Annotated[list[str], Field(description="ids of other things that are no longer where they were")]]
+    disturbed: NotRequired[Annotated[list[str], Field(description="ids of other objects that are no longer where they were")]]
 
 
 _HELD = ("holding", "not_stopped")
@@ -58,15 +59,15 @@ _HOLDS_NOW = ("not_holding", "scene_known")
     postconditions=("holding",),
     timeout=240.0,
     when_to_use="To grab and lift an object from the desk or out of a container, before placing it somewhere. One object at a time.",
-    limits="The object needs a side of at most about 43 mm, a rim or a handle for the fingers, and at most 250 g. Containers cannot be picked. "
-    "Tries a few grasps, then fails with grasp_failed, no_grasp or object_lost.",
+    limits="The object needs a side of at most about 43 mm, a rim or a handle for the fingers, and at most 250 g. Containers cannot be picked, but "
+    "for bowls and plates. Tries a few grasps, then fails with grasp_failed, no_grasp or object_lost.",
     examples=[("Pick up the red block", {"object_id": "block_1"}), ("Lift the pen off the desk so that it can be put away", {"object_id": "pen_1"})],
     failures=[("An id that the last look does not have", {"object_id": "cup_99"}, "unknown_object")],
 )
 def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
     """Pick up an object: grasp it, lift it, and verify by finger width and a second look that it is held."""
     item = ctx.belief.scene.get(object_id) if ctx.belief.scene else None
-    if item is not None and item.is_container:
+    if item is not None and item.is_container and not is_tableware({"label": item.label}):
         raise DeskhandError("invalid_arguments", f"pick: object_id: {object_id} is a container, which cannot be picked.", hint="Pick what lies in it.")
     data = outcome(picking.pick(skill_context(ctx), object_id))
     for name in (object_id, data["object_id"]):
@@ -85,7 +86,7 @@ def pick(ctx: ToolContext, object_id: ObjectId) -> Picked:
     when_to_use="To put the held object into a container such as a bin, tray or box, as in cleaning or sorting; pick it first.",
     limits="Only into containers that the arm can reach over. Fails with no_free_space when the container is full, place_failed when it fell elsewhere.",
     examples=[("Drop what is in the gripper into the bin", {"container_id": "bin_1"})],
-    failures=[("The hand is empty", {"container_id": "bin_1"}, "precondition_failed")],
+    failures=[("The gripper is empty", {"container_id": "bin_1"}, "precondition_failed")],
 )
 def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, max_length=64, description="id of a container, for example bin_1")]) -> Placed:
     """Put the held object into a container and verify by a look that it is inside."""
@@ -104,7 +105,7 @@ def place_in(ctx: ToolContext, container_id: Annotated[str, Field(min_length=1, 
     when_to_use="To stack the held object on top of another one, as in building a tower; pick it first.",
     limits="The other object must be flat on top and stand firm; for containers use place_in, for the table place_at.",
     examples=[("Stack the held block on top of another block", {"target_id": "block_2"})],
-    failures=[("The hand is empty", {"target_id": "block_1"}, "precondition_failed")],
+    failures=[("The gripper is empty", {"target_id": "block_1"}, "precondition_failed")],
 )
 def place_on(ctx: ToolContext, target_id: ObjectId) -> Placed:
     """Place the held object on top of another object, centre over centre, and verify by a look that it stands there."""
@@ -128,7 +129,7 @@ def place_on(ctx: ToolContext, target_id: ObjectId) -> Placed:
         ("Set the held object down on the table at a free spot", {"x": 0.05, "y": -0.12}),
         ("Lay the held beam across two blocks", {"x": 0.0, "y": 0.1, "yaw": 1.57, "on": ["block_1", "block_2"]}),
     ],
-    failures=[("The hand is empty", {"x": 0.05, "y": -0.12}, "precondition_failed")],
+    failures=[("The gripper is empty", {"x": 0.05, "y": -0.12}, "precondition_failed")],
 )
 def place_at(
     ctx: ToolContext,
@@ -136,7 +137,7 @@ def place_at(
     y: Annotated[float, Field(ge=-0.8, le=0.8, description="[m] world y of its centre: to the robot's left")],
     yaw: Annotated[float | None, Field(ge=-3.15, le=3.15, description="[rad] turn of its longer side about world z, exact; null for any")] = None,
     on: Annotated[
-        list[ObjectId] | None, Field(max_length=8, description="ids of the things under it that carry it, as in building; null for the table")
+        list[ObjectId] | None, Field(max_length=8, description="ids of the objects under it that carry it, as in building; null for the table")
     ] = None,
 ) -> Placed:
     """Place the held object with its centre at (x, y), on the table or on top of other objects, and verify by a look that it stands there."""
@@ -158,7 +159,7 @@ def place_at(
         ("Put it down next to the can, leaving a gap of 5 cm", {"target_id": "can_1", "side": "behind", "gap": 0.05}),
         ("Place it beside the box", {"target_id": "box_1", "side": "left_of"}),
     ],
-    failures=[("The hand is empty", {"target_id": "block_1", "side": "left_of"}, "precondition_failed")],
+    failures=[("The gripper is empty", {"target_id": "block_1", "side": "left_of"}, "precondition_failed")],
 )
 def place_beside(
     ctx: ToolContext,
@@ -182,13 +183,13 @@ def place_beside(
     preconditions=_HELD,
     postconditions=_HOLDS_NOW,
     timeout=240.0,
-    when_to_use="To get rid of what the hand holds when it has no place of its own: it goes on the table, where there is room within reach.",
+    when_to_use="To get rid of what the gripper holds when it has no place of its own: it goes on the table, where there is room within reach.",
     limits="Chooses the place itself. Fails with no_free_space when the desk is full.",
     examples=[
-        ("Free the hand: put the held object anywhere on the desk", {}),
+        ("Free the gripper: put the held object anywhere on the desk", {}),
         ("Put the block aside, away from where the tower shall stand", {"keep_clear": [[0.05, 0.1]]}),
     ],
-    failures=[("The hand is empty", {}, "precondition_failed")],
+    failures=[("The gripper is empty", {}, "precondition_failed")],
 )
 def put_aside(
     ctx: ToolContext,

@@ -1,4 +1,4 @@
-"""After something went wrong: what to do, the thing found again, the last act taken back."""
+"""After something went wrong: what to do, the object found again, the last act taken back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEAR = 0.25  # [m] over which closeness to the last place counts
 
 
 class Action(TypedDict):
-    """One thing to do next."""
+    """One object to do next."""
 
     tool: Annotated[str, Field(description="to call; empty: not a tool's matter")]
     arguments: Annotated[dict[str, str], Field(description="as far as they are known")]
@@ -45,7 +45,7 @@ class Recovery(TypedDict):
 
 
 class Likely(TypedDict):
-    """A thing that may be the one."""
+    """An object that may be the one."""
 
     object_id: str
     likeness: Annotated[float, Field(description="0 to 1: colour, kind, size and place together")]
@@ -53,7 +53,7 @@ class Likely(TypedDict):
 
 
 class Found(TypedDict):
-    """The thing under its present id."""
+    """The object under its present id."""
 
     found: bool
     object_id: Annotated[str, Field(description="its id now; empty when it was not found for sure")]
@@ -116,12 +116,12 @@ def advise_recovery(
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="When a known id is gone after a failure or a disturbance (unknown_object, object_lost): looks again and finds the same thing "
+    when_to_use="When a known id is gone after a failure or a disturbance (unknown_object, object_lost): looks again and finds the same object "
     "under the id that it has now.",
-    limits="By likeness of colour, kind, size and place to what the memory knows of it; two alike things are told apart by place only, and it "
+    limits="By likeness of colour, kind, size and place to what the memory knows of it; two alike objects are told apart by place only, and it "
     "says when it is not sure.",
     examples=[("block_1 fell and has got a new id: find it again", {"object_id": "block_1"})],
-    failures=[("A thing that nobody has ever seen", {"object_id": "block_99"}, "unknown_object")],
+    failures=[("An object that nobody has ever seen", {"object_id": "block_99"}, "unknown_object")],
 )
 def find_again(ctx: ToolContext, object_id: ObjectId) -> Found:
     """Look again and re-ground a lost object: find it under its present id by what the memory knows of it."""
@@ -187,14 +187,14 @@ def _likeness(a: SceneObject, b: SceneObject) -> float:
     preconditions=("not_stopped", "scene_known"),
     postconditions=("not_holding",),
     timeout=300.0,
-    when_to_use="When the last pick or place was a mistake: puts the thing back where it was before, on the table, on another thing or in its container.",
+    when_to_use="When the last pick or place was a mistake: puts the object back where it was before, on the table, on another object or in its container.",
     limits="The last pick or place of this session only, and only while its old place is free. Pushes and wipes are not taken back. "
     "Fails as pick and place do.",
     examples=[("That was the wrong block: put it back where it was", {}), ("Undo the last placement", {})],
     failures=[("Nothing was picked or placed yet", {}, "impossible")],
 )
 def undo_last_act(ctx: ToolContext) -> Undone:
-    """Undo the last pick or place: bring the thing back to where it was before, verified by a look."""
+    """Undo the last pick or place: bring the object back to where it was before, verified by a look."""
     skill = skill_context(ctx)
     held = ctx.belief.held
     if held is not None:
@@ -216,7 +216,7 @@ def undo_last_act(ctx: ToolContext) -> Undone:
 
 
 def _before_held(history: list[State]) -> SceneObject | None:
-    """Where a thing stood before it was last in the hand."""
+    """Where an object stood before it was last in the gripper."""
     for number in range(len(history) - 1, 0, -1):
         if history[number].status == "held" and history[number - 1].status in ("seen", "occluded", "unseen"):
             return history[number - 1].object

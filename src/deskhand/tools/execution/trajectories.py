@@ -1,4 +1,4 @@
-"""Trajectories of a shape: circles, arcs and polylines of the hand, and joint paths timed under limits."""
+"""Trajectories of a shape: circles, arcs and polylines of the gripper, and joint paths timed under limits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ShapePlan(TypedDict):
     plan_id: Annotated[str, Field(description="for execute_plan, after it: along the shape")]
     duration: Annotated[float, Field(description="of both [s]")]
     length: Annotated[float, Field(description="of the shape [m]")]
-    deviation: Annotated[float, Field(description="largest distance of the planned hand from the shape [m]")]
+    deviation: Annotated[float, Field(description="largest distance of the planned gripper from the shape [m]")]
     clearance: Annotated[float | None, Field(description="smallest distance to an obstacle along the shape [m]")]
 
 
@@ -55,12 +55,12 @@ class Retimed(TypedDict):
     needs=("arm",),
     preconditions=("not_stopped",),
     timeout=60.0,
-    when_to_use="To plan a motion of the hand along a circle, an arc or a line through several points, for example to stir, inspect around, trace or draw.",
-    limits="Nothing moves: run approach_plan_id, then plan_id, with execute_plan. The hand keeps its direction. Fails with path_incomplete "
+    when_to_use="To plan a motion of the gripper along a circle, an arc or a line through several points, for example to stir, inspect around, trace or draw.",
+    limits="Nothing moves: run approach_plan_id, then plan_id, with execute_plan. The gripper keeps its direction. Fails with path_incomplete "
     "where the arm cannot follow.",
     examples=[
         ("Plan a circle of 4 cm radius above the desk", {"shape": "circle", "center": [0.05, 0.0, 0.2], "radius": 0.04}),
-        ("Trace a polyline through three points with the hand", {"shape": "polyline", "points": [[0.0, -0.08, 0.18], [0.08, 0.0, 0.18], [0.0, 0.08, 0.18]]}),
+        ("Trace a polyline through three points with the gripper", {"shape": "polyline", "points": [[0.0, -0.08, 0.18], [0.08, 0.0, 0.18], [0.0, 0.08, 0.18]]}),
     ],
     failures=[
         ("A circle without a centre", {"shape": "circle"}, "invalid_input"),
@@ -84,7 +84,7 @@ def plan_shape(
     yaw: Yaw = None,
     speed_scale: Annotated[float, Field(ge=0.05, le=1.0, description="share of the arm's full speed")] = 0.5,
 ) -> ShapePlan:
-    """Plan a Cartesian trajectory of the hand along a circle, arc or polyline, without moving; the plans are for execute_plan."""
+    """Plan a Cartesian trajectory of the gripper along a circle, arc or polyline, without moving; the plans are for execute_plan."""
     path = _path(shape, center, radius, plane, start_angle, 2 * math.pi if shape == "circle" else sweep, points)
     error: DeskhandError | None = None
     for hand in hand_poses(ctx.robot.arm, list(map(float, path[0])), approach, yaw):
@@ -131,7 +131,7 @@ def _path(shape: str, center: list[float] | None, radius: float, plane: str, sta
 
 
 def _deviation(ctx: ToolContext, plan: Plan, path: Array) -> float:
-    """How far the hand of a plan gets from a path (K, 3) at most [m]: forward kinematics of every tenth state."""
+    """How far the gripper of a plan gets from a path (K, 3) at most [m]: forward kinematics of every tenth state."""
     model = RobotModel.load(ctx.robot.arm)
     hand = np.array([model.tcp_pose(model.arm_joints(joints))[:3, 3] for joints in plan.trajectory.positions[::10]])
     dense = np.concatenate([np.linspace(a, b, 40) for a, b in pairwise(path)])

@@ -28,7 +28,7 @@ NEVER = 1e6
 class Box3d(TypedDict):
     """An upright box around a cluster of points."""
 
-    track_id: Annotated[int, Field(description="the same for the same thing in all clouds")]
+    track_id: Annotated[int, Field(description="the same for the same object in all clouds")]
     center: Annotated[list[float], Field(description="[x, y, z] in world [m]")]
     size: Annotated[list[float], Field(description="length, width, height [m]")]
     yaw: Annotated[float, Field(description="turn of its length about world z [rad]")]
@@ -40,7 +40,7 @@ class Boxes3d(TypedDict):
     """Boxes of each cloud."""
 
     clouds: list[list[Box3d]]
-    tracks: Annotated[int, Field(description="how many different things were seen")]
+    tracks: Annotated[int, Field(description="how many different objects were seen")]
 
 
 @dataclass
@@ -57,7 +57,7 @@ class _Track:
     isolated=True,
     timeout=60.0,
     when_to_use="To get 3-D boxes with tracking ids from point clouds alone, one or a series over time, also of another sensor: what moves, where, how fast.",
-    limits="Geometry only, no kinds and no colours: things that touch are one box. Boxes are upright and only as large as what is seen. At most 40 clouds.",
+    limits="Geometry only, no kinds and no colours: objects that touch are one box. Boxes are upright and only as large as what is seen. At most 40 clouds.",
     examples=[("Track boxes through a series of point clouds", {"clouds": ["deskhand://a", "deskhand://b"]})],
     failures=[("A resource that is no cloud", {"clouds": ["deskhand://gone"]}, "unknown_resource")],
 )
@@ -66,9 +66,9 @@ def track_boxes_3d(
     clouds: Annotated[
         list[Annotated[str, Field(max_length=200)]], Field(min_length=1, max_length=40, description="uris of clouds (N, 3) in world [m], oldest first")
     ],
-    gap: Annotated[float, Field(ge=0.005, le=0.1, description="[m] that points of one thing are apart at most")] = 0.012,
+    gap: Annotated[float, Field(ge=0.005, le=0.1, description="[m] that points of one object are apart at most")] = 0.012,
     min_points: Annotated[int, Field(ge=4, le=10000, description="smaller clusters are left out")] = 30,
-    reach: Annotated[float, Field(ge=0.01, le=0.5, description="[m] that a thing's centre may be off from where its motion leads")] = 0.08,
+    reach: Annotated[float, Field(ge=0.01, le=0.5, description="[m] that an object's centre may be off from where its motion leads")] = 0.08,
 ) -> Boxes3d:
     """Find 3-D boxes in point clouds and follow them through the series: centre, size, yaw, velocity and a tracking id that stays."""
     tracks: list[_Track] = []

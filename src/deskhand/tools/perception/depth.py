@@ -36,7 +36,7 @@ class FilledDepth(TypedDict):
     unit="depth_and_3d_geometry",
     needs=("camera",),
     timeout=60.0,
-    when_to_use="To get depth where the sensor has none: beside edges, in shadows of its projector, on dark or shiny things.",
+    when_to_use="To get depth where the sensor has none: beside edges, in shadows of its projector, on dark or shiny objects.",
     limits="Inferred from measured neighbours of like colour along planes, not measured: nothing is known of what a hole hides, and wide holes are guesses. "
     "Not depth from a picture alone: somewhere around a hole the sensor must have seen something.",
     examples=[

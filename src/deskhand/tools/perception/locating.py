@@ -1,4 +1,4 @@
-"""Where a thing is, in the picture and in space, and its cut-out picture."""
+"""Where an object is, in the picture and in space, and its cut-out picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GREY = 127
 
 
 class Location(TypedDict):
-    """Where one thing is."""
+    """Where one object is."""
 
     object_id: str
     box: Annotated[list[int], Field(description="[left, top, width, height] in the picture [px]")]
@@ -40,7 +40,7 @@ class Location(TypedDict):
 
 
 class Locations(TypedDict):
-    """All things that fit, nearest to the arm first."""
+    """All objects that fit, nearest to the arm first."""
 
     locations: list[Location]
 
@@ -60,8 +60,8 @@ class Crop(TypedDict):
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="To learn where things are in every frame at once: in the picture (2-D), in world, base and camera (3-D), how far and which way from the arm.",
-    limits="Takes a new look; where a thing was at another time tells where_is. The centre of what is partly hidden is estimated.",
+    when_to_use="To learn where objects are in every frame at once: in the picture (2-D), in world, base and camera (3-D), how far and which way from the arm.",
+    limits="Takes a new look; where an object was at another time tells where_is. The centre of what is partly hidden is estimated.",
     examples=[
         ("2-D and 3-D location of the cup", {"thing": "the cup"}),
         ("How far from the arm, and in which direction, is block_1?", {"thing": "block_1"}),
@@ -69,7 +69,7 @@ class Crop(TypedDict):
     failures=[("Nothing like it is on the desk", {"thing": "a grand piano"}, "object_lost")],
 )
 def locate_object(ctx: ToolContext, thing: Annotated[str, Field(min_length=2, max_length=80, description="id or words, for example 'red block'")]) -> Locations:
-    """Locate a thing by id or words in a new picture: pixel box and centre, position in world, base and camera frames, distance and bearing."""
+    """Locate an object by id or words in a new picture: pixel box and centre, position in world, base and camera frames, distance and bearing."""
     scene, _ = look(ctx)
     found = [item for item in scene.objects if item.id == thing] or named_by(thing, scene)[0]
     if not found:

@@ -39,14 +39,14 @@ class MarkedPicture(TypedDict):
     needs=("camera",),
     preconditions=("scene_known",),
     timeout=20.0,
-    when_to_use="To see which thing in the camera's picture is which object id: a new picture with a number and a frame for every known object, before naming, "
+    when_to_use="To see which object in the camera's picture is which object id: a new picture with a number and a frame for each known object, before naming, "
     "choosing or correcting objects by sight.",
     limits="Marks what the last look found, where it was then; nothing new is detected and nothing moves. What lies behind others is marked though it is "
     "hidden.",
     words="annotated tagged labelled numbered image set of marks overlay bounding boxes contours axes",
     asked=(
         "Show me the picture with numbers on the objects.",
-        "Which of the things in the image is block_2?",
+        "Which of the objects in the image is block_2?",
         "Draw the bounding boxes and ids into the camera image.",
         "I want to see where x and y point in the picture.",
     ),

@@ -36,7 +36,7 @@ class ModelPose(TypedDict):
     quaternion: Annotated[list[float], Field(description="orientation of the model in world, x y z w")]
     residual: Annotated[float, Field(description="rms distance of the seen points from the model's surface [m]")]
     inliers: Annotated[float, Field(description="share of the seen points within 8 mm of the model")]
-    points: Annotated[int, Field(description="how many points of the thing are seen")]
+    points: Annotated[int, Field(description="how many points of the object are seen")]
     alternatives: Annotated[list[list[float]], Field(description="quaternions that fit as well: the model looks the same that way from here")]
 
 

@@ -108,7 +108,7 @@ def ground_place(
     text: Annotated[str, Field(max_length=200, description="the phrase, relations joined by commas or 'and'; empty: references")] = "",
     references: Annotated[list[PlaceReference] | None, Field(min_length=1, max_length=6, description="the conditions; null: text")] = None,
     room: Annotated[float, Field(ge=0, le=0.3, description="[m] width of what shall find room there; 0: occupied places count too")] = 0.03,
-    reachable: Annotated[bool, Field(description="only where the arm can put things down from above")] = False,
+    reachable: Annotated[bool, Field(description="only where the arm can put objects down from above")] = False,
     count: Annotated[int, Field(ge=1, le=10, description="how many places to tell")] = 3,
 ) -> Places:
     """Ground a composite spatial phrase: a probability for every place on the desk, as a heat map, and the best free places."""
@@ -166,13 +166,13 @@ def understood(text: str, scene: Scene) -> list[PlaceReference]:
                 continue
             names = re.split(r"\s+and\s+", said[1]) if relation == "between" else [said[1]]
             if relation == "between" and len(names) != 2:
-                raise DeskhandError("not_understood", f"{part!r}: between needs two things, joined by 'and'.")
+                raise DeskhandError("not_understood", f"{part!r}: between needs two objects, joined by 'and'.")
             ids = [_only(name, scene) for name in names]
             result.append(PlaceReference(relation=relation, object_id=ids[0], second_id=ids[1] if len(ids) > 1 else ""))  # type: ignore[typeddict-item]
             break
         else:
             known = ", ".join(name.replace("_", " ") for _, name in WORDS)
-            raise DeskhandError("not_understood", f"{part!r} names no relation to a thing; known: {known}.", hint="Say for example 'left of the cup'.")
+            raise DeskhandError("not_understood", f"{part!r} names no relation to an object; known: {known}.", hint="Say for example 'left of the cup'.")
     if not result:
         raise DeskhandError("not_understood", "the phrase is empty.", hint="Say for example 'left of the cup'.")
     return result
@@ -221,7 +221,7 @@ def _between(a: Array, b: Array, field: Array) -> Array:
 
 
 def _distance(item: SceneObject, field: Array) -> Array:
-    """[m] from the outline of a thing, seen from above, to each cell (R, C); negative within."""
+    """[m] from the outline of an object, seen from above, to each cell (R, C); negative within."""
     outline = cv2.convexHull(footprint(item).astype(np.float32)).reshape(-1, 2).astype(float)
     edges = np.roll(outline, -1, axis=0) - outline
     relative = field[..., None, :] - outline
@@ -265,7 +265,7 @@ def _best(heat: Array, field: Array, height: float, count: int) -> list[Place]:
 
 
 def _drawn(heat: Array, scene: Scene, grid: Grid) -> npt.NDArray[np.uint8]:
-    """Picture (R, C, 3) with x up and y to the left, things outlined."""
+    """Picture (R, C, 3) with x up and y to the left, objects outlined."""
     shade = np.clip(255 * heat / heat.max(), 0, 255).astype(np.uint8)
     image = cv2.cvtColor(cv2.applyColorMap(shade, cv2.COLORMAP_INFERNO), cv2.COLOR_BGR2RGB)
     for item in scene.objects:

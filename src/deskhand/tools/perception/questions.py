@@ -46,7 +46,7 @@ class VisualAnswer(TypedDict):
     unit="spatial_grounding",
     needs=("camera", "model"),
     timeout=180.0,
-    when_to_use="To ask an open question about what the camera sees that no other tool answers: text on things, materials, what something is for, how many of "
+    when_to_use="To ask an open question about what the camera sees that no other tool answers: text on objects, materials, what something is for, how many of "
     "something that has no name here.",
     limits="Needs a vision-language model (config/llm.yaml: vision), whose word is unchecked: measure places and sizes by other tools.",
     examples=[

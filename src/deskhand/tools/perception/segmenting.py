@@ -1,4 +1,4 @@
-"""Cutting things out of the picture: by a prompt, or all of them."""
+"""Cutting objects out of the picture: by a prompt, or all of them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ AROUND = 12  # [px] around a prompt that GrabCut sees as background
 
 
 class CutOut(TypedDict):
-    """One thing, cut out."""
+    """One object, cut out."""
 
-    mask: Annotated[ResourceRef, Field(description="picture that is white where the thing is")]
+    mask: Annotated[ResourceRef, Field(description="picture that is white where the object is")]
     box: Annotated[list[int], Field(description="[left, top, width, height] in the picture [px]")]
     pixels: int
     position: Annotated[list[float] | None, Field(description="middle of its seen points [x, y, z] in world [m]; null without depth")]
@@ -62,13 +62,13 @@ class Instances(TypedDict):
     unit="segmentation_and_tracking",
     needs=("camera",),
     timeout=60.0,
-    when_to_use="To cut one thing out of the picture by pointing at it: a pixel on it, a box around it, or words for it; for parts and for things that "
+    when_to_use="To cut one object out of the picture by pointing at it: a pixel on it, a box around it, or words for it; for parts and for objects that "
     "detect_objects does not tell apart.",
-    limits="Classical, no learned model: depth takes what hangs together in space (things that touch are one), surface stops where the "
+    limits="Classical, no learned model: depth takes what hangs together in space (objects that touch are one), surface stops where the "
     "colour changes, color (GrabCut) parts by colour. Give exactly one of point, box and text. "
     "What has the colour of its surroundings and no edge in depth is not cut well.",
     examples=[
-        ("Segment the thing at a pixel that somebody clicked", {"point": [320, 240]}),
+        ("Segment the object at a pixel that somebody clicked", {"point": [320, 240]}),
         ("Get the mask of what is inside a box", {"box": [280, 200, 80, 60], "method": "color"}),
         ("Prompted segmentation by text", {"text": "the red block"}),
     ],
@@ -80,9 +80,9 @@ class Instances(TypedDict):
 )
 def segment_by_prompt(
     ctx: ToolContext,
-    point: Annotated[Pixel | None, Field(description="[column, row] of a pixel on the thing [px]; null: another prompt")] = None,
-    box: Annotated[Box2d | None, Field(description="[left, top, width, height] around the thing [px]; null: another prompt")] = None,
-    text: Annotated[Phrase | None, Field(description="words for the thing, such as 'the red block'; null: another prompt")] = None,
+    point: Annotated[Pixel | None, Field(description="[column, row] of a pixel on the object [px]; null: another prompt")] = None,
+    box: Annotated[Box2d | None, Field(description="[left, top, width, height] around the object [px]; null: another prompt")] = None,
+    text: Annotated[Phrase | None, Field(description="words for the object, such as 'the red block'; null: another prompt")] = None,
     method: Annotated[
         Literal["depth", "surface", "color"],
         Field(description="depth: all that hangs together in space; surface: only while the colour stays; color: GrabCut in the picture alone"),
@@ -111,7 +111,7 @@ def segment_by_prompt(
         start = _largest(_parts(view, method), check_box(box, shape))
     mask = _grab_cut(view, start, box) if method == "color" else start
     if not mask.any():
-        raise DeskhandError("object_lost", "nothing above the table is at the prompt.", hint="Point at a thing, or use method color.")
+        raise DeskhandError("object_lost", "nothing above the table is at the prompt.", hint="Point at an object, or use method color.")
     points = view.points[mask & (view.valid | view.filled)]
     points = points[np.isfinite(points).all(axis=1)]
     place = rounded(np.median(points, axis=0)) if len(points) else None

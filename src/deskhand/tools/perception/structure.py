@@ -55,7 +55,7 @@ class _Model:
     timeout=120.0,
     when_to_use="To get 3-D points and where the camera was from several colour pictures of a still scene, when there is no depth or the camera's pose is "
     "unknown (structure from motion).",
-    limits="Needs texture, still things and half an overlap with the first picture; a camera that only turned gives nothing. Sparse points, no "
+    limits="Needs texture, still objects and half an overlap with the first picture; a camera that only turned gives nothing. Sparse points, no "
     "surfaces; depth to a few per cent. Without baseline the scale is unknown.",
     examples=[
         (
@@ -120,7 +120,7 @@ def _features(image: Image) -> Features:
     grey = cv2.createCLAHE(3.0, (8, 8)).apply(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))  # weak texture counts as well
     keys, descriptors = cv2.SIFT.create(nfeatures=4000, contrastThreshold=0.02).detectAndCompute(grey, None)
     if descriptors is None or len(keys) < LEAST:
-        raise DeskhandError("invalid_input", f"a picture has only {len(keys)} features.", hint="Take sharp pictures of things with texture.")
+        raise DeskhandError("invalid_input", f"a picture has only {len(keys)} features.", hint="Take sharp pictures of objects with texture.")
     return np.array([key.pt for key in keys]), np.asarray(descriptors, np.float32)
 
 

@@ -58,11 +58,11 @@ Phrase = Annotated[str, Field(min_length=2, max_length=80)]
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=120.0,
-    when_to_use="To find things by a free description such as 'the biggest red block', 'a mug' or 'the pen on the book', with box and position.",
+    when_to_use="To find objects by a free description such as 'the biggest red block', 'a mug' or 'the pen on the book', with box and position.",
     limits="Without a configured open-vocabulary model (config/detectors.yaml: yolo_world or a vision-language model) words are matched to what geometry "
     "knows: kind and synonyms, colour, shape, size, place. A kind that geometry does not know is then missing, never guessed.",
     examples=[
-        ("Find the thing that somebody describes in free words", {"phrases": ["the biggest red block"]}),
+        ("Find the object that somebody describes in free words", {"phrases": ["the biggest red block"]}),
         ("Open-vocabulary detection of several classes at once", {"phrases": ["a mug", "the yellow can", "stapler"]}),
     ],
     failures=[("The camera does not see the table", {"phrases": ["a mug"]}, "no_table")],
@@ -172,7 +172,7 @@ def _detected(detection: Detection, scene: Scene, frame: Frame) -> Named:
 
 
 def _shared(item: SceneObject, box: Sequence[int]) -> float:
-    """Intersection over union of a thing's box in the picture and another."""
+    """Intersection over union of an object's box in the picture and another."""
     x, y, w, h = item.box2d
     wide = min(x + w, box[0] + box[2]) - max(x, box[0])
     high = min(y + h, box[1] + box[3]) - max(y, box[1])

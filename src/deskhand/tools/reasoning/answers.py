@@ -1,4 +1,4 @@
-"""What an answer says of things, sentence by sentence, against the last look."""
+"""What an answer says of objects, sentence by sentence, against the last look."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _wrong(text: str, belief: Belief) -> Iterator[Unsupported]:
     known = _known(belief)
     for name in dict.fromkeys(re.findall(rf"\b{_ID}\b", text)):
         if name not in known:
-            yield Unsupported(said=name, reason="no such thing was seen" if scene is not None else "nobody has looked yet")
+            yield Unsupported(said=name, reason="no such object was seen" if scene is not None else "nobody has looked yet")
     for found in _HELD.finditer(text):
         if (found["a"] if found["a"] != "nothing" else "") != held:
-            yield Unsupported(said=found[0], reason=f"the hand holds {held or 'nothing'}")
+            yield Unsupported(said=found[0], reason=f"the gripper holds {held or 'nothing'}")
     if scene is None:
         return
     for found in _RELATION.finditer(text):

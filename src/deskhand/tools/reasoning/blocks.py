@@ -1,4 +1,4 @@
-"""Which of the seen things are blocks, which of them go where in a structure, and where on the desk there is room for it."""
+"""Which of the seen objects are blocks, which of them go where in a structure, and where on the desk there is room for it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _wanted(slots: Sequence[Slot], shape: str) -> str:
 
 
 def find_site(robot: Robot, scene: Scene, slots: Sequence[Slot], blocks: Blocks) -> Site:
-    """Where the structure has room, as far from everything as need be, and where the hand reaches its bottom and over its top.
+    """Where the structure has room, as far from everything as need be, and where the gripper reaches its bottom and over its top.
 
     Raises:
         DeskhandError: ``no_free_space`` when there is no such place.
@@ -165,7 +165,7 @@ def _gap(corners: np.ndarray, thing: np.ndarray) -> float:
 
 
 def _reached(robot: Robot, site: Site, size: tuple[float, float], edge: float, height: float) -> bool:
-    """Whether the hand, looking down, comes to the ends on the desk and to half an edge below ``height`` in the middle."""
+    """Whether the gripper, looking down, comes to the ends on the desk and to half an edge below ``height`` in the middle."""
     end = max(0.0, size[1] / 2 - edge / 2)
     c, s = math.cos(site.yaw), math.sin(site.yaw)
     low = {(site.x - s * side * end, site.y + c * side * end) for side in (-1, 1)}

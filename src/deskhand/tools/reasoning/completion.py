@@ -21,7 +21,7 @@ OPEN = 0.9  # share of the full width that counts as open
 
 
 class Finding(TypedDict):
-    """One thing that should be so."""
+    """One object that should be so."""
 
     expected: str
     measured: str
@@ -60,7 +60,7 @@ def _finding(expected: str, measured: str, holds: bool) -> Finding:
 
 
 def _picked(ctx: ToolContext, skill: SkillContext, object_id: str) -> list[Finding]:
-    """By the fingers, by what the robot believes, and by a picture of where the thing was."""
+    """By the fingers, by what the robot believes, and by a picture of where the object was."""
     held, width = ctx.belief.held, skill.width()
     least = ctx.robot.arm.gripper.width_min + HAND_MARGIN
     findings = [
@@ -77,11 +77,11 @@ def _picked(ctx: ToolContext, skill: SkillContext, object_id: str) -> list[Findi
 
 def _released(ctx: ToolContext, object_id: str) -> list[Finding]:
     held = ctx.belief.held
-    return [_finding(f"the hand let go of {object_id}", "it still holds it", False)] if held is not None and held.object.id == object_id else []
+    return [_finding(f"the gripper let go of {object_id}", "it still holds it", False)] if held is not None and held.object.id == object_id else []
 
 
 def _seen(ctx: ToolContext, scene: Scene, object_id: str) -> SceneObject | None:
-    """The thing under its id, under the id that the robot saw it with after it was put, or the one thing that looks like it."""
+    """The object under its id, under the id that the robot saw it with after it was put, or the one object that looks like it."""
     known = {item.id: item for item in scene.objects}
     placed = ctx.placed.get(object_id)
     if object_id in known:

@@ -1,4 +1,4 @@
-"""What can be said of things in a container that are not seen."""
+"""What can be said of objects in a container that are not seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIDDEN_SHARE = 0.15  # of the space of the container that the camera cannot see 
 
 
 def content_evidence(observe: Callable[[], Frame], scene: Scene, container: SceneObject, height: float) -> tuple[bool, str]:
-    """Whether a thing ``height`` [m] tall can be in ``container`` although it is not seen by itself, and the evidence in words.
+    """Whether an object ``height`` [m] tall can be in ``container`` although it is not seen by itself, and the evidence in words.
 
     It can when the picture shows content that it may be part of or lie under, or when the walls hide enough of the inside.
     """
@@ -45,7 +45,7 @@ def content_points(scene: Scene, container: SceneObject) -> Array:
 
 
 def hidden_share(frame: Frame, container: SceneObject, height: float) -> float:
-    """The share of the spots on a container's floor where the top of a thing ``height`` [m] tall would not be seen.
+    """The share of the spots on a container's floor where the top of an object ``height`` [m] tall would not be seen.
 
     A spot is hidden when the depth picture shows something nearer, or nothing, along its line of sight.
     """

@@ -117,7 +117,7 @@ class Task:
                 yield [step for index, step in enumerate(steps) if index not in unit], f"left out {', '.join(str(steps[i]) for i in unit)}", 3 * len(unit)
 
     def _homeless(self, steps: Sequence[Step]) -> list[str]:
-        """Things of the goals that no step picks."""
+        """Objects of the goals that no step picks."""
         picked = {str(step.arguments.get("object_id")) for step in steps if step.tool == "pick"}
         return [goal.object_id for goal in self.goals if goal.object_id not in picked]
 
@@ -138,7 +138,7 @@ class Task:
                 yield [*before, *block, *steps[len(before) :]], f"inserted {', '.join(map(str, block))}", 2 * len(block) + (place < len(units))
 
     def _planned(self, steps: list[Step], at: int, goals: Sequence[Goal], free: tuple[str, ...]) -> Iterator[tuple[list[Step], str, int]]:
-        """What the planner puts before step ``at`` so that ``goals`` hold there and ``free`` things carry nothing."""
+        """What the planner puts before step ``at`` so that ``goals`` hold there and ``free`` objects carry nothing."""
         state = self.start
         for step in steps[:at]:
             state = state if state.obstacle(step)[0] else state.after(step)

@@ -55,7 +55,7 @@ class GoalCheck(TypedDict):
     needs=("camera",),
     postconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="Before saying that a task is done, and after a step whose outcome matters: verifies by a new picture that things lie where they should.",
+    when_to_use="Before saying that a task is done, and after a step whose outcome matters: verifies by a new picture that objects lie where they should.",
     limits="An object that is not seen counts only when the robot itself put it into that container and its content is hidden from the camera. "
     "Directions are as seen from the robot.",
     examples=[

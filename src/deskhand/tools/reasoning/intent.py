@@ -20,7 +20,7 @@ from deskhand.tools.objects import objects_data
 from deskhand.tools.reasoning.answers import Unsupported, unsupported
 from deskhand.world.spatial import where
 
-Phrase = Annotated[str, Field(min_length=1, max_length=200, description="words for a thing, for example 'the small red block left of the bin'")]
+Phrase = Annotated[str, Field(min_length=1, max_length=200, description="words for an object, for example 'the small red block left of the bin'")]
 
 
 class Condition(TypedDict):
@@ -38,13 +38,13 @@ class Understood(TypedDict):
     question: Annotated[bool, Field(description="it only asks; nothing shall move")]
     stop: Annotated[bool, Field(description="it says stop")]
     intents: Annotated[list[dict[str, Any]], Field(description="one a clause: kind, and what it is about")]
-    goals: Annotated[list[Condition], Field(description="conditions for check_goal, about things of the last look; empty without a look")]
+    goals: Annotated[list[Condition], Field(description="conditions for check_goal, about objects of the last look; empty without a look")]
     problems: Annotated[list[str], Field(description="what was not understood, is not there, or cannot be done")]
     notes: Annotated[list[str], Field(description="what was assumed")]
 
 
 class Candidate(TypedDict):
-    """A thing that fits, and how to tell it from others."""
+    """An object that fits, and how to tell it from others."""
 
     object_id: str
     description: str
@@ -69,7 +69,7 @@ class Asked(TypedDict):
 
 
 class Proposal(TypedDict):
-    """Things that nearly fit."""
+    """Objects that nearly fit."""
 
     object_ids: list[str]
     changed: Annotated[str, Field(description="what of the phrase was let go or read otherwise")]
@@ -79,17 +79,17 @@ class Proposal(TypedDict):
 class Repaired(TypedDict):
     """How a phrase that fits nothing may have been meant."""
 
-    repaired: Annotated[bool, Field(description="true: one proposal with one thing is much the nearest")]
+    repaired: Annotated[bool, Field(description="true: one proposal with one object is much the nearest")]
     object_ids: list[str]
     proposals: list[Proposal]
-    remembered: Annotated[list[str], Field(description="things of the memory that fit, with where they were; not seen now")]
+    remembered: Annotated[list[str], Field(description="objects of the memory that fit, with where they were; not seen now")]
 
 
 class Answer(TypedDict):
     """The answer and what is not borne out."""
 
     answer: str
-    supported: Annotated[bool, Field(description="true: all that it says of things can be seen in the last look")]
+    supported: Annotated[bool, Field(description="true: all that it says of objects can be seen in the last look")]
     unsupported: list[Unsupported]
 
 
@@ -97,7 +97,7 @@ class Answer(TypedDict):
     group="reasoning",
     unit="language_and_intent",
     when_to_use="At the start, to turn a person's instruction into goal conditions and see what in it is unclear, impossible or about "
-    "things that are not there.",
+    "objects that are not there.",
     limits="A grammar for desk tasks (put, tidy, sort, stack, leave, build, ask), in English; what it does not know it names instead of "
     "guessing. Goals need a look.",
     examples=[
@@ -109,7 +109,7 @@ class Answer(TypedDict):
 def parse_instruction(ctx: ToolContext, instruction: Annotated[str, Field(min_length=1, max_length=2000, description="as it was said")]) -> Understood:
     """Parse an instruction in plain words into intents and goal conditions, with what is unclear, missing or assumed."""
     said = parse(instruction)
-    objects = objects_data(ctx.belief.scene) if ctx.belief.scene is not None else []
+    objects = objects_data(ctx.belief.scene, arm=ctx.robot.arm) if ctx.belief.scene is not None else []
     tasks = [item for item in said.intents if isinstance(item, Place | Tidy | Leave | Tower | Release)]
     made = make_goals(tasks, objects) if objects and tasks else None
     problems = [f"not understood: {item.words!r} {item.why}".strip() for item in said.intents if isinstance(item, Unclear)]
@@ -145,7 +145,7 @@ def _intent(item: Intent) -> dict[str, Any]:
     unit="language_and_intent",
     preconditions=("scene_known",),
     when_to_use="To find which object a phrase means ('the pen left of the cup', 'the two biggest blocks'), and whether it could mean several.",
-    limits="Things of the last look; directions as seen from the robot. Says ambiguous instead of choosing when 'the' one fits several. No language model.",
+    limits="Objects of the last look; directions as seen from the robot. Says ambiguous instead of choosing when 'the' one fits several. No language model.",
     examples=[
         ("Which object does 'the red block left of the bin' refer to?", {"phrase": "the red block left of the bin"}),
         ("Is 'the cup' ambiguous here?", {"phrase": "the cup"}),
@@ -155,12 +155,12 @@ def _intent(item: Intent) -> dict[str, Any]:
 def resolve_reference(ctx: ToolContext, phrase: Phrase) -> Resolved:
     """Resolve a referring expression to object ids, and report ambiguity instead of guessing."""
     scene = last_look(ctx)
-    objects = objects_data(scene)
+    objects = objects_data(scene, arm=ctx.robot.arm)
     reading = read_phrase(phrase)
     if reading.ref.pronoun:
         held = ctx.belief.held
         if held is None:
-            raise DeskhandError("not_understood", f"{phrase!r} refers to something said before, which this tool does not hear.", hint="Name the thing.")
+            raise DeskhandError("not_understood", f"{phrase!r} refers to something said before, which this tool does not hear.", hint="Name the object.")
         return Resolved(object_ids=[held.object.id], ambiguous=False, candidates=[], reason="what is held")
     candidates = fitting(reading, objects, scene)
     meant, ambiguous, reason = chosen(reading, candidates)
@@ -189,7 +189,7 @@ def ask_which(
     """Make the clarifying question that tells candidates apart best, or take the answer to it."""
     scene = last_look(ctx)
     wanted = {scene.get(name).id for name in candidates}
-    items = [item for item in objects_data(scene) if item["id"] in wanted]
+    items = [item for item in objects_data(scene, arm=ctx.robot.arm) if item["id"] in wanted]
     if len(items) == 1:
         return Asked(question="", answers=[], object_ids=[items[0]["id"]], settled=True)
     question = best_question(items)
@@ -220,16 +220,16 @@ def _described(answer: str, items: list[Any], ctx: ToolContext) -> list[Any]:
     preconditions=("scene_known",),
     when_to_use="Only when a phrase found nothing (unknown_object, empty object_ids): proposes what was nearly meant: a misspelt word, a "
     "similar colour, another kind, "
-    "or a thing that is remembered but not seen.",
-    limits="Proposes, never decides unless one thing is much nearer than all others; ask the person, or say what was assumed. For "
+    "or an object that is remembered but not seen.",
+    limits="Proposes, never decides unless one object is much nearer than all others; ask the person, or say what was assumed. For "
     "ambiguous phrases use ask_which.",
     examples=[("There is no 'orange blok' here: what was meant?", {"phrase": "the orange blok"})],
     failures=[("Nothing was said", {"phrase": ""}, "invalid_arguments")],
 )
 def grounding_repair(ctx: ToolContext, phrase: Phrase) -> Repaired:
-    """Repair the grounding of a phrase that fits nothing: propose things that nearly fit and say what was let go."""
+    """Repair the grounding of a phrase that fits nothing: propose objects that nearly fit and say what was let go."""
     scene = last_look(ctx)
-    objects = objects_data(scene)
+    objects = objects_data(scene, arm=ctx.robot.arm)
     proposals = relaxations(phrase, objects, scene)
     clear = bool(proposals) and len(proposals[0].objects) == 1 and (len(proposals) == 1 or proposals[1].cost >= proposals[0].cost + 0.5)
     return Repaired(
@@ -241,7 +241,7 @@ def grounding_repair(ctx: ToolContext, phrase: Phrase) -> Repaired:
 
 
 def _remembered(ctx: ToolContext, phrase: str, seen: set[str]) -> list[str]:
-    """Things that the memory knows and the last look did not show."""
+    """Objects that the memory knows and the last look did not show."""
     if ctx.belief.memory is None:
         return []
     from deskhand.world.history.reader import scene_of
@@ -249,7 +249,7 @@ def _remembered(ctx: ToolContext, phrase: str, seen: set[str]) -> list[str]:
     states = [state for state in ctx.belief.memory.states_now() if state.object_id not in seen]
     scene = scene_of(tuple(state.object for state in states), 0.0)
     try:
-        found = {str(item["id"]) for item in fitting(read_phrase(phrase), objects_data(scene), scene)}
+        found = {str(item["id"]) for item in fitting(read_phrase(phrase), objects_data(scene, arm=ctx.robot.arm), scene)}
     except DeskhandError:
         return []
     return [f"{where(state.object)} ({state.status})" for state in states if state.object_id in found]
@@ -267,6 +267,6 @@ def _remembered(ctx: ToolContext, phrase: str, seen: set[str]) -> list[str]:
     failures=[("An empty answer", {"answer": ""}, "invalid_arguments")],
 )
 def final_answer(ctx: ToolContext, answer: Annotated[str, Field(min_length=1, max_length=4000, description="what shall be told to the person")]) -> Answer:
-    """Give the final answer, checked: what it says of things is held against the last look, and what is not borne out is named."""
+    """Give the final answer, checked: what it says of objects is held against the last look, and what is not borne out is named."""
     wrong = unsupported(answer, ctx.belief)
     return Answer(answer=answer, supported=not wrong, unsupported=wrong)

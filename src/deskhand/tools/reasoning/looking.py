@@ -35,10 +35,10 @@ class LookedAround(TypedDict):
     preconditions=("not_stopped",),
     postconditions=("scene_known",),
     timeout=180.0,
-    when_to_use="To look behind things or from another side, and to see what one picture does not show: when detect_objects says that its look may be "
+    when_to_use="To look behind objects or from another side, and to see what one picture does not show: when detect_objects says that its look may be "
     "incomplete; with object_id before grasping in a tight place.",
-    limits="Moves the arm. A camera that stands still cannot go round things: then the arm only makes way, and 'unseen' says what stays hidden. "
-    "What the hand holds is carried along.",
+    limits="Moves the arm. A camera that stands still cannot go round objects: then the arm only makes way, and 'unseen' says what stays hidden. "
+    "What the gripper holds is carried along.",
     examples=[
         ("Something may stand behind the box: look from where more is seen", {}),
         ("See all sides of the cup before picking it", {"object_id": "cup_1", "views": 2}),
@@ -52,4 +52,4 @@ def look(
 ) -> LookedAround:
     """Look from the reachable views that show most of what is hidden or unknown now, and make one scene of all pictures."""
     data = outcome(move.look(skill_context(ctx), object_id or "", views))
-    return {**data, "objects": objects_data(last_look(ctx), ctx.belief.hidden)}  # type: ignore[typeddict-item]
+    return {**data, "objects": objects_data(last_look(ctx), ctx.belief.hidden, ctx.robot.arm)}  # type: ignore[typeddict-item]

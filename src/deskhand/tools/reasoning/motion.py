@@ -67,9 +67,9 @@ def _reach_over(robot: Robot, container: SceneObject) -> Reach:
     point = [float(container.position[0]), float(container.position[1]), container.top + ABOVE_RIM]
     for approach in ("down", "tilted"):
         if _any_ik(robot, hand_poses(robot.arm, point, approach)):
-            return Reach(reachable=True, reason=f"the hand can be brought {ABOVE_RIM * 1000:.0f} mm above {container.id}, {approach}.", grasps=0)
+            return Reach(reachable=True, reason=f"the gripper can be brought {ABOVE_RIM * 1000:.0f} mm above {container.id}, {approach}.", grasps=0)
     distance = float(np.linalg.norm(container.position[:2] - robot.arm.world_T_base[:2, 3]))
-    return Reach(reachable=False, reason=f"the hand cannot be brought above {container.id}, which is {distance:.2f} m from the base.", grasps=0)
+    return Reach(reachable=False, reason=f"the gripper cannot be brought above {container.id}, which is {distance:.2f} m from the base.", grasps=0)
 
 
 def _any_ik(robot: Robot, poses: tuple[np.ndarray, ...]) -> bool:
@@ -90,11 +90,11 @@ def _any_ik(robot: Robot, poses: tuple[np.ndarray, ...]) -> bool:
     needs=("arm",),
     preconditions=("not_stopped",),
     timeout=30.0,
-    when_to_use="To plan a collision-free arm motion to a named pose or a hand position before moving: nothing moves until execute_plan. For grasping and "
+    when_to_use="To plan a collision-free arm motion to a named pose or a gripper position before moving: nothing moves until execute_plan. For grasping and "
     "placing use pick and place_in, which plan for themselves.",
     limits="Give either named or position. Knows the obstacles of the last look. A plan can be run once, and expires when the robot or the scene changes.",
     examples=[
-        ("Plan a path for the hand to a point above the desk", {"position": [0.0, 0.1, 0.25]}),
+        ("Plan a path for the gripper to a point above the desk", {"position": [0.0, 0.1, 0.25]}),
         ("Plan the route to a stored pose such as upright", {"named": "upright"}),
     ],
     failures=[("A point far out of reach", {"position": [1.2, 0.0, 0.2]}, "no_ik_solution")],
@@ -107,7 +107,7 @@ def plan_motion(
     yaw: Yaw = None,
     speed_scale: Annotated[float, Field(ge=0.05, le=1.0, description="share of the arm's full speed")] = 1.0,
 ) -> PlannedMotion:
-    """Plan a collision-free trajectory of the arm to a named pose or a hand position, without moving; returns a plan_id for execute_plan."""
+    """Plan a collision-free trajectory of the arm to a named pose or a gripper position, without moving; returns a plan_id for execute_plan."""
     if bool(named) == (position is not None):
         raise DeskhandError("invalid_arguments", "plan_motion: give exactly one of named and position.", retry=True)
     arm = ctx.robot.arm

@@ -73,7 +73,7 @@ class Program:
 
 
 def assigned(cost: Array, load: Array, room: Array, most: Sequence[int], unplaced: float) -> tuple[list[int], bool]:
-    """For each thing (row of ``cost`` (n, m); inf: not there) its place, or -1, which costs ``unplaced``, and whether that is the best.
+    """For each object (row of ``cost`` (n, m); inf: not there) its place, or -1, which costs ``unplaced``, and whether that is the best.
 
     The ``load`` (n,) in a place is at most its ``room`` (m,), their number at most its ``most`` (m).
     """
@@ -182,7 +182,7 @@ def tower_margin(levels: Sequence[tuple[float, float, float]]) -> float:
 
 
 def best_tower(levels: Sequence[tuple[float, float, float]]) -> tuple[list[int], float]:
-    """The order from the bottom with the largest :func:`tower_margin`; beyond seven things by size alone."""
+    """The order from the bottom with the largest :func:`tower_margin`; beyond seven objects by size alone."""
     by_size = sorted(range(len(levels)), key=lambda i: (-levels[i][0], -levels[i][2]))
     if len(levels) > MOST_PERMUTED:
         return by_size, tower_margin([levels[i] for i in by_size])

@@ -1,4 +1,4 @@
-"""Which thing where, in what order, how packed and how stacked: the best under constraints."""
+"""Which object where, in what order, how packed and how stacked: the best under constraints."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from deskhand.world.spatial import carriers
 FILL = 0.6  # share of a container's volume that loose things can take
 UNPLACED = 100.0  # [m] of way that leaving a thing out is worth
 
-Ids = Annotated[list[ObjectId], Field(min_length=1, max_length=30, description="ids of the things, each once")]
+Ids = Annotated[list[ObjectId], Field(min_length=1, max_length=30, description="ids of the objects, each once")]
 
 
 class PlaceData(TypedDict):
-    """A container that things may go into."""
+    """A container that objects may go into."""
 
     container_id: ObjectId
     labels: NotRequired[Annotated[list[str], Field(description="kinds that may go there; left out: all")]]
     colors: NotRequired[Annotated[list[str], Field(description="colours that may go there; left out: all")]]
-    most: NotRequired[Annotated[int, Field(ge=0, le=100, description="how many things at most")]]
+    most: NotRequired[Annotated[int, Field(ge=0, le=100, description="how many objects at most")]]
 
 
 class Assignment(TypedDict):
-    """One thing and where it goes."""
+    """One object and where it goes."""
 
     object_id: str
     container_id: str
@@ -42,26 +42,26 @@ class Assignment(TypedDict):
 
 
 class Assigned(TypedDict):
-    """Which thing goes where."""
+    """Which object goes where."""
 
     assignments: list[Assignment]
     left_out: Annotated[list[str], Field(description="ids for which no allowed place has room")]
-    total: Annotated[float, Field(description="way of all things together [m]")]
+    total: Annotated[float, Field(description="way of all objects together [m]")]
     optimal: Annotated[bool, Field(description="false: the time was up, there may be better")]
 
 
 class Job(TypedDict):
-    """A pick and where the thing goes."""
+    """A pick and where the object goes."""
 
     object_id: ObjectId
-    target_id: NotRequired[Annotated[str, Field(max_length=64, description="container or thing; left out: the hand is free again where it picked")]]
+    target_id: NotRequired[Annotated[str, Field(max_length=64, description="container or object; left out: the gripper is free again where it picked")]]
 
 
 class Order(TypedDict):
     """The order of picks."""
 
     order: list[str]
-    way: Annotated[float, Field(description="of the hand [m], from where it is through all picks and places")]
+    way: Annotated[float, Field(description="of the gripper [m], from where it is through all picks and places")]
     way_as_given: Annotated[float | None, Field(description="of the order in which the jobs were given [m]; null when that order is not possible")]
     optimal: bool
     because: Annotated[list[str], Field(description="what must come before what, and why")]
@@ -77,7 +77,7 @@ class PackedItem(TypedDict):
 
 
 class Packing(TypedDict):
-    """Things side by side on a container's floor."""
+    """Objects side by side on a container's floor."""
 
     items: list[PackedItem]
     left_out: Annotated[list[str], Field(description="ids that do not fit beside the others")]
@@ -99,11 +99,11 @@ class Stack(TypedDict):
     unit="optimisation_under_constraints",
     preconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="To decide which thing goes into which container when there are several of both, with rules on kinds or colours, limited room, and short ways.",
+    when_to_use="To decide which object goes into which container when there are several of both, by rules on kinds or colours, limited room, and short ways.",
     limits="Assigns only (mixed-integer programming); plan_task or pick and place_in carry it out. Room is counted by volume, as loose filling.",
     examples=[
         (
-            "Distribute the things over two bins: red ones into the first, at most three in each",
+            "Distribute the objects over two bins: red ones into the first, at most three in each",
             {"object_ids": ["block_1", "pen_1"], "places": [{"container_id": "bin_1", "colors": ["red"], "most": 3}, {"container_id": "bin_2", "most": 3}]},
         )
     ],
@@ -137,7 +137,7 @@ def assign_places(
 
 
 def _cost(item: SceneObject, box: SceneObject, place: PlaceData) -> float:
-    """Way [m], inf where the thing may not or cannot go."""
+    """Way [m], inf where the object may not or cannot go."""
     if item.is_container or item.id == box.id:
         return math.inf
     if (place.get("labels") and item.label not in place["labels"]) or (place.get("colors") and item.color not in place["colors"]):
@@ -148,7 +148,7 @@ def _cost(item: SceneObject, box: SceneObject, place: PlaceData) -> float:
 
 
 def _room(scene: Scene, box: SceneObject, moved: set[str]) -> float:
-    """Volume [m3] that is left in a container for loose things."""
+    """Volume [m3] that is left in a container for loose objects."""
     content = sum(float(np.prod(item.size)) for item in scene.objects if item.id not in moved and ("in", box.id) in carriers(scene, item))
     return max(0.0, FILL * float(np.prod(np.asarray(box.size) - [2 * box.wall, 2 * box.wall, box.wall])) - content)
 
@@ -158,22 +158,22 @@ def _room(scene: Scene, box: SceneObject, moved: set[str]) -> float:
     unit="optimisation_under_constraints",
     preconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="Before picking several things one after the other: in which order is the way of the hand shortest, and what must go first "
+    when_to_use="Before picking several objects one after the other: in which order is the way of the gripper shortest, and what must go first "
     "because something lies on it?",
-    limits="Counts straight ways of the hand, not motions around obstacles. What lies on a thing comes before it.",
+    limits="Counts straight ways of the gripper, not motions around obstacles. What lies on an object comes before it.",
     examples=[
         (
             "In which order should I clear these into the bin?",
             {"jobs": [{"object_id": "block_1", "target_id": "bin_1"}, {"object_id": "pen_1", "target_id": "bin_1"}]},
         ),
         (
-            "Shortest tour over three things, the pen before the cup",
+            "Shortest tour over three objects, the pen before the cup",
             {"jobs": [{"object_id": "cup_1"}, {"object_id": "pen_1"}, {"object_id": "can_1"}], "before": [["pen_1", "cup_1"]]},
         ),
     ],
     failures=[
         (
-            "Two things that must each come before the other",
+            "Two objects that must each come before the other",
             {"jobs": [{"object_id": "block_1"}, {"object_id": "block_3"}], "before": [["block_1", "block_3"], ["block_3", "block_1"]]},
             "impossible",
         )
@@ -186,7 +186,7 @@ def order_picks(
         list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None, Field(max_length=40, description="pairs [a, b] of ids: a must be picked before b")
     ] = None,
 ) -> Order:
-    """Order picks so that the hand's way is shortest and nothing is taken from under another thing."""
+    """Order picks so that the gripper's way is shortest and nothing is taken from under another object."""
     scene = last_look(ctx)
     items = [scene.get(job["object_id"]) for job in jobs]
     names = [item.id for item in items]
@@ -219,18 +219,18 @@ def order_picks(
     unit="optimisation_under_constraints",
     preconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="To pack things tidily side by side on the floor of a container or tray, and to see what fits: gives a place and a turn for each.",
-    limits="One layer of footprints, straight or turned by a quarter; place_in drops things where there is room and cannot keep to these "
+    when_to_use="To pack objects tidily side by side on the floor of a container or tray, and to see what fits: gives a place and a turn for each.",
+    limits="One layer of footprints, straight or turned by a quarter; place_in drops objects where there is room and cannot keep to these "
     "places exactly, on a tray "
     "place_at with on can. Best within six seconds.",
-    examples=[("Pack these three things into the tray without overlap", {"object_ids": ["block_1", "eraser_1", "sponge_1"], "container_id": "tray_1"})],
+    examples=[("Pack these three objects into the tray without overlap", {"object_ids": ["block_1", "eraser_1", "sponge_1"], "container_id": "tray_1"})],
     failures=[("What shall be packed into is no container", {"object_ids": ["block_1"], "container_id": "block_2"}, "invalid_input")],
 )
 def pack_container(
     ctx: ToolContext,
-    object_ids: Annotated[list[ObjectId], Field(min_length=1, max_length=8, description="ids of the things, each once")],
+    object_ids: Annotated[list[ObjectId], Field(min_length=1, max_length=8, description="ids of the objects, each once")],
     container_id: ObjectId,
-    gap: Annotated[float, Field(ge=0.0, le=0.05, description="[m] between things and to the walls")] = 0.005,
+    gap: Annotated[float, Field(ge=0.0, le=0.05, description="[m] between objects and to the walls")] = 0.005,
 ) -> Packing:
     """Pack objects side by side into a container: as much as fits, with a place and a turn for each."""
     scene = last_look(ctx)
@@ -268,13 +268,13 @@ def _footprint(item: SceneObject) -> tuple[float, float]:
     unit="optimisation_under_constraints",
     preconditions=("scene_known",),
     timeout=20.0,
-    when_to_use="Before stacking different things on each other: in which order does the tower stand firmest, and which things can carry nothing?",
+    when_to_use="Before stacking different objects on each other: in which order does the tower stand firmest, and which objects can carry nothing?",
     limits="Centres over each other and equal density are assumed; the sizes are those that were seen. For blocks in named structures use plan_structure.",
     examples=[("Which order makes the most stable stack of these boxes?", {"object_ids": ["box_1", "block_1", "eraser_1"]})],
     failures=[("Only one of them can be stacked", {"object_ids": ["ball_1", "block_1"]}, "impossible")],
 )
 def stacking_order(ctx: ToolContext, object_ids: Ids) -> Stack:
-    """Find the order in which things stack most stably, from the bottom up, and how far the tower may lean."""
+    """Find the order in which objects stack most stably, from the bottom up, and how far the tower may lean."""
     scene = last_look(ctx)
     items = [scene.get(name) for name in dict.fromkeys(object_ids)]
     refused = {item.id: why for item in items if (why := _unstackable(item))}

@@ -16,7 +16,7 @@ from deskhand.tools.paths import Followed, follow, joint_path
 from deskhand.tools.poses import Approach, TargetPosition, Yaw
 
 Waypoints = Annotated[
-    list[TargetPosition], Field(max_length=12, description="[m] [x, y, z] points for the hand in world, one after the other in straight lines")
+    list[TargetPosition], Field(max_length=12, description="[m] [x, y, z] points for the gripper in world, one after the other in straight lines")
 ]
 JointPath = Annotated[list[dict[str, float]], Field(max_length=40, description="[rad] joint name to angle at each way-point, all joints of the arm")]
 
@@ -97,7 +97,7 @@ def path_feasibility(
     timeout=120.0,
     when_to_use="Only after path_feasibility said no, or plan_motion failed with no_ik_solution, goal_in_collision, planning_failed or "
     "path_incomplete: finds the nearest "
-    "motion that exists by another turn or tilt of the hand, a higher or shifted point, or a detour over what is in the way.",
+    "motion that exists by another turn or tilt of the gripper, a higher or shifted point, or a detour over what is in the way.",
     limits="Changes at most what it says in changed, the point by at most most_offset; whether that still serves the purpose is for the caller to judge. "
     "Nothing moves: execute_plan runs the plan_id.",
     examples=[
@@ -148,10 +148,10 @@ def _variants(waypoints: list[list[float]], approach: str, yaw: float | None, mo
     """What is asked, then what is less and less like it: what changed, the points, the approach, the yaw, how far the last point was moved."""
     yield "", waypoints, approach, yaw, 0.0
     if yaw is not None:
-        yield "any turn of the hand", waypoints, approach, None, 0.0
+        yield "any turn of the gripper", waypoints, approach, None, 0.0
     others = [way for way in ("down", "tilted", "forward") if way != approach]
     for way in others:
-        yield f"the hand {way}", waypoints, way, None, 0.0
+        yield f"the gripper {way}", waypoints, way, None, 0.0
     if len(waypoints) > 1:
         for lift in (0.05, 0.10, 0.15):
             yield f"a detour {1000 * lift:.0f} mm higher", _over(waypoints, lift), approach, None, 0.0
@@ -163,7 +163,7 @@ def _variants(waypoints: list[list[float]], approach: str, yaw: float | None, mo
             yield f"the last point moved by x {1000 * dx:.0f}, y {1000 * dy:.0f} mm", points, approach, None, offset
     for offset in offsets:
         for way in others:
-            yield f"the hand {way}, {1000 * offset:.0f} mm higher", [[x, y, z + offset] for x, y, z in waypoints], way, None, offset
+            yield f"the gripper {way}, {1000 * offset:.0f} mm higher", [[x, y, z + offset] for x, y, z in waypoints], way, None, offset
 
 
 def _over(waypoints: list[list[float]], lift: float) -> list[list[float]]:

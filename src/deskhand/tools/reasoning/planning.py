@@ -33,7 +33,7 @@ class GoalData(TypedDict):
     """``object_id`` shall be ``relation`` ``target_id``."""
 
     object_id: ObjectId
-    relation: Annotated[Literal["on", "in", "held"], Field(description="in for containers, on for the table and other things, held for the hand")]
+    relation: Annotated[Literal["on", "in", "held"], Field(description="in for containers, on for the table and other objects, held for the gripper")]
     target_id: NotRequired[Annotated[str, Field(max_length=64, description="id, or table; left out with held")]]
 
 
@@ -72,7 +72,7 @@ class Leg(TypedDict):
 
 
 class ManipulationPlan(TypedDict):
-    """Motions from where the arm stands to the thing, and on to its place."""
+    """Motions from where the arm stands to the object, and on to its place."""
 
     feasible: bool
     reason: Annotated[str, Field(description="why not, naming the motion that fails; else what was chosen")]
@@ -92,10 +92,10 @@ def goals_of(data: Sequence[GoalData]) -> list[Goal]:
     unit="task_and_motion_knowledge",
     preconditions=("scene_known",),
     timeout=60.0,
-    when_to_use="To find the sequence of picks and places for a task with several goals, above all when things lie on each other, block each other, or a tower "
+    when_to_use="To find the sequence of picks and places for a task of several goals, above all when objects lie on each other, block each other, or a tower "
     "has to be taken apart first.",
     limits="Symbolic (A* search): knows what lies on and in what at the last look, not whether the arm reaches it, which check_reachable and plan_manipulation "
-    "tell. Shortest plans, but for dozens of things in tangled towers, where they are short. Containers are not moved. Fails with impossible.",
+    "tell. Shortest plans, but for dozens of objects in tangled towers, where they are short. Containers are not moved. Fails with impossible.",
     examples=[
         (
             "Plan the task: swap two stacked blocks, the lower one shall go to the top",
@@ -109,12 +109,12 @@ def goals_of(data: Sequence[GoalData]) -> list[Goal]:
             },
         ),
     ],
-    failures=[("A thing that is not there", {"goals": [{"object_id": "cup_99", "relation": "in", "target_id": "bin_1"}]}, "unknown_object")],
+    failures=[("An object that is not there", {"goals": [{"object_id": "cup_99", "relation": "in", "target_id": "bin_1"}]}, "unknown_object")],
 )
 def plan_task(
     ctx: ToolContext,
     goals: Annotated[Goals, Field(min_length=1)],
-    keep: Annotated[list[ObjectId] | None, Field(max_length=40, description="ids of things that must stay where they are")] = None,
+    keep: Annotated[list[ObjectId] | None, Field(max_length=40, description="ids of objects that must stay where they are")] = None,
 ) -> TaskPlan:
     """Plan a task symbolically: the sequence of pick and place calls that reaches all goals, with what is in the way cleared first."""
     steps = plan(state_of(ctx.belief), goals_of(goals), kept=keep or ())
@@ -172,18 +172,18 @@ def refine_plan(
     timeout=120.0,
     when_to_use="Before an uncertain pick and place, to know whether all its motions exist: to the grasp, up, over to the place, down; and "
     "which motion fails if not.",
-    limits="A dry run: nothing moves and its motions are not kept; pick and the place tools plan their own when they run. The held thing is not "
+    limits="A dry run: nothing moves and its motions are not kept; pick and the place tools plan their own when they run. The held object is not "
     "swept along: leave room.",
     examples=[
         ("Is there a collision-free way to bring the block into the bin?", {"object_id": "block_1", "target_id": "bin_1"}),
         ("Plan a full pick and place of the can to a spot on the table", {"object_id": "can_1", "position": [0.05, -0.1]}),
     ],
-    failures=[("A thing that is not there", {"object_id": "cup_99", "target_id": "bin_1"}, "unknown_object")],
+    failures=[("An object that is not there", {"object_id": "cup_99", "target_id": "bin_1"}, "unknown_object")],
 )
 def plan_manipulation(
     ctx: ToolContext,
     object_id: ObjectId,
-    target_id: Annotated[str, Field(max_length=64, description="container or thing that it is put in or on; empty when position is given")] = "",
+    target_id: Annotated[str, Field(max_length=64, description="container or object that it is put in or on; empty when position is given")] = "",
     position: Annotated[
         list[Annotated[float, Field(ge=-1, le=1)]] | None,
         Field(min_length=2, max_length=2, description="[m] x, y in world on the table; null when target_id is given"),

@@ -120,7 +120,7 @@ def _candidates(sizes: Blocks) -> Iterator[tuple[str, tuple[Slot, ...]]]:
 
 
 def _boxes(slots: Sequence[Slot], sizes: Blocks, middle: Sequence[float] | Array, yaw: float, ground: float) -> list[SceneObject]:
-    """The blocks of a structure as things at their poses in ``world``."""
+    """The blocks of a structure as objects at their poses in ``world``."""
     turn = rotation_about([0, 0, 1], yaw)
     tops: list[float] = []
     boxes = []

@@ -1,4 +1,4 @@
-"""Whether a thing is at the very place where it shall be, by a fresh picture."""
+"""Whether an object is at the very place where it shall be, by a fresh picture."""
 
 from __future__ import annotations
 

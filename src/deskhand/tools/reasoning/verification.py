@@ -61,8 +61,8 @@ def start_of(ctx: ToolContext) -> State:
 
 
 def read_rules(ctx: ToolContext, rules: Sequence[str]) -> list[Rule]:
-    """Rules about the things of the last look."""
-    objects = objects_data(ctx.belief.scene) if ctx.belief.scene is not None else []
+    """Rules about the objects of the last look."""
+    objects = objects_data(ctx.belief.scene, arm=ctx.robot.arm) if ctx.belief.scene is not None else []
     return [read_rule(text, objects) for text in rules]
 
 
@@ -92,10 +92,10 @@ def judge(rule: Rule, steps: Sequence[Step], atoms: Sequence[set[str]]) -> RuleD
     group="reasoning",
     unit="formal_verification",
     timeout=20.0,
-    when_to_use="Before a plan of several calls runs and there are rules to keep, such as an order of acts, things that must never be touched, or what has to "
+    when_to_use="Before a plan of several calls runs and there are rules to keep, such as an order of acts, objects that must never be touched, or what has to "
     "be done at the end: names each rule that is broken and the step that breaks it.",
     limits="Linear temporal logic over the finite plan with predicted outcomes: it does not know whether a step will succeed. Sentences are read by a small "
-    "grammar, not by a language model; the formula tells how. Words for things need a look first.",
+    "grammar, not by a language model; the formula tells how. Words for objects need a look first.",
     examples=[
         (
             "Does my plan ever touch the cup before the block is in the bin?",
@@ -130,11 +130,11 @@ def check_plan_rules(ctx: ToolContext, steps: Steps, rules: Annotated[Rules, Fie
     needs=("arm", "camera"),
     postconditions=("scene_known",),
     timeout=30.0,
-    when_to_use="Right after one act, to see whether it is complete: is the thing really held, put down where it should be, or pushed as far as asked? "
+    when_to_use="Right after one act, to see whether it is complete: is the object really held, put down where it should be, or pushed as far as asked? "
     "Compares what the act should bring about with the fingers, the joints and a new picture.",
     limits="One act at a time, the last one; for the goal of a whole task use check_goal. Looks only when the act left something on the desk.",
     examples=[
-        ("Did the pick work, is the block in the hand?", {"act": "pick", "object_id": "block_1"}),
+        ("Did the pick work, is the block in the gripper?", {"act": "pick", "object_id": "block_1"}),
         ("Verify that the placing is completed", {"act": "place_in", "object_id": "block_1", "target_id": "bin_1"}),
     ],
     failures=[("It is not said what was picked", {"act": "pick"}, "invalid_input")],
@@ -144,7 +144,7 @@ def verify_action(
     act: Annotated[
         Literal["pick", "place_in", "place_on", "place_at", "push", "move_home", "open_gripper", "close_gripper"], Field(description="what was done")
     ],
-    object_id: Annotated[str, Field(max_length=64, description="the thing that it was done with; empty for the arm and gripper")] = "",
+    object_id: Annotated[str, Field(max_length=64, description="the object that it was done with; empty for the arm and gripper")] = "",
     target_id: Annotated[str, Field(max_length=64, description="where it was put; empty for the table")] = "",
     position: Annotated[
         list[Annotated[float, Field(ge=-1, le=1)]] | None,

@@ -27,7 +27,9 @@ class View(TypedDict):
     position: Annotated[list[float], Field(description="[x, y, z] of the camera in world [m]")]
     direction: Annotated[list[float], Field(description="unit vector in which it looks")]
     gain: Annotated[float, Field(description="share of what is unknown around the target that it would see")]
-    joints: Annotated[dict[str, float] | None, Field(description="arm joints [rad] that bring a camera on the hand there; null for a camera that stands still")]
+    joints: Annotated[
+        dict[str, float] | None, Field(description="arm joints [rad] that bring a camera on the gripper there; null for a camera that stands still")
+    ]
 
 
 class NextView(TypedDict):
@@ -44,7 +46,7 @@ class Patch(TypedDict):
 
     area: Annotated[float, Field(description="[m2]")]
     centre: Annotated[list[float], Field(description="[x, y] in world [m]")]
-    widest: Annotated[float, Field(description="width of the largest thing that may lie hidden there [m]")]
+    widest: Annotated[float, Field(description="width of the largest object that may lie hidden there [m]")]
     hidden_by: Annotated[list[str], Field(description="ids of what stands in the line of sight, most first; empty: the edge of the picture, or the robot")]
 
 
@@ -53,7 +55,7 @@ class Hidden(TypedDict):
 
     share: Annotated[float, Field(description="share of the table within reach that is not seen")]
     patches: Annotated[list[Patch], Field(description="largest first")]
-    most_hidden_by: Annotated[str, Field(description="id of the thing whose removal would show most; empty when no thing hides anything")]
+    most_hidden_by: Annotated[str, Field(description="id of the object whose removal would show most; empty when no object hides anything")]
 
 
 @tool(
@@ -62,21 +64,21 @@ class Hidden(TypedDict):
     needs=("camera",),
     preconditions=("scene_known",),
     timeout=60.0,
-    when_to_use="When a thing is seen badly, is half hidden, or its size was guessed: where should the camera look from next to see most of "
+    when_to_use="When an object is seen badly, is half hidden, or its size was guessed: where should the camera look from next to see most of "
     "what is unknown about it?",
-    limits="Plans a view, moves nothing. With a camera on the hand it gives only views that the arm reaches, with the joints for "
+    limits="Plans a view, moves nothing. With a camera on the gripper it gives only views that the arm reaches, with the joints for "
     "move_joints; a camera that stands "
     "still must be moved by a "
     "person, or what is in the way by the robot (find_hidden_space tells what). Knows only surfaces that were seen.",
     examples=[
         ("The cup is half hidden behind the box: find the next best view", {"object_id": "cup_1"}),
-        ("From where should the camera on the hand look at this spot?", {"position": [0.1, 0.0, 0.03], "radius": 0.04}),
+        ("From where should the camera on the gripper look at this spot?", {"position": [0.1, 0.0, 0.03], "radius": 0.04}),
     ],
     failures=[("Neither an object nor a position is given", {}, "invalid_input")],
 )
 def next_view_point(
     ctx: ToolContext,
-    object_id: Annotated[str, Field(max_length=64, description="id of the thing to see better; empty when position is given")] = "",
+    object_id: Annotated[str, Field(max_length=64, description="id of the object to see better; empty when position is given")] = "",
     position: Position | None = None,
     radius: Annotated[float, Field(ge=0.02, le=0.2, description="[m] of what is looked at around position")] = 0.06,
     views: Annotated[int, Field(ge=1, le=10, description="how many at most")] = 3,
@@ -119,7 +121,7 @@ def next_view_point(
 
 
 def _joints(ctx: ToolContext, hand: Array) -> dict[str, float] | None:
-    """Joints for the hand, the camera turned about its own axis as need be."""
+    """Joints for the gripper, the camera turned about its own axis as need be."""
     try:
         found = ctx.robot.solve_ik(hand)
     except DeskhandError as error:
@@ -136,7 +138,7 @@ def _joints(ctx: ToolContext, hand: Array) -> dict[str, float] | None:
     preconditions=("scene_known",),
     timeout=30.0,
     when_to_use="When something is searched and not seen, or before saying that the desk is empty: which parts of the desk are hidden from the camera, what "
-    "hides them, how large a thing may lie there, and which thing to move to see most.",
+    "hides them, how large an object may lie there, and which object to move to see most.",
     limits="The table within the arm's reach, at table height; the inside of containers is not told here. Uses a new picture and the objects of the last look.",
     examples=[
         ("The pen is nowhere: where could it be hidden, and behind what?", {}),
@@ -145,7 +147,7 @@ def _joints(ctx: ToolContext, hand: Array) -> dict[str, float] | None:
     failures=[("Nobody has looked yet", {}, "precondition_failed")],
 )
 def find_hidden_space(
-    ctx: ToolContext, height: Annotated[float, Field(ge=0.0, le=0.2, description="[m] above the table at which a hidden thing would show")] = 0.01
+    ctx: ToolContext, height: Annotated[float, Field(ge=0.0, le=0.2, description="[m] above the table at which a hidden object would show")] = 0.01
 ) -> Hidden:
     """Find the parts of the desk that the camera cannot see, what hides them, and what to move to see most."""
     scene = last_look(ctx)

@@ -1,0 +1,59 @@
+"""An open hollow object as it was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.footprint import Rectangle
+from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.view import Mask
+
+SORTING_SIDE = 0.075  # narrower hollow objects are cups: nothing is sorted into them
+SORTING_ROUND = 0.09
+_BOWL = 0.6  # height of round objects, as a share of their width, up to which their inside may curve
+
+
+@dataclass(frozen=True)
+class Hollow:
+    """An open object.
+
+    Attributes:
+        segment: its own pixels, without what lies in it.
+        rim: outer rectangle of the rim (for round ones the square around the circle).
+        round: whether the rim is a circle.
+        height: of the rim above the table [m].
+        wall: thickness [m] of the walls.
+        floor: height of the inner floor above the table [m].
+        bottom: height above the table [m] of what it stands on, where its own height is known.
+    """
+
+    segment: Segment
+    rim: Rectangle
+    round: bool
+    height: float
+    wall: float
+    floor: float
+    bottom: float = 0.0
+
+    @property
+    def for_sorting(self) -> bool:
+        """True when it is wide enough for objects to be put in."""
+        return float(self.rim.size.min()) >= (SORTING_ROUND if self.round else SORTING_SIDE)
+
+    def holds(self, points: Array, margin: float = 0.0) -> Mask:
+        """Which points (N, 3) are within the rim's outline, seen from above."""
+        if self.round:
+            return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
+        return self.rim.inside(points[:, :2], margin)
+
+    def inside_at(self, points: Array) -> Array:
+        """Height [m] of what is seen of the inside of the empty object, at most, at points (N, 3); that of a bowl curves."""
+        height = np.full(len(points), self.floor)
+        width = float(self.rim.size[0])
+        if self.round and self.height < _BOWL * width:
+            out = np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) / (width / 2)
+            height += (self.height - self.floor) * np.minimum(out, 1.0) ** 2
+        return height

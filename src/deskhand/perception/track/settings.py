@@ -1,0 +1,55 @@
+"""What can be set in keeping ids and in telling what is still there; lengths in metres, the rest without units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TrackSettings:
+    """When an object of a look is one of the looks before.
+
+    Attributes:
+        stayed: seen this near to where one was, it is that one, if it looks at all like it ..
+        container_stayed: .. the same of containers ..
+        height: .. and its foot is no more than this higher or lower.
+        unlike_there, unlike_elsewhere: objects whose looks differ more than this are two, at the same place and at another (1: another label or colour).
+        away: an object that is seen so far from where it was has been carried away, and what turns up in its place was taken for a part of it.
+        edge: what lies beyond the box of an object by less is within it.
+        resized: an extent that changes by more than this ratio was measured of something else.
+        glimpse: weight of a look at an object that is partly hidden or in a container, and was seen whole before.
+    """
+
+    stayed: float = 0.03
+    container_stayed: float = 0.06
+    height: float = 0.025
+    unlike_there: float = 1.2
+    unlike_elsewhere: float = 0.95
+    away: float = 0.05
+    edge: float = 0.004
+    resized: float = 1.5
+    glimpse: float = 0.1
+
+
+@dataclass(frozen=True)
+class PresenceSettings:
+    """When a depth picture says that an object is there, gone or hidden.
+
+    Attributes:
+        least: points that must be seen to say anything ..
+        least_share: .. and their share of those that the picture has a depth for.
+        behind: the camera sees so much further, at most, where an object has gone: another may stand right behind it.
+        hidden: what is nearer than this share of that gap stands in front.
+        gone: what is further than this share of it has gone.
+        upper: points below this share of an object's height tell nothing: the table is near.
+    """
+
+    least: int = 12
+    least_share: float = 0.15
+    behind: float = 0.012
+    hidden: float = -0.6
+    gone: float = 0.5
+    upper: float = 0.4
+
+
+TRACKING, PRESENCE = TrackSettings(), PresenceSettings()

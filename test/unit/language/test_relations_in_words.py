@@ -1,0 +1,73 @@
+"""Which object is meant, by where it stands in words: between, not, in an open drawer, on something that nothing is called by, goods by what they come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from deskhand.language.compound_names import join_names
+from deskhand.language.intents import Place
+from deskhand.language.parser import parse
+from deskhand.language.resolve import is_tableware
+from deskhand.planning.goals import make_goals
+
+NAMES = ("soup bowl", "crackers", "oak cabinet")
+
+
+def _item(name: str, x: float, y: float, size: tuple[float, float, float] = (0.1, 0.1, 0.05), z: float = 0.0, **more: Any) -> dict[str, Any]:
+    label = name.rsplit("_", 1)[0]
+    base = {"id": name, "label": label, "color": "grey", "shape": "box", "size": list(size), "position": [x, y, z + size[2] / 2], "yaw": 0.0}
+    return base | {"is_container": False, "support": "table", "relation": "on", "confidence": 0.9} | more
+
+
+PLATE = _item("plate_1", 0.1, 0.2, (0.14, 0.14, 0.02), is_container=True)
+CRACKERS = _item("crackers_1", 0.2, -0.1, (0.08, 0.06, 0.02))
+CUP = _item("cup_1", -0.2, 0.2)
+CABINET = _item("oak_cabinet_1", 0.1, -0.4, (0.3, 0.25, 0.22))
+BOX = _item("box_1", -0.2, -0.1, (0.2, 0.2, 0.03), confidence=0.5)
+
+
+def _bowl(number: int, x: float, y: float, z: float = 0.0, support: str = "table") -> dict[str, Any]:
+    return _item(f"soup_bowl_{number}", x, y, z=z, support=support, is_container=True, shape="cylinder")
+
+
+DESK = (PLATE, CRACKERS, CUP, CABINET, BOX)
+MIDDLE, FAR = _bowl(1, -0.05, 0.2), _bowl(2, 0.35, 0.35)
+
+
+@pytest.mark.parametrize(
+    ("where", "bowls", "meant"),
+    [
+        ("between the plate and the cup", (MIDDLE, FAR), "soup_bowl_1"),
+        ("not between the plate and the cup", (MIDDLE, FAR), "soup_bowl_2"),
+        ("from table center", (_bowl(1, 0.0, 0.02), FAR), "soup_bowl_1"),
+        ("next to the cracker box", (_bowl(1, 0.2, -0.22), FAR), "soup_bowl_1"),
+        ("on the crackers packet", (FAR, _bowl(3, 0.2, -0.1, 0.02, "crackers_1")), "soup_bowl_3"),
+        ("in the top layer of the oak cabinet", (_bowl(1, 0.12, -0.3, 0.15), _bowl(2, 0.1, -0.4, 0.22, "oak_cabinet_1")), "soup_bowl_1"),
+        ("on the top of the cabinet", (_bowl(1, 0.12, -0.3, 0.15), _bowl(2, 0.1, -0.4, 0.22, "oak_cabinet_1")), "soup_bowl_2"),
+        ("on the stove", (_bowl(1, -0.2, -0.1, 0.03, "box_1"), FAR, _bowl(3, 0.1, -0.4, 0.22, "oak_cabinet_1")), "soup_bowl_1"),
+    ],
+)
+def test_where_it_stands_says_which_is_meant(where: str, bowls: tuple[dict[str, Any], ...], meant: str) -> None:
+    intents = parse(join_names(f"pick the soup bowl {where} and place it on the plate", NAMES)).intents
+    made = make_goals([task for task in intents if isinstance(task, Place)], [*DESK, *bowls])
+    assert [(goal.object_id, goal.target_id) for goal in made.goals] == [(meant, "plate_1")] and not made.problems
+
+
+def test_a_word_that_nothing_is_called_by_is_no_guess_among_several() -> None:
+    other = _item("box_2", 0.0, -0.2, (0.2, 0.2, 0.03), confidence=0.5)
+    for desk, found in (([*DESK, FAR], ["box_1"]), ([*DESK, other, FAR], [])):
+        made = make_goals([task for task in parse(join_names("put the soup bowl on the stove", NAMES)).intents if isinstance(task, Place)], desk)
+        assert [goal.target_id for goal in made.goals] == found
+        assert bool(made.problems) != bool(found)
+
+
+def test_names_of_goods_and_what_they_come_in() -> None:
+    assert join_names("the cracker box and the crackers", NAMES) == "the crackers and the crackers"
+    assert join_names("the crackers behind the box", NAMES) == "the crackers behind the box"
+    assert join_names("two soup bowls", NAMES) == "two soup_bowls"
+
+
+def test_bowls_and_plates_are_carried_and_bins_are_not() -> None:
+    assert is_tableware(FAR) and is_tableware(PLATE) and not is_tableware(_item("bin_1", 0, 0)) and not is_tableware(CABINET)
