@@ -26,6 +26,7 @@ from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
+from deskhand.sim.reality.spec import RealitySpec
 from deskhand.skills.belief import Belief
 from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.local import RecordedArm, RecordedCamera
@@ -45,6 +46,7 @@ class Setup:
         references: file of taught views; None: nothing is taught.
         brain: profile of the model.
         seconds: of wall time that a task may take.
+        reality: errors of the camera; None: none.
     """
 
     python: Path
@@ -52,6 +54,7 @@ class Setup:
     references: Path | None
     brain: str = "offline"
     seconds: float = 600.0
+    reality: RealitySpec | None = None
 
 
 def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -93,12 +96,13 @@ def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str
 
 def _robot(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict[str, Any]], looked: list[tuple[SceneObject, Any]]) -> TaskOutcome:
     """Let the agent work; what it came to. ``calls`` gets what its tools answered, ``looked`` what the first look showed."""
-    parts = foreign_parts(process.robot, folder, PICTURE)
+    parts = foreign_parts(process.robot, folder, PICTURE, setup.reality)
     recogniser = recogniser_of(setup.references) if setup.references is not None else Recogniser({})
     memory_file = folder / MEMORY_FILE
     with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit:
         perception = NamingPerception(writer, memory_file, recogniser)
-        perception.settings = replace(PerceptionSettings(), frames=1)  # the simulator's pictures have no noise
+        if setup.reality is None:
+            perception.settings = replace(PerceptionSettings(), frames=1)  # the simulator's pictures have no noise
         model = RobotModel.load(parts.arm)
         arm = RecordedArm(parts.devices.arm, writer, LinkTransforms(model.urdf))
         devices = replace(parts.devices, arm=arm, camera=RecordedCamera(parts.devices.camera, writer))

@@ -9,6 +9,7 @@ import numpy as np
 
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
+from deskhand.bench.libero.sensed import SensedCamera
 from deskhand.cameras.base import Camera
 from deskhand.errors import DeskhandError
 from deskhand.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
@@ -16,6 +17,7 @@ from deskhand.foreign.link import Link
 from deskhand.geometry import Array
 from deskhand.local_robot import Devices
 from deskhand.safety.settings import SafetySettings, load_safety
+from deskhand.sim.reality.spec import RealitySpec
 from deskhand.types import Frame
 
 BASE_X = -0.60  # [m] of the base in `world`, whose origin is ours to choose; the height is measured
@@ -90,15 +92,22 @@ class ForeignParts:
     instruction: str
 
 
-def foreign_parts(link: Link, folder: Path, size: tuple[int, int] = (640, 480)) -> ForeignParts:
-    """The robot behind ``link``, whose case is loaded. The first picture tells how high its base stands above what it works on."""
+def foreign_parts(link: Link, folder: Path, size: tuple[int, int] = (640, 480), reality: RealitySpec | None = None) -> ForeignParts:
+    """The robot behind ``link``, whose case is loaded. The first picture tells how high its base stands above what it works on.
+
+    ``reality``: errors of its camera; None: the simulator's perfect pictures.
+    """
     body = ForeignBody(link, write_arm(folder, 0.0))
-    at_foot = RangedCamera(ForeignCamera(body, RobotModel.load(body.arm), "agentview", size))
+
+    def eye(arm: ArmConfig) -> RangedCamera:
+        camera = ForeignCamera(body, RobotModel.load(arm), "agentview", size)
+        return RangedCamera(camera if reality is None else SensedCamera(camera, reality, size))
+
+    at_foot = eye(body.arm)
     first = at_foot.capture()
     arm = write_arm(folder, -surface_height(first))
     body.arm = arm
-    camera = RangedCamera(ForeignCamera(body, RobotModel.load(arm), "agentview", size))
-    return ForeignParts(Devices(ForeignArm(body), ForeignGripper(body), camera, ForeignClock(body)), arm, body, body.instruction)
+    return ForeignParts(Devices(ForeignArm(body), ForeignGripper(body), eye(arm), ForeignClock(body)), arm, body, body.instruction)
 
 
 def in_world(arm: ArmConfig, base_T_object: Array) -> Array:

@@ -11,6 +11,7 @@ from deskhand.bench.libero.episode import Setup, run_episode
 from deskhand.bench.libero.install import installed, python_of, references_of
 from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
+from deskhand.sim.reality.file import load_reality
 
 FAMILIES = ("spatial", "object", "goal", "10")
 PERTURBED = ("", "_lan", "_object", "_swap", "_task")
@@ -41,8 +42,9 @@ def numbers(text: str, most: int, what: str) -> list[int]:
     return found
 
 
-def libero_campaign(suites: Sequence[str], tasks: str, states: str, brain: str, taught: bool, episodes: Path) -> Campaign:
-    """Every state of every task of ``suites``. Raises ``invalid_input``, ``missing_dependency``."""
+def libero_campaign(suites: Sequence[str], tasks: str, states: str, brain: str, taught: bool, episodes: Path, sensor: str = "none") -> Campaign:
+    """Every state of every task of ``suites``; ``sensor``: a name of config/reality. Raises ``invalid_input``, ``missing_dependency``, ``config_error``."""
+    load_reality(sensor, 0)
     if unknown := [name for name in suites if name not in SUITES]:
         raise DeskhandError("invalid_input", f"there is no suite {', '.join(unknown)}; there are {', '.join(SUITES)}.")
     installed()
@@ -51,9 +53,8 @@ def libero_campaign(suites: Sequence[str], tasks: str, states: str, brain: str, 
         Case(f"{suite}/{task}/{state}", {"suite": suite, "task": task, "state": state, "horizon": HORIZON, "folder": str(episodes / f"{suite}_{task}_{state}")})
         for suite, task, state in chosen
     ]
-    return Campaign(
-        "bench libero", {"brain": brain, "taught": taught, "kind": "libero"}, [_with(case, brain, taught, "libero") for case in cases], run_one, summarise
-    )
+    settings = {"brain": brain, "taught": taught, "kind": "libero", **({"sensor": sensor} if sensor != "none" else {})}
+    return Campaign("bench libero", settings, [_with(case, brain, taught, "libero", sensor) for case in cases], run_one, summarise)
 
 
 def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: Path) -> Campaign:
@@ -70,8 +71,8 @@ def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: P
     return Campaign("bench robosuite", {"brain": brain, "taught": False, "kind": "robosuite"}, cases, run_one, summarise)
 
 
-def _with(case: Case, brain: str, taught: bool, kind: str) -> Case:
-    return Case(case.id, {**case.arguments, "brain": brain, "taught": taught, "kind": kind})
+def _with(case: Case, brain: str, taught: bool, kind: str, sensor: str = "none") -> Case:
+    return Case(case.id, {**case.arguments, "brain": brain, "taught": taught, "kind": kind, "sensor": sensor})
 
 
 def run_one(case: Case) -> dict[str, Any]:
@@ -79,7 +80,8 @@ def run_one(case: Case) -> dict[str, Any]:
     told = dict(case.arguments)
     folder, environment = Path(told.pop("folder")), installed()
     brain, taught, kind = str(told.pop("brain")), bool(told.pop("taught")), str(told.pop("kind"))
-    setup = Setup(python_of(environment), kind, references_of(environment) if taught else None, brain)
+    reality = load_reality(str(told.pop("sensor", "none")), int(told.get("state", told.get("seed", 0))))
+    setup = Setup(python_of(environment), kind, references_of(environment) if taught else None, brain, reality=reality)
     return {"id": case.id, **run_episode(setup, told, folder)}
 
 

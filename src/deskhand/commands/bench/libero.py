@@ -33,6 +33,7 @@ def run(
     states: Annotated[str, typer.Option(help="Stored starts of each task; 0 to 4 are for development, others for judging.")] = "0-4",
     brain: Annotated[str, typer.Option(help="Who decides; a profile of config/llm.yaml, or offline.")] = "offline",
     taught: Annotated[bool, typer.Option(help="Whether the objects were taught by pictures of their meshes.")] = True,
+    sensor: Annotated[str, typer.Option(help="Errors of the camera: none, or a name of config/reality (mild, hard); a seed for each state.")] = "none",
     episodes: Annotated[Path, typer.Option(help="Folder for the records of the episodes.")] = EPISODES,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/libero.md.")] = None,
     *,
@@ -41,7 +42,7 @@ def run(
     """Tasks of LIBERO and LIBERO-PRO with the whole stack, judged by the environment's own test."""
     from deskhand.bench.libero.run import libero_campaign
 
-    _show(how.run(libero_campaign(suite, tasks, states, brain, taught, episodes), json_file, describe))
+    _show(how.run(libero_campaign(suite, tasks, states, brain, taught, episodes, sensor), json_file, describe))
 
 
 @campaign_options

@@ -187,7 +187,9 @@ def _painted(view: View, item: Placed) -> Array:
 def is_in(item: Segment, hollow: Hollow) -> bool:
     """Whether what is seen of an object lies in a container."""
     within = hollow.holds(item.points).mean()
-    return bool(within > 0.55 and quantile(item.points[:, 2], 0.05) < hollow.height + 0.004 and quantile(item.points[:, 2], 0.95) > hollow.bottom)
+    below = hollow.bottom + _INFERRED if hollow.bottom > 0 else 0.0  # what carries it is not in it
+    z = item.points[:, 2]
+    return bool(within > 0.55 and quantile(z, 0.05) < hollow.height + 0.004 and (not below or quantile(z, 0.5) > below))
 
 
 def _carriers(
