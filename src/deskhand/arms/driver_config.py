@@ -47,7 +47,7 @@ class ServoConfig:
         what its servo is told.
         """
         if play:
-            lower, upper = lower + self.backlash, upper - self.backlash
+            lower, upper = lower + self.backlash / 2, upper - self.backlash / 2
         if self.range is None:
             return lower, upper
         low, high = sorted(self.angle_of(tick) for tick in self.range)

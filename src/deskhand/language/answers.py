@@ -28,15 +28,17 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
         return compared(ask, objects)
     found = _about(ask.about, ask, objects)
     words = ask.about.words
+    place = f" {_WORDS.get(ask.relation, ask.relation)} {ask.target.words}" if ask.target else ""
     if ask.kind == "count":
-        return f"I see {len(found)}: {listing(found)}." if found else f"I see none ({words}). I see {listing(objects)}."
+        return f"I see {len(found)}: {listing(found)}." if found else f"I see none ({words}){place}. I see {listing(objects)}."
     if ask.kind == "holds":
         return _holds(ask, objects)
     if not found:
-        none = {"exists": f"No, I see no such thing ({words})", "which": f"None ({words})"}.get(ask.kind, f"I do not see {words}")
+        if ask.kind == "exists" and ask.about.anything and not (ask.about.colors or ask.about.shapes) and place:
+            return f"I see nothing{place}."
+        none = {"exists": f"No, I see no such object ({words}){place}", "which": f"None ({words}){place}"}.get(ask.kind, f"I do not see {words}{place}")
         return f"{none}. I see {listing(objects)}."
     if ask.kind == "exists":
-        place = f" {_WORDS.get(ask.relation, ask.relation)} {ask.target.words}" if ask.target else ""
         return f"Yes{place}: {listing(found)}."
     if ask.kind == "color":
         if ask.target is not None:

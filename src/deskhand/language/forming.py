@@ -44,6 +44,8 @@ def undo(slots: Slots, found: re.Match[str]) -> Intent:
 def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
     """What is alike goes together; by size it is a row."""
     things, by = slots.get("thing", (EVERYTHING,)), found["by"].rstrip("s")
+    if by not in ("size", "height", "length", "volume") and found.groupdict().get("order"):
+        return None  # "by colour, red in the tray and the others in the bin"
     if found.string.startswith(("order", "rank", "line", "lay")) and by not in ("size", "height", "length", "volume"):
         return None  # an order of colours or kinds that is not said
     if by.startswith("colo"):

@@ -196,7 +196,7 @@ def _bin(target: Ref | None) -> Ref:
 
 def _tidying(verb: str, objects: tuple[Ref, ...], things: list[Ref], excepts: tuple[Ref, ...], clause: Clause, text: str) -> list[Intent]:
     target, relation = clause.target, clause.relation
-    if verb == "sort" and "by" in clause.flags and "attribute" in clause.flags and target is None:
+    if verb == "sort" and "by" in clause.flags and "attribute" in clause.flags:
         return [Unclear(text, "which of them go where? For example: red ones in the tray, blue ones in the bin")]
     if target is not None and target.table and relation in {"on", "in", "auto"}:  # "clear up the things on the desk"
         objects, target = tuple(replace(ref, where=("on", target)) for ref in objects), None

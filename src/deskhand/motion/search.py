@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deskhand.arms.config import ArmConfig
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -40,12 +41,23 @@ class Goal:
     index: int = 0
 
 
+def paddings_of(arm: ArmConfig) -> tuple[float, ...]:
+    """[m] around obstacles that are tried, the largest first: of an arm whose play is known (driver.servos) also what its hand may be off, and half of it.
+
+    Off: half the play of each joint at the length of the arm, taken together as errors that have nothing to do with each other.
+    """
+    off = arm.reach * float(np.linalg.norm([servo.backlash / 2 for servo in arm.driver.servos.values()]))
+    return tuple(padding for padding in (off, off / 2) if padding > PADDINGS[0]) + PADDINGS
+
+
 class PathSearch:
     """Finds collision-free joint paths with a backend; contacts and clearances by the envelope's geometry."""
 
     def __init__(self, model: RobotModel, backend: Backend, envelope: Envelope) -> None:
         self.model, self.arm, self.backend, self.envelope = model, model.arm, backend, envelope
         self.checker: CollisionChecker = envelope.checker
+
+        self.paddings = paddings_of(self.arm)
 
     def poses(self, joints: Array, query: Query) -> dict[str, Array]:
         """world_T_link (T, 4, 4) for joints (T, n)."""
@@ -82,7 +94,7 @@ class PathSearch:
         prefix = self._leave_contact(query, start)
         begin = prefix[-1]
         blocked = True
-        for padding in PADDINGS:
+        for padding in self.paddings:
             if self.backend.in_collision(query.scene, begin, query.others, query.allow, padding):
                 continue
             free = [goal for goal in goals if not self.backend.in_collision(query.scene, goal.joints, query.others, query.allow, padding)]

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from deskhand.errors import DeskhandError
 from deskhand.language.intents import Hand, Intent, Leave, Pick, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import held_object, listing, name_of, resolve
 from deskhand.offline.clarification import Asking
@@ -47,7 +48,7 @@ class Placing:
         if not found.objects:
             self._pursuit.problems.append(("unknown_object", f"I see no '{ref.words}'. I see {listing(self._pursuit.objects)}."))
             return
-        if len(found.objects) > 1:
+        if len(found.objects) > 1 or ref.count > 1:
             self._pursuit.problems.append(("impossible", f"I can hold one object at a time; '{ref.words}' are {listing(found.objects)}. Which one?"))
             return
         if found.note:
@@ -136,8 +137,8 @@ class Placing:
         state = yield Call("get_robot_state", {}, "What do I hold?")
         holding = str(state.data.get("holding") or "") if state.ok else ""
         if not holding:
-            self._pursuit.problems.append(("not_understood", "I do not know what 'it' stands for: nothing was named before, and I hold nothing."))
-        elif all(item["id"] != holding for item in self._pursuit.objects):
+            raise DeskhandError("not_understood", "I do not know what 'it' stands for: nothing was named before, and I hold nothing.")
+        if all(item["id"] != holding for item in self._pursuit.objects):
             self._pursuit.objects = [*self._pursuit.objects, held_object(holding)]
         named: list[Intent] = []
         for task in group:

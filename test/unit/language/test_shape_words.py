@@ -2,6 +2,7 @@
 
 import pytest
 
+from deskhand.language.answers import answer
 from deskhand.language.intents import Ask, Impossible, Shift, Unclear
 from deskhand.language.parser import parse
 from deskhand.language.resolve import forms_of
@@ -44,3 +45,19 @@ def test_what_would_be_done_in_part_is_not_done(said: str) -> None:
 def test_what_is_left_out_of_a_count_may_be_said_last() -> None:
     (ask,) = parse("how many things are on the desk that are not blocks?").intents
     assert isinstance(ask, Ask) and ask.about is not None and [ref.kinds for ref in ask.about.excluded] == [{"block"}]
+
+
+@pytest.mark.parametrize("said", ["is there anything in the tray?", "what is in the tray?"])
+def test_an_empty_container_is_told_in_plain_words(said: str) -> None:
+    (ask,) = parse(said).intents
+    tray = {
+        "id": "tray_1",
+        "label": "tray",
+        "color": "white",
+        "shape": "box",
+        "size": (0.2, 0.15, 0.04),
+        "position": (0, 0, 0.02),
+        "is_container": True,
+        "support": "table",
+    }
+    assert isinstance(ask, Ask) and answer(ask, [tray]) == "I see nothing in the tray."

@@ -19,7 +19,7 @@ def test_an_everyday_sentence_ends_as_a_person_would_say_by_hand(case: dict[str,
 
 
 def test_no_sentence_is_silently_misread() -> None:
-    assert [len(cases) for cases in CASES.values()] == [38, 60, 54, 77]
+    assert [len(cases) for cases in CASES.values()] == [38, 60, 57, 77]
     assert WRONG not in {case["outcome"] for case in ALL}
     assert sum(case["outcome"] == RIGHT for case in ALL) >= 20
 

@@ -103,3 +103,11 @@ def test_blocks_of_plain_colours_in_a_row_or_on_each_other_stay_apart():
     row = [thing("block", color, (0.03,) * 3, 0.05, 0.0302 * n - 0.1) for n, color in enumerate(("red", "blue", "yellow"))]
     tower = [thing("block", color, (0.03,) * 3, 0.05, 0.15, z=0.0301 * n, name=f"tower {n}") for n, color in enumerate(("green", "orange"))]
     assert [item.label for item in look(*row, *tower).detect().objects] == ["block"] * 5
+
+
+def test_a_printed_marker_whose_panel_parts_it_is_one_and_two_pens_end_to_end_are_two():
+    marker = thing("marker", "green", (0.017, 0.017, 0.118), -0.02, -0.03, 7.0)
+    scene = look(marker, seed=14, reality=RealitySpec(14, surfaces=SurfaceReality(printed=1.0))).detect()
+    assert [item.label for item in scene.objects] == ["marker"]
+    pens = [thing("pen", color, (0.01, 0.01, 0.13), 0.05, y, np.pi / 2) for color, y in (("blue", -0.066), ("red", 0.066))]
+    assert [item.label for item in look(*pens).detect().objects] == ["pen", "pen"]

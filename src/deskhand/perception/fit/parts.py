@@ -139,7 +139,7 @@ def _disc(item: Segment) -> tuple[Array, float] | None:
 
 def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
     """Long thin objects that something else lies across are seen as two pieces in line."""
-    lines = [_line(item) if owner[i] == i else None for i, item in enumerate(pieces)]
+    lines = [line_of(item) if owner[i] == i else None for i, item in enumerate(pieces)]
     for i, j in combinations(range(len(pieces)), 2):
         a, b = lines[i], lines[j]
         if a is None or b is None or owner[j] != j or np.linalg.norm(pieces[i].chroma - pieces[j].chroma) > 0.05:
@@ -148,7 +148,7 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
         distance = float(np.linalg.norm(gap))
         if distance + (a.length + b.length) / 2 > _LONGEST or abs(a.middle[2] - b.middle[2]) > 0.012:
             continue
-        if distance > (a.length + b.length) / 2 - 0.005 and (_in_line(a, b) or _on_one_line(a, b, _line(union_of(pieces[i], [pieces[j]])))):
+        if distance > (a.length + b.length) / 2 - 0.005 and (_in_line(a, b) or _on_one_line(a, b, line_of(union_of(pieces[i], [pieces[j]])))):
             owner[j] = i
 
 
@@ -205,7 +205,7 @@ class _Line:
     width: float
 
 
-def _line(item: Segment) -> _Line | None:
+def line_of(item: Segment) -> _Line | None:
     """Where a thin piece runs, None for pieces that are not thin."""
     points = item.points[:: 1 + len(item) // 400]
     middle = points.mean(axis=0)
