@@ -17,8 +17,6 @@ Seen = Mapping[str, Any]
 
 LEAST_LIKELY = 0.25
 """A name that an object may have counts from this probability on, where no object is called so: rather one chance in four than "there is none"."""
-SURE_NAME = 0.75
-"""From this probability on an object is what it is called: no other word can mean it."""
 MIDDLE = 0.06
 """Objects whose middle is so near [m] to the desk's axis are said to lie in the middle."""
 DEPTH = (-0.06, 0.10)
@@ -124,7 +122,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     if ref.where is not None:
-        there = [item for item in fitting if _where_holds(ref.where, item, objects)] or _on_what_has_no_name(ref.where, fitting, objects)
+        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
         fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
@@ -207,16 +205,6 @@ def _reaches_into(item: Seen, other: Seen) -> bool:
     yaw = float(other.get("yaw") or 0.0)
     along, across = math.cos(yaw) * dx + math.sin(yaw) * dy, math.cos(yaw) * dy - math.sin(yaw) * dx
     return abs(along) < float(other["size"][0]) / 2 and abs(across) < float(other["size"][1]) / 2 and dz < float(other["size"][2]) / 2
-
-
-def _on_what_has_no_name(where: tuple[str, Ref], fitting: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
-    """For "the cup on the stove", where nothing is called so: the one that alone stands on something of which nobody knows what it is."""
-    relation, ref = where
-    if relation != "on" or ref.table or not (ref.noun or ref.kinds) or resolve(replace(ref, count=0), objects, "any").objects:
-        return []
-    by_id = {str(item["id"]): item for item in objects}
-    on = [item for item in fitting if (below := by_id.get(str(item.get("support")))) and float(below.get("confidence", 1.0)) < SURE_NAME]
-    return on if len(on) == 1 else []
 
 
 def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:

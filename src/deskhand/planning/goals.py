@@ -9,7 +9,6 @@ from typing import Any
 
 from deskhand.language.intents import Leave, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import (
-    SURE_NAME,
     Found,
     Seen,
     beyond_reach,
@@ -27,8 +26,6 @@ from deskhand.world.relations import SIDEWAYS, TABLE, Body, stands_beside
 
 EXACT = 0.010
 """An object may be so far [m] from the position that a goal names."""
-ENOUGH_ROOM = 0.8
-"""Share of the narrower side of an object that must find room on what shall carry it."""
 USED = 0.5
 """Share of the room in a container that objects fill when they are put in one by one."""
 NEVER = {"under": "under", "between": "between"}
@@ -209,8 +206,6 @@ def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tu
         else Found((), missing=True)
     )
     found = into if into.objects else resolve(ref, others, "any")
-    if not found.objects and place.relation != "in" and (unnamed := _nameless(ref, item, others)):
-        found = Found((unnamed,), f"I know no '{ref.words}'; I took {unnamed['id']}, the only object without a sure name that has room for it")
     if not found.objects:
         _missing(ref, found, objects, out, forgiven=False)
         return None
@@ -226,22 +221,6 @@ def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tu
         out.problems.append(("impossible", text))
         return None
     return "on", str(target["id"])
-
-
-def _nameless(ref: Ref, item: Seen, others: Sequence[Seen]) -> Seen | None:
-    """Of the objects of which nobody surely knows what they are, the one that has room for ``item`` on it, where a word is meant that nothing is called by."""
-    if not ref.noun or ref.count != 1 or ref.colors or ref.shapes or ref.where is not None:
-        return None
-    across = ENOUGH_ROOM * min(float(edge) for edge in item["size"][:2])
-    able = [
-        other
-        for other in others
-        if float(other.get("confidence", 1.0)) < SURE_NAME
-        and not other.get("is_container")
-        and str(other.get("support", TABLE)) == TABLE
-        and min(float(edge) for edge in other["size"][:2]) > across
-    ]
-    return able[0] if len(able) == 1 else None
 
 
 def _only_onto(ref: Ref, objects: Sequence[Seen]) -> bool:
