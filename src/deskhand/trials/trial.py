@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from dataclasses import asdict, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,14 @@ def judge(options: TrialOptions, world: WorldSpec, instruction: str, attempt: At
 
 
 def episode_folder(options: TrialOptions, suffix: str = "") -> Path:
-    """A new folder below ``./episodes``, named by time and what is tried."""
+    """A new folder below ``./episodes``, named by time and what is tried; two that begin in the same second have one each."""
     what = options.scene.stem if options.scene else f"{options.task}_{options.seed}"
-    return Path("episodes") / "_".join(filter(None, (time.strftime("%Y-%m-%d_%H-%M-%S"), what, suffix)))
+    name = "_".join(filter(None, (time.strftime("%Y-%m-%d_%H-%M-%S"), what, suffix)))
+    for number in count(1):
+        folder = Path("episodes") / (name if number == 1 else f"{name}_{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+    raise AssertionError("unreachable")
