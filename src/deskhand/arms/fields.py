@@ -1,6 +1,6 @@
 """Kinds of fields of a configuration file: each says its unit and range, and what is wrong with a value, without ever raising.
 
-``check(value, where)`` yields a :class:`Problem` for each object that is wrong; ``where`` is the field's whole name.
+``check(value, where)`` yields a :class:`Problem` for everything that is wrong; ``where`` is the field's whole name.
 """
 
 from __future__ import annotations

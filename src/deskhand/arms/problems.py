@@ -13,7 +13,7 @@ MOST_SHOWN = 25
 
 @dataclass(frozen=True)
 class Problem:
-    """One object that is wrong.
+    """One mistake in a file.
 
     Attributes:
         field: as it is written in the file, ``driver.servos.joint1.id``; ``urdf`` or ``srdf`` for what is wrong inside these.

@@ -24,7 +24,7 @@ MAX_PROBLEMS = 10
 
 @dataclass(frozen=True)
 class Problem:
-    """One object that is wrong: ``field`` is a path like ``conditions[0].relation``, empty for the whole."""
+    """One mistake in arguments: ``field`` is a path like ``conditions[0].relation``, empty for the whole."""
 
     field: str
     given: str

@@ -1,6 +1,6 @@
 """rclpy's ActionClient for many calls at once.
 
-Two objects can make a call wait for ever there (rclpy 7.1): requests and answers queue up to ten and the rest is dropped, see :data:`MANY`; and a request
+Two faults can make a call wait for ever there (rclpy 7.1): requests and answers queue up to ten and the rest is dropped, see :data:`MANY`; and a request
 is sent first and noted second, so that an answer that another thread reads in between is thrown away ("Ignoring unexpected goal response"). Here an
 answer is looked at only when no request is between the two steps.
 """

@@ -1,7 +1,7 @@
 """Takes a node's messages, requests, answers and what comes for its actions in one thread, at a fraction of what rclpy's executors cost.
 
 An executor of rclpy builds its wait set anew, from everything that the node has, each time that anything comes: 2 ms of Python for every joint state, and
-again before and after every service call, in competition with the callback itself. Here that is a few microseconds for each object waited for.
+again before and after every service call, in competition with the callback itself. Here that is a few microseconds for each entity waited for.
 """
 
 from __future__ import annotations

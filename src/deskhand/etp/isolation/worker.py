@@ -25,7 +25,7 @@ from deskhand.etp.resources import Resource, ResourceRef, encoded
 from deskhand.etp.tool import FunctionTool, ToolContext, tool_of
 
 MAX_RESULT = 8 * 2**20
-"""Bytes of JSON that a result may have; larger objects are resources."""
+"""Bytes of JSON that a result may have; what is larger is a resource."""
 
 
 class _Nobody:

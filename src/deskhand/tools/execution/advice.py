@@ -10,7 +10,7 @@ OBJECT = "$object"
 
 @dataclass(frozen=True)
 class Advice:
-    """One object to do: ``tool`` with ``arguments``, or by hand (empty), and why."""
+    """One step to take: ``tool`` with ``arguments``, or by hand (empty), and why."""
 
     tool: str
     why: str

@@ -28,7 +28,7 @@ NEAR = 0.25  # [m] over which closeness to the last place counts
 
 
 class Action(TypedDict):
-    """One object to do next."""
+    """One step to take next."""
 
     tool: Annotated[str, Field(description="to call; empty: not a tool's matter")]
     arguments: Annotated[dict[str, str], Field(description="as far as they are known")]
