@@ -81,7 +81,7 @@ def world_from_dict(
         objects.append(spec)
     fixtures: list[FixtureSpec] = []
     for item in root.get("fixtures").items():
-        fixture = fixture_from(item, {one.name for one in (*objects, *fixtures)})
+        fixture = fixture_from(item, {*(one.name for one in objects), *(one.name for one in fixtures)})
         _check_on_desk(item, fixture.pose, table)
         fixtures.append(fixture)
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)

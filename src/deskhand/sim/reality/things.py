@@ -48,7 +48,8 @@ def add_things(spec: mujoco.MjSpec, world: WorldSpec, reality: RealitySpec) -> N
     makers = [MAKERS[int(index)] for index in rng.permutation(len(MAKERS))[:count]]
     if rng.random() < reality.clutter.hand:
         makers.append(_hand)
-    taken: list[tuple[Array, float]] = [(item.pose[:2, 3], _radius(item)) for item in (*world.objects, *world.fixtures)]
+    standing: list[ObjectSpec | FixtureSpec] = [*world.objects, *world.fixtures]
+    taken: list[tuple[Array, float]] = [(item.pose[:2, 3], _radius(item)) for item in standing]
     for number, make in enumerate(makers):
         thing = make(rng)
         place = _place(thing, world.table, taken, rng)
