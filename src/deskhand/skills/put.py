@@ -37,7 +37,7 @@ ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carri
 @dataclass(frozen=True)
 class Target:
     """A place. Where the object's centre shall come to stand: (x, y), heading [rad] of its longer side or None for any, height [m] of what carries it,
-    and that.
+    and that. ``gives``: what carries it moves under the weight, as a pan does; the caller sees whether it stands there.
     """
 
     place: Array
@@ -45,6 +45,7 @@ class Target:
     level: float
     on: tuple[str, ...]
     name: str
+    gives: bool = False
 
     @property
     def exact(self) -> bool:
@@ -109,7 +110,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
         raise SkillError("place_failed", f"{name} was put on {target.name} but lies {1000 * off:.0f} mm beside the place.", data)
     if abs(turned := float(data.get("turned_by", 0.0))) > TURNED:
         raise SkillError("place_failed", f"{name} lies on {target.name}, but turned by {turned:.2f} rad from {target.yaw:.2f}.", data)
-    if target.on and not _stands_on(after, before, found, target):
+    if target.on and not target.gives and not _stands_on(after, before, found, target):
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
 
