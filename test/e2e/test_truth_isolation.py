@@ -23,7 +23,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src/deskhand"
 FORBIDDEN = ("deskhand.sim", "deskhand.tasks", "deskhand.trials", "deskhand.bench")
 NOT_THE_STACK = ("sim", "tasks", "trials", "bench", "doctor", "commands")
 SECRET = "zqx"
-"""In the name of every object of the world below, in its file's name, and nowhere else."""
+"""In the name of every object and fixture of the world below, in its file's name, and nowhere else."""
 
 KNOWN_PACKAGES = {"sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "rosgraph_msgs", "rcl_interfaces", "control_msgs", "action_msgs", "deskhand_interfaces"}
 KNOWN_PACKAGES |= {"type_description_interfaces", "nav2_msgs"}  # the client of a mobile base, which need not be there
@@ -41,6 +41,8 @@ objects:
   - {{name: {SECRET}_one, kind: block, color: red, pose: {{x: 0.05, y: 0.05}}}}
   - {{name: {SECRET}_two, kind: ball, color: blue, pose: {{x: 0.05, y: -0.08}}}}
   - {{name: {SECRET}_three, kind: tray, pose: {{x: 0.0, y: 0.28}}}}
+fixtures:
+  - {{name: {SECRET}_four, kind: drawer, pose: [0.18, -0.28]}}
 """
 REALITY = """
 camera: {translation: 0.004, rotation: 0.4}
@@ -94,7 +96,8 @@ def live(tmp_path_factory):
         watcher.wait_for_nodes({"sim", *STACK}, 30.0)
         attempt = Attempt()
         run_task(stack, "Put the block into the tray.", options, lambda _: heard.listen_to_new_topics(), attempt)
-        assert stack.truth.get().objects, "the scorer does see the truth"
+        truth = stack.truth.get()
+        assert truth.objects and f"{SECRET}_four/drawer" in truth.joints, "the scorer does see the truth"
         yield stack, watcher.node, heard, attempt
 
 

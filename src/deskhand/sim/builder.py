@@ -5,7 +5,7 @@ The contact settings are those with which friction grasps hold: elliptic cone, i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
@@ -15,6 +15,7 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.sim.board import add_board
+from deskhand.sim.fixtures.add import add_fixture, check_names, fixture_joints
 from deskhand.sim.objects import HIDDEN_GROUP, add_object
 from deskhand.sim.room import add_room
 from deskhand.sim.spec import WorldSpec
@@ -35,6 +36,7 @@ class Built:
     Attributes:
         qpos, dof, actuator: indices by joint name (arm joints and those of the gripper).
         free_dofs: (K, 6) velocity indices of the objects, in the order of the spec.
+        fixture_joints: ``fixture/joint`` to its number in the model.
         lag: (n,) [s] by which an arm servo's position trails a ramp without feed-forward.
     """
 
@@ -48,6 +50,7 @@ class Built:
     finger_bodies: tuple[int, ...]
     free_dofs: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     lag: Array
+    fixture_joints: dict[str, int] = field(default_factory=dict)
 
 
 def build(world: WorldSpec) -> Built:
@@ -62,12 +65,15 @@ def build(world: WorldSpec) -> Built:
     for name in names:
         if names.count(name) > 1 or name in taken or not name:
             raise DeskhandError("invalid_input", f"the name {name!r} is used twice, is empty, or belongs to the robot or the room.")
+    check_names(world.fixtures, taken | set(names))
     spec = mujoco.MjSpec.from_string(_with_compiler(robot.urdf))
     _options(spec)
     _arm(spec, robot)
     add_room(spec, world)
     for item in world.objects:
         add_object(spec, item, world.reality)
+    for fixture in world.fixtures:
+        add_fixture(spec, fixture)
     if world.board is not None:
         add_board(spec, world.board)
     try:
@@ -153,6 +159,7 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
         finger_bodies=fingers,
         free_dofs=np.array([model.body_dofadr[body] + np.arange(6) for body in bodies], dtype=np.int64).reshape(-1, 6),
         lag=np.array([-model.actuator_biasprm[index, 2] / model.actuator_gainprm[index, 0] for index in arm_actuators]),
+        fixture_joints=fixture_joints(model, world.fixtures),
     )
 
 

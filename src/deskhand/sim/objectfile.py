@@ -98,7 +98,7 @@ def object_from(field: Field, before: Sequence[ObjectSpec], folder: Path) -> Obj
     if (kind in HOLLOW and 2 * wall >= min(size[0], size[1]) * 0.8) or (kind in HOLLOW and wall >= size[2]):
         raise field.get("wall").error(f"{wall:g} m is too thick for a {kind} of {' x '.join(f'{edge:g}' for edge in size)} m")
     mass = field.get("mass").number(_mass(kind, size, wall, shape), low=0.0005, high=10)
-    return ObjectSpec(name, kind, size, _color(field), mass, _pose(field.get("pose"), kind, size), wall, mesh, shape)
+    return ObjectSpec(name, kind, size, color_from(field), mass, _pose(field.get("pose"), kind, size), wall, mesh, shape)
 
 
 def object_to_dict(item: ObjectSpec) -> dict[str, Any]:
@@ -198,7 +198,8 @@ def _mass(kind: str, size: tuple[float, float, float], wall: float, shape: str) 
     return max(0.001, round(DENSITIES[kind] * volume, 5))
 
 
-def _color(field: Field) -> tuple[float, float, float]:
+def color_from(field: Field) -> tuple[float, float, float]:
+    """What ``color`` or ``colour`` says: 0..1."""
     color = field.get("color") if field.get("colour").absent else field.get("colour")
     value = color.value
     if color.absent:

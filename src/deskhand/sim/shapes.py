@@ -18,6 +18,7 @@ from deskhand.sim.convex import bar, block, circle, fitted, lying, prism, revolv
 Size = tuple[float, float, float]
 WALL = 0.0075  # [m] of mugs and bowls: thicker than the smallest opening of every gripper here
 FLOOR = 0.006
+PEG_BORE = 0.013  # [m] through the rings that go over pegs
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ def _pipe(size: Size) -> list[Array]:
 
 def _ring(size: Size) -> list[Array]:
     return tube((size[0] / 2, 0.0), (size[0] / 2, size[2]), 0.014)
+
+
+def _peg_ring(size: Size) -> list[Array]:
+    """A flat ring to be put over a peg: its bore stays the same, however wide it is."""
+    return tube((size[0] / 2, 0.0), (size[0] / 2, size[2]), size[0] / 2 - PEG_BORE / 2)
 
 
 def _basket(size: Size) -> list[Array]:
@@ -240,6 +246,7 @@ SHAPES: dict[str, ShapeKind] = {
     "tumbler": ShapeKind(_tumbler, (0.066, 0.066, 0.060), "rim"),
     "pipe": ShapeKind(_pipe, (0.040, 0.040, 0.045)),
     "ring": ShapeKind(_ring, (0.070, 0.070, 0.018)),
+    "peg_ring": ShapeKind(_peg_ring, (0.034, 0.034, 0.012)),
     "basket": ShapeKind(_basket, (0.070, 0.055, 0.070), "handle"),
     "bottle": ShapeKind(_bottle, (0.038, 0.038, 0.100)),
     "egg": ShapeKind(_egg, (0.052, 0.038, 0.038)),

@@ -15,6 +15,7 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.sim.builder import Built, build
 from deskhand.sim.faults import Fault
+from deskhand.sim.fixtures.add import start_fixtures
 from deskhand.sim.hand import Hand, HandCommand
 from deskhand.sim.servo import Servos, read_positions, read_velocities
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec
@@ -52,8 +53,10 @@ def check_start(world: WorldSpec) -> None:
 
 
 def _check_overlaps(built: Built, data: mujoco.MjData) -> None:
-    """Objects that overlap would fly apart."""
-    model, free = built.model, set(built.object_bodies)
+    """Objects that overlap would fly apart, and fixtures that stand in them or in the robot could not be."""
+    fixed = {item.name for item in built.spec.fixtures}
+    model = built.model
+    free = set(built.object_bodies) | {body for body in range(model.nbody) if model.body(body).name.partition("/")[0] in fixed} - {0}
     for contact in data.contact:
         bodies = [int(model.geom_bodyid[geom]) for geom in (contact.geom1, contact.geom2)]
         if contact.dist < -OVERLAP and free & set(bodies):
@@ -95,6 +98,9 @@ class Simulation:
         self.drive: Callable[[], tuple[Array, float]] | None = None
         self.watch: Callable[[], None] | None = None
         self.fault: Fault | None = None
+        model, joints = self.model, list(self.built.fixture_joints.values())
+        self._fixture_dofs, hinges = model.jnt_dofadr[joints], model.jnt_type[joints] == mujoco.mjtJoint.mjJNT_HINGE
+        self._fixture_rest = np.where(hinges, 10 * AT_REST, AT_REST)
         self._tcp_body = self.model.body(self.arm.tcp).id
         self._place_arm()
         _check_overlaps(self.built, self.data)
@@ -115,6 +121,7 @@ class Simulation:
         self.data.qpos[self._qpos] = start
         for index, _, _, scale, offset in self._fingers:
             self.data.qpos[index] = scale * opened + offset
+        start_fixtures(self.model, self.data, self.built.spec.fixtures)
         mujoco.mj_forward(self.model, self.data)
 
     def _settle(self) -> None:
@@ -258,7 +265,9 @@ class Simulation:
             return following or gripping or self.objects_moving()
 
     def objects_moving(self) -> bool:
-        """True while any object moves."""
+        """True while any object or joint of a fixture moves."""
+        if len(self._fixture_dofs) and np.any(np.abs(self.data.qvel[self._fixture_dofs]) > self._fixture_rest):
+            return True
         if not len(self.built.free_dofs):
             return False
         velocity = np.abs(self.data.qvel[self.built.free_dofs])
@@ -283,7 +292,8 @@ class Simulation:
                 objects.append(TruthObject(item.name, item.kind, item.size, pose, float(np.linalg.norm(self.data.qvel[first : first + 3]))))
             names = {body: item.name for item, body in zip(self.built.spec.objects, self.built.object_bodies, strict=True)}
             held = tuple(names[body] for body in sorted(self._between_fingers()))
-            return Truth(self.time, tuple(objects), held)
+            joints = {name: float(self.data.qpos[self.model.jnt_qposadr[number]]) for name, number in self.built.fixture_joints.items()}
+            return Truth(self.time, tuple(objects), held, joints)
 
     def _between_fingers(self) -> set[int]:
         """Objects that all fingers touch; when there is none, those that are pressed against each other between them, like two pens side by side."""

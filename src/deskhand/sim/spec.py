@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from deskhand.geometry import Array, look_at
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.reality.spec import RealitySpec
 
 CONTAINER_KINDS = ("bin", "tray", "box_open")
@@ -78,6 +79,7 @@ class WorldSpec:
     seed: int = 0
     board: BoardSpec | None = None
     reality: RealitySpec | None = None
+    fixtures: tuple[FixtureSpec, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,15 @@ class TruthObject:
 
 @dataclass(frozen=True)
 class Truth:
-    """Ground truth at one time; ``in_hand`` names what both fingers touch, or else what is pressed together between them."""
+    """Ground truth at one time; ``in_hand`` names what both fingers touch, or else what is pressed together between them.
+
+    ``joints``: ``fixture/joint`` to where it is [m or rad].
+    """
 
     time: float
     objects: tuple[TruthObject, ...]
     in_hand: tuple[str, ...] = ()
+    joints: dict[str, float] = field(default_factory=dict)
 
     def get(self, name: str) -> TruthObject:
         """By name."""

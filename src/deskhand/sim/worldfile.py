@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, look_at
 from deskhand.sim.camera import mounted
 from deskhand.sim.fields import Field
+from deskhand.sim.fixtures.file import fixture_from, fixture_to_dict
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.objectfile import object_from, object_to_dict
 from deskhand.sim.reality.file import draw, load_reality, to_dict
 from deskhand.sim.reality.spec import RealitySpec
@@ -22,7 +25,7 @@ from deskhand.sim.reality.world import with_reality
 from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec
 from deskhand.yaml_file import read_yaml
 
-KEYS = ("arm", "table", "camera", "seed", "objects", "board", "reality")
+KEYS = ("arm", "table", "camera", "seed", "objects", "fixtures", "board", "reality")
 BOARD_KEYS = ("name", "pose", "link")
 CAMERA_KEYS = ("mount", "link", "frame_id", "position", "look_at", "pose", "fovy", "fovy_deg", "width", "height")
 MAX_OBJECTS = 60
@@ -66,23 +69,32 @@ def world_from_dict(
         raise root.get("arm").error(f"there is no arm {arm!r}; valid: {', '.join(list_arms())}")
     table = root.get("table").numbers((2,), (0.9, 1.1), low=0.3, high=3.0)
     board = _board(root.get("board"))
-    items = [] if board is not None and root.get("objects").absent else root.get("objects").items()
-    if not items and board is None:
+    items = root.get("objects").items()
+    if not items and board is None and root.get("fixtures").absent:
         raise root.get("objects").error("there must be at least one object")
     if len(items) > MAX_OBJECTS:
         raise root.get("objects").error(f"at most {MAX_OBJECTS} objects, not {len(items)}")
     objects: list[ObjectSpec] = []
     for item in items:
         spec = object_from(item, objects, folder or Path.cwd())
-        x, y = spec.pose[0, 3], spec.pose[1, 3]
-        if abs(x) > table[0] / 2 or abs(y) > table[1] / 2:
-            raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
+        _check_on_desk(item, spec.pose, table)
         objects.append(spec)
+    fixtures: list[FixtureSpec] = []
+    for item in root.get("fixtures").items():
+        fixture = fixture_from(item, {*(one.name for one in objects), *(one.name for one in fixtures)})
+        _check_on_desk(item, fixture.pose, table)
+        fixtures.append(fixture)
     camera, seed = _camera(root.get("camera"), arm), root.get("seed").whole(0)
-    world = WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board)
+    world = WorldSpec(tuple(objects), arm=arm, camera=camera, table=(table[0], table[1]), seed=seed, board=board, fixtures=tuple(fixtures))
     said = root.get("reality")
     own = None if said.absent else _reality(said, seed, folder)
     return with_reality(world, load_reality(reality or default_reality, seed) if reality or said.absent else own)
+
+
+def _check_on_desk(item: Field, pose: Array, table: Sequence[float]) -> None:
+    x, y = pose[:2, 3]
+    if abs(x) > table[0] / 2 or abs(y) > table[1] / 2:
+        raise item.get("pose").error(f"({x:g}, {y:g}) is beyond the desk, which reaches to x +-{table[0] / 2:g}, y +-{table[1] / 2:g} m")
 
 
 def check_world(world: WorldSpec, file: str = "scene") -> None:
@@ -117,6 +129,7 @@ def world_to_dict(world: WorldSpec) -> dict[str, Any]:
         },
         "seed": world.seed,
         "objects": [object_to_dict(item) for item in world.objects],
+        **({"fixtures": [fixture_to_dict(item) for item in world.fixtures]} if world.fixtures else {}),
         **({"board": _board_to_dict(world.board)} if world.board is not None else {}),
         "reality": to_dict(world.reality) if world.reality is not None else "none",
     }

@@ -16,6 +16,8 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, identity, rpy_from_rotation
 from deskhand.sim.builder import PAD_FRICTION, TIMESTEP, Built, build
+from deskhand.sim.fixtures.kinds import fixture_parts
+from deskhand.sim.fixtures.spec import FixtureJoint, FixtureSpec, joint_name
 from deskhand.sim.objects import HIDDEN_GROUP
 from deskhand.sim.spec import WorldSpec
 
@@ -36,7 +38,7 @@ SYSTEMS = {
 
 
 def world_sdf(world: WorldSpec, folder: Path) -> str:
-    """The world as SDF 1.9; meshes are written into ``folder``/meshes.
+    """The world as SDF 1.11, which is the first that knows coupled joints; meshes are written into ``folder``/meshes.
 
     Args:
         world: what to translate; it must have no calibration board.
@@ -48,7 +50,7 @@ def world_sdf(world: WorldSpec, folder: Path) -> str:
     if world.board is not None:
         raise DeskhandError("invalid_input", "a calibration board cannot be shown in Gazebo; use the built-in simulation.")
     built = build(world)
-    root = ElementTree.Element("sdf", version="1.9")
+    root = ElementTree.Element("sdf", version="1.11")
     sdf = _child(root, "world", name=WORLD)
     _physics(sdf)
     _systems(sdf)
@@ -60,6 +62,8 @@ def world_sdf(world: WorldSpec, folder: Path) -> str:
     shapes.add(link, 0, friction=float(built.model.geom("desk").friction[0]))
     for body in built.object_bodies:
         _object(sdf, built, body, shapes)
+    for item in world.fixtures:
+        _fixture(sdf, built.model, item, shapes)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
@@ -100,14 +104,55 @@ def _object(sdf: Element, built: Built, body: int, shapes: Shapes) -> None:
     element = _child(sdf, "model", name=model.body(body).name)
     _text(element, "pose", _pose(_placed(model.body_pos[body], model.body_quat[body])))
     link = _child(element, "link", name=LINK)
+    _inertial(link, model, body)
+    # Gazebo's physics takes the smaller friction where MuJoCo takes the larger: objects get the pads', so that a pad holds them as it does there
+    shapes.add(link, body, friction=max(PAD_FRICTION, *(float(model.geom_friction[geom][0]) for geom in _geoms(model, body))))
+
+
+def _inertial(link: Element, model: mujoco.MjModel, body: int) -> None:
     inertial = _child(link, "inertial")
     _text(inertial, "pose", _pose(_placed(model.body_ipos[body], model.body_iquat[body])))
     _text(inertial, "mass", _numbers(model.body_mass[body]))
     inertia = _child(inertial, "inertia")
     for axes, value in zip(("xx", "yy", "zz", "xy", "xz", "yz"), (*model.body_inertia[body], 0, 0, 0), strict=True):
         _text(inertia, f"i{axes}", _numbers(value))
-    # Gazebo's physics takes the smaller friction where MuJoCo takes the larger: objects get the pads', so that a pad holds them as it does there
-    shapes.add(link, body, friction=max(PAD_FRICTION, *(float(model.geom_friction[geom][0]) for geom in _geoms(model, body))))
+
+
+def _fixture(sdf: Element, model: mujoco.MjModel, item: FixtureSpec, shapes: Shapes) -> None:
+    """A model whose base is fixed to the world, and a link and a joint for each of its joints, named as in the truth."""
+    element = _child(sdf, "model", name=item.name)
+    _text(element, "pose", _pose(item.pose))
+    base = _child(element, "link", name=LINK)
+    _inertial(base, model, model.body(item.name).id)
+    shapes.add(base, model.body(item.name).id, PAD_FRICTION)
+    fast = _child(element, "joint", name=f"{item.name}/fast", type="fixed")
+    _text(fast, "parent", "world")
+    _text(fast, "child", LINK)
+    for joint in fixture_parts(item).joints:
+        name = joint_name(item.name, joint.name)
+        link = _child(element, "link", name=name)
+        _inertial(link, model, model.body(name).id)
+        shapes.add(link, model.body(name).id, PAD_FRICTION)
+        _joint(element, joint, name, item.name)
+
+
+def _joint(element: Element, joint: FixtureJoint, name: str, fixture: str) -> None:
+    made = _child(element, "joint", name=f"{name}/joint", type="revolute" if joint.kind == "hinge" else "prismatic")
+    _text(made, "pose", _numbers(*joint.anchor, 0, 0, 0))
+    _text(made, "parent", LINK)
+    _text(made, "child", name)
+    axis = _child(made, "axis")
+    _text(axis, "initial_position", _numbers(joint.start))
+    _text(axis, "xyz", _numbers(*joint.axis))
+    if joint.follows is not None:
+        mimic = _child(axis, "mimic", joint=f"{joint_name(fixture, joint.follows[0])}/joint")
+        for tag, value in (("multiplier", joint.follows[1]), ("offset", 0), ("reference", 0)):
+            _text(mimic, tag, _numbers(value))
+    limit, dynamics = _child(axis, "limit"), _child(axis, "dynamics")
+    for tag, value in zip(("lower", "upper"), joint.limits, strict=True):
+        _text(limit, tag, _numbers(value))
+    for tag, value in (("damping", joint.damping), ("friction", joint.friction), ("spring_reference", 0), ("spring_stiffness", joint.stiffness)):
+        _text(dynamics, tag, _numbers(value))
 
 
 class Shapes:

@@ -17,6 +17,8 @@ from deskhand.arms.config import load_arm
 from deskhand.bringup.stack import gazebo_environment
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_quaternion
+from deskhand.sim.fixtures.kinds import fixture_parts
+from deskhand.sim.fixtures.spec import FixtureJoint, joint_name
 from deskhand.sim.gazebo.robot import contact_topic, finger_links
 from deskhand.sim.gazebo.sdf import LINK, WORLD
 from deskhand.sim.spec import Truth, TruthObject, WorldSpec
@@ -47,6 +49,7 @@ class GazeboTruth:
         self._touched: dict[str, dict[str, float]] = {link: {} for link in self._fingers}
         self._listeners: list[subprocess.Popen[str]] = []
         self._closed = False
+        self._joints = {joint_name(item.name, joint.name): joint for item in world.fixtures for joint in fixture_parts(item).joints}
         environment = gazebo_environment(partition)
         try:
             self._listen(POSES, self._on_poses, environment)
@@ -78,7 +81,7 @@ class GazeboTruth:
         Raises:
             DeskhandError: ``timeout`` when Gazebo tells nothing.
         """
-        names = {item.name for item in self._world.objects}
+        names = {item.name for item in self._world.objects} | self._joints.keys()
         with self._news:
             if not self._news.wait_for(lambda: names <= self._poses.keys(), FIRST):
                 silent = ", ".join(sorted(names - self._poses.keys()))
@@ -88,7 +91,8 @@ class GazeboTruth:
             objects = tuple(
                 TruthObject(item.name, item.kind, item.size, self._poses[item.name], self._speeds.get(item.name, 0.0)) for item in self._world.objects
             )
-            return Truth(self._time, objects, self._held())
+            joints = {name: position_of(joint, self._poses[name]) for name, joint in self._joints.items()}
+            return Truth(self._time, objects, self._held(), joints)
 
     def _held(self) -> tuple[str, ...]:
         """What all fingers touch."""
@@ -119,6 +123,7 @@ class GazeboTruth:
         stamp, poses = stamp_of(message), dict(poses_of(message))
         with self._news:
             elapsed = stamp - self._time
+            self._poses |= {name: poses[name] for name in self._joints if name in poses}
             for item in self._world.objects:
                 if item.name not in poses:
                     continue
@@ -137,6 +142,16 @@ class GazeboTruth:
                     model, _, rest = str(contact.get(side, {}).get("name", "")).partition("::")
                     if rest.startswith(f"{LINK}::"):
                         self._touched[link][model] = stamp
+
+
+def position_of(joint: FixtureJoint, pose: Array) -> float:
+    """Where a fixture's joint is [m or rad], by the pose (4, 4) of the link that it moves in its fixture, which is the unit one at 0."""
+    axis = np.asarray(joint.axis)
+    if joint.kind == "slide":
+        return float(axis @ pose[:3, 3])
+    across = np.cross(axis, [1.0, 0.0, 0.0] if abs(axis[0]) < 0.9 else [0.0, 1.0, 0.0])
+    turned = pose[:3, :3] @ across
+    return float(np.arctan2(axis @ np.cross(across, turned), across @ turned))
 
 
 def stamp_of(message: Mapping[str, Any]) -> float:

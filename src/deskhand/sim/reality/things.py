@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from deskhand.geometry import Array, quaternion_from_matrix
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.reality.spec import RGB, RealitySpec
 from deskhand.sim.spec import ObjectSpec, WorldSpec
 
@@ -47,7 +48,8 @@ def add_things(spec: mujoco.MjSpec, world: WorldSpec, reality: RealitySpec) -> N
     makers = [MAKERS[int(index)] for index in rng.permutation(len(MAKERS))[:count]]
     if rng.random() < reality.clutter.hand:
         makers.append(_hand)
-    taken: list[tuple[Array, float]] = [(item.pose[:2, 3], _radius(item)) for item in world.objects]
+    standing: list[ObjectSpec | FixtureSpec] = [*world.objects, *world.fixtures]
+    taken: list[tuple[Array, float]] = [(item.pose[:2, 3], _radius(item)) for item in standing]
     for number, make in enumerate(makers):
         thing = make(rng)
         place = _place(thing, world.table, taken, rng)
@@ -56,7 +58,7 @@ def add_things(spec: mujoco.MjSpec, world: WorldSpec, reality: RealitySpec) -> N
             _add(spec, f"{EDGE}{number}/{thing.name}", thing, *place)
 
 
-def _radius(item: ObjectSpec) -> float:
+def _radius(item: ObjectSpec | FixtureSpec) -> float:
     return float(np.linalg.norm(sorted(item.size)[1:]) / 2)
 
 
