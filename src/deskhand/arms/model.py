@@ -13,8 +13,8 @@ from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.description import srdf_text, urdf_text
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, identity, pose_from_xyz_rpy
-from deskhand.meshes import load_mesh
 from deskhand.types import Shape
+from deskhand.types.meshes import load_mesh
 
 MOVING = ("revolute", "continuous", "prismatic")
 

@@ -20,8 +20,9 @@ from deskhand.etp.schema import arguments_model, input_schema, output_schema, sc
 if TYPE_CHECKING:
     from deskhand.etp.resources import ResourceRef
     from deskhand.etp.watches import Watches
-    from deskhand.robot import Cancelled, Progress, Robot
+    from deskhand.robot import Robot
     from deskhand.skills.belief import Belief
+    from deskhand.types import Cancelled, Progress
 
 
 def _no_progress(fraction: float, text: str) -> None:

@@ -170,7 +170,7 @@ class ForeignGripperMotion:
 
 
 class ForeignGripper:
-    """See deskhand.grippers.base.Gripper. The fingers squeeze with what the simulator gives them: a force cannot be asked for."""
+    """See deskhand.arms.gripper_base.Gripper. The fingers squeeze with what the simulator gives them: a force cannot be asked for."""
 
     def __init__(self, body: ForeignBody) -> None:
         self._body = body

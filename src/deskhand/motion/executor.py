@@ -17,8 +17,7 @@ from deskhand.arms.base import Arm, Clock, Motion
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.robot import Cancelled, Progress
-from deskhand.types import ExecutionReport, JointState, Plan, SafetyStatus, Trajectory
+from deskhand.types import Cancelled, ExecutionReport, JointState, Plan, Progress, SafetyStatus, Trajectory
 
 log = logging.getLogger(__name__)
 

@@ -22,8 +22,7 @@ from deskhand.errors import DeskhandError
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode
-from deskhand.robot import Cancelled
-from deskhand.types import GripperReport
+from deskhand.types import Cancelled, GripperReport
 
 COMMAND, TRAJECTORY = "gripper_controller/gripper_cmd", "gripper_controller/follow_joint_trajectory"
 NAMES = (COMMAND, TRAJECTORY)

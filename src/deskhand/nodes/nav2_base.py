@@ -12,8 +12,7 @@ from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.nodes import conversions
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode
-from deskhand.robot import Cancelled, Progress
-from deskhand.types import NavigationReport
+from deskhand.types import Cancelled, NavigationReport, Progress
 
 try:
     from nav2_msgs.action import NavigateToPose

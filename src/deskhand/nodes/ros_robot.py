@@ -27,8 +27,8 @@ from deskhand.nodes.node import HEARTBEAT_PERIOD, DeskhandNode, RosClock
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.tf import TfListener
 from deskhand.recording.frames import COLOR
-from deskhand.robot import Cancelled, Progress
 from deskhand.types import (
+    Cancelled,
     ExecutionReport,
     Frame,
     Grasp,
@@ -38,6 +38,7 @@ from deskhand.types import (
     MotionGoal,
     Plan,
     PlanOptions,
+    Progress,
     SafetyStatus,
     Scene,
     SceneUpdate,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from deskhand.geometry import Array
-from deskhand.meshes import Faces
+from deskhand.types.meshes import Faces
 
 SIDES = 24  # of round objects
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.meshes import load_mesh
+from deskhand.types.meshes import load_mesh
 from deskhand.world.taught import TaughtView
 
 SIDE = 200  # [px] of a picture

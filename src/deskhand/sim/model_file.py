@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.meshes import Faces
+from deskhand.types.meshes import Faces
 
 SUFFIX = ".npz"
 Picture = npt.NDArray[np.uint8]

@@ -11,12 +11,12 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, matrix_from_quaternion, quaternion_from_matrix, rotation_rpy
-from deskhand.meshes import load_mesh
 from deskhand.sim.convex import volume_of
 from deskhand.sim.fields import Field
 from deskhand.sim.model_file import SUFFIX, load_model
 from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, KINDS, ObjectSpec
+from deskhand.types.meshes import load_mesh
 
 KEYS = ("name", "kind", "mesh", "shape", "size", "color", "colour", "mass", "pose", "wall")
 POSE_KEYS = ("x", "y", "z", "yaw", "yaw_deg", "roll", "pitch", "position", "rpy", "quaternion")

@@ -11,13 +11,13 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, quaternion_from_matrix
-from deskhand.meshes import Faces, load_mesh
 from deskhand.sim.convex import surface_of, volume_of
 from deskhand.sim.model_file import SUFFIX, Part, load_model
 from deskhand.sim.reality.labels import add_surface, drawn_surface
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.shapes import shape_pieces
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec
+from deskhand.types.meshes import Faces, load_mesh
 
 HIDDEN_GROUP = 3  # geoms that are collided with but not drawn
 CUP_SIDES = 12

@@ -16,10 +16,10 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
-from deskhand.robot import Cancelled, Progress, Robot
+from deskhand.robot import Robot
 from deskhand.skills.belief import Belief
 from deskhand.skills.view_planning import look_around
-from deskhand.types import ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Scene, SceneUpdate, SkillResult
+from deskhand.types import Cancelled, ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneUpdate, SkillResult
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")

@@ -19,10 +19,10 @@ from deskhand.grasping.collision import lowest_point
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.reach import reach_by_ik
 from deskhand.perception.fit.surface import complete_surface
-from deskhand.robot import Cancelled, Progress
 from deskhand.skills.heights import HeightMap
 from deskhand.types import (
     CameraIntrinsics,
+    Cancelled,
     ExecutionReport,
     Frame,
     Grasp,
@@ -32,6 +32,7 @@ from deskhand.types import (
     MotionGoal,
     Plan,
     PlanOptions,
+    Progress,
     SafetyStatus,
     Scene,
     SceneObject,

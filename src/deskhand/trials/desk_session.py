@@ -9,7 +9,7 @@ from deskhand.arms.config import load_arm
 from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
-from deskhand.local_robot import Devices, make_local_robot
+from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.tools.base import make_session

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.base import Arm, Clock, Motion
+from deskhand.arms.gripper_base import Gripper, GripperMotion
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
-from deskhand.grippers.base import Gripper, GripperMotion
 from deskhand.safety.envelope import Envelope
 from deskhand.safety.scene import PlanningScene
 from deskhand.safety.settings import load_safety

@@ -24,9 +24,9 @@ from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.llm import load_profile, make_model
 from deskhand.llm.config import ModelProfile, with_images
-from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.self_filter import joint_map
+from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper

@@ -3,13 +3,14 @@
 from deskhand.types.camera import CameraIntrinsics, Depth, Frame, Image
 from deskhand.types.grasp import Grasp
 from deskhand.types.joints import JointState, Trajectory
-from deskhand.types.motion import IkSolution, MotionGoal, Plan, PlanOptions, StateCheck
+from deskhand.types.motion import Cancelled, IkSolution, MotionGoal, Plan, PlanOptions, Progress, StateCheck
 from deskhand.types.obstacles import CollisionObject, SceneUpdate, Shape
 from deskhand.types.reports import ExecutionReport, GripperReport, NavigationReport, SafetyStatus, SkillResult
 from deskhand.types.scene import NameCandidate, Scene, SceneObject, Table, moved
 
 __all__ = [
     "CameraIntrinsics",
+    "Cancelled",
     "CollisionObject",
     "Depth",
     "ExecutionReport",
@@ -24,6 +25,7 @@ __all__ = [
     "NavigationReport",
     "Plan",
     "PlanOptions",
+    "Progress",
     "SafetyStatus",
     "Scene",
     "SceneObject",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.types.joints import Trajectory
+
+Progress = Callable[[float, str], None]
+"""Called with a fraction 0..1 and a line of text."""
+Cancelled = Callable[[], bool]
+"""Polled by every long step; True asks it to stop."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 from deskhand.arms.model import RobotModel, pose_of_element, shape_of_element
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
-from deskhand.meshes import Faces
 from deskhand.types import Shape
+from deskhand.types.meshes import Faces
 
 log = logging.getLogger(__name__)
 

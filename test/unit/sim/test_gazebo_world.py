@@ -15,11 +15,11 @@ from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform, pose_from_xyz_rpy, rotation_angle
-from deskhand.meshes import load_mesh
 from deskhand.sim.gazebo.files import write_gazebo
 from deskhand.sim.gazebo.sdf import LINK, POSE_RATE, ROOM, world_sdf
 from deskhand.sim.spec import BoardSpec, ObjectSpec, WorldSpec, pose_at
 from deskhand.tasks import world_of
+from deskhand.types.meshes import load_mesh
 
 KINDS = {
     "block": (0.04, 0.03, 0.02),

@@ -8,7 +8,7 @@ pytest.importorskip("mujoco")
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform
-from deskhand.local_robot import Devices, make_local_robot
+from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import load_world

@@ -10,8 +10,8 @@ from deskhand.arms.model import RobotModel
 from deskhand.cameras.config import CameraMount, load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import look_at
-from deskhand.local_robot import Devices, make_local_robot
 from deskhand.perception.track.coverage import Coverage
+from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.camera import RgbdRenderer, mounted
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation

@@ -13,7 +13,7 @@ pytest.importorskip("mujoco")
 from deskhand.arms.config import load_arm
 from deskhand.bench.tools.worlds import BLUE, RED, YELLOW, block, lying
 from deskhand.geometry import make_transform, rotation_about
-from deskhand.local_robot import Devices, make_local_robot
+from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import WorldSpec

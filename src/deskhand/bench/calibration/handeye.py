@@ -20,7 +20,7 @@ from deskhand.cameras.config import CameraMount
 from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
-from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.sim.camera import RgbdRenderer, mounted
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull, QhullError
 
 from deskhand.geometry import Array
-from deskhand.meshes import Faces
+from deskhand.types.meshes import Faces
 
 EMPTY = 0.006  # of the volume of the whole hull that a piece may enclose of what is no body
 PIECES = 40  # of a connected part

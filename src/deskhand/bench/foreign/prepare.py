@@ -13,10 +13,10 @@ from scipy.spatial import ConvexHull
 from deskhand.bench.foreign.decompose import decompose
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_about
-from deskhand.meshes import load_mesh
 from deskhand.sim.convex import volume_of
 from deskhand.sim.model_file import ModelFile, Part, Picture
 from deskhand.tasks.foreign_objects import Kind
+from deskhand.types.meshes import load_mesh
 
 PICTURE = 512  # [px] of a texture at most
 LEVEL = np.deg2rad(3.0)  # facets that differ less are one side

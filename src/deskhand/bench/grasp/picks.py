@@ -13,8 +13,8 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.bench.grasp.subjects import Hardship
 from deskhand.grasping.generator import GraspGenerator
-from deskhand.local_robot import Devices, LocalRobot, make_local_robot
 from deskhand.motion.obstacles import obstacles_from_scene
+from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation

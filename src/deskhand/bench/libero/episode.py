@@ -21,9 +21,9 @@ from deskhand.errors import DeskhandError
 from deskhand.foreign.link import ForeignProcess
 from deskhand.language.compound_names import join_names
 from deskhand.llm import load_profile, make_model
-from deskhand.local_robot import make_local_robot
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.robot.local import make_local_robot
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.reality.spec import RealitySpec

@@ -15,7 +15,7 @@ from deskhand.errors import DeskhandError
 from deskhand.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
 from deskhand.foreign.link import Link
 from deskhand.geometry import Array
-from deskhand.local_robot import Devices
+from deskhand.robot.local import Devices
 from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.types import Frame

@@ -19,7 +19,7 @@ from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
 from deskhand.geometry import Array
-from deskhand.local_robot import Devices, LocalRobot, make_local_robot
+from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation

@@ -14,11 +14,11 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse, make_transform, quaternion_from_matrix, rotation_about, transform_points
-from deskhand.meshes import load_mesh
 from deskhand.tools.looking import look
 from deskhand.tools.neighbours import nearest
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.viewing import desk_view, owners
+from deskhand.types.meshes import load_mesh
 
 SAMPLES = 1500
 TRIM = 0.9  # share of the nearest points that count

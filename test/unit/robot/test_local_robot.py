@@ -6,7 +6,7 @@ import pytest
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, rotation_rpy, transform_points
-from deskhand.local_robot import Devices, make_local_robot
+from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at

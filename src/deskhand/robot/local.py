@@ -11,6 +11,7 @@ import numpy as np
 
 from deskhand.arms.base import Arm, Clock
 from deskhand.arms.config import ArmConfig
+from deskhand.arms.gripper_base import Gripper, GripperMotion
 from deskhand.arms.model import RobotModel
 from deskhand.cameras.base import Camera
 from deskhand.cameras.config import CameraMount
@@ -19,16 +20,15 @@ from deskhand.geometry import Array
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.grasping.planar import start_of
 from deskhand.grasping.reach import reach_by_ik
-from deskhand.grippers.base import Gripper, GripperMotion
 from deskhand.motion.executor import Executor
 from deskhand.motion.service import MotionService
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
-from deskhand.robot import Cancelled, Progress
 from deskhand.safety.settings import SafetySettings
 from deskhand.safety.stop import SafetyStop
 from deskhand.types import (
+    Cancelled,
     ExecutionReport,
     Frame,
     Grasp,
@@ -38,6 +38,7 @@ from deskhand.types import (
     MotionGoal,
     Plan,
     PlanOptions,
+    Progress,
     SafetyStatus,
     Scene,
     SceneUpdate,

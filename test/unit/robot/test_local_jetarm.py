@@ -5,8 +5,8 @@ import pytest
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import inverse, transform_points
-from deskhand.local_robot import Devices, make_local_robot
 from deskhand.motion.roll import out_of_plane
+from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at

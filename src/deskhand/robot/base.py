@@ -1,18 +1,19 @@
 """The heart: what skills and tools are written against.
 
-``RosRobot`` (nodes/ros_robot.py) does it by the services and actions of the ROS graph, ``LocalRobot`` (local_robot.py)
+``RosRobot`` (nodes/ros_robot.py) does it by the services and actions of the ROS graph, ``LocalRobot`` (local.py)
 by calling the same logic in one process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from deskhand.arms.config import ArmConfig
 from deskhand.cameras.config import CameraMount
 from deskhand.geometry import Array
 from deskhand.types import (
+    Cancelled,
     ExecutionReport,
     Frame,
     Grasp,
@@ -23,16 +24,12 @@ from deskhand.types import (
     NavigationReport,
     Plan,
     PlanOptions,
+    Progress,
     SafetyStatus,
     Scene,
     SceneUpdate,
     StateCheck,
 )
-
-Progress = Callable[[float, str], None]
-"""Called with a fraction 0..1 and a line of text."""
-Cancelled = Callable[[], bool]
-"""Polled by every long step; True asks it to stop."""
 
 
 class Robot(Protocol):

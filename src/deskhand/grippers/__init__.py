@@ -1,1 +1,0 @@
-"""Grippers: the driver base, one file a kind."""
