@@ -105,7 +105,7 @@ def scales(left: float = 0.030, right: float = 0.020) -> WorldSpec:
     """A balance with a block on each pan, [kg], and a block beside; names: left, right, spare."""
     blocks = (
         block("left", 0.12, 0.11, RED, 0.03, bottom=0.0715),
-        block("right", 0.12, -0.11, BLUE, 0.03, bottom=0.0715),
+        block("right", 0.12, -0.130, BLUE, 0.03, bottom=0.0715),
         block("spare", -0.05, 0.18, YELLOW, 0.03),
     )
     masses = {"left": left, "right": right, "spare": 0.015}
