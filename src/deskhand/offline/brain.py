@@ -39,7 +39,6 @@ from deskhand.language.intents import (
 )
 from deskhand.language.parser import parse
 from deskhand.language.resolve import listing, resolve
-from deskhand.language.weighing import Weigh
 from deskhand.offline.arranging import Arranging
 from deskhand.offline.building import Building
 from deskhand.offline.clarification import Asking
@@ -47,7 +46,6 @@ from deskhand.offline.layouts import LAYOUTS, Layouts
 from deskhand.offline.placing import Placing
 from deskhand.offline.script import Call, CallResult, Script, TaskEnd, Work, planned
 from deskhand.offline.task_executive import TaskExecutive
-from deskhand.offline.weighing import Weighing
 from deskhand.planning import already
 
 _GO_ON = re.compile(r"\b(?:go on|continue|carry on|yes|as before|nothing|proceed)\b")
@@ -207,8 +205,6 @@ class Brain:
             yield from self._decide(first)
         elif isinstance(first, Pick | Hand):
             yield from self._placing.hold(first, group)
-        elif isinstance(first, Weigh):
-            yield from Weighing(self._pursuit, self._answers).weigh(first)
         elif isinstance(first, Build):
             self._building = Building(self._pursuit)
             yield from self._building.build(first)
@@ -286,8 +282,7 @@ class Brain:
                 code = problems[0][0] if not self._pursuit.done else "task_incomplete"
                 yield from _finish("partly" if self._pursuit.done else "refused", text, code)
                 return
-            only_asked = all(isinstance(item, Weigh) and item.kind == "measure" for item in self._instruction.intents)
-            status = "answered" if self._instruction.question or only_asked else "done"
+            status = "answered" if self._instruction.question else "done"
             heard = yield Call(FINISH, {"status": status, "summary": text or ("There was nothing to do." if not self._pursuit.done else "")})
             unmet = (heard.data or {}).get("unmet", []) if not heard.ok else []
             if not unmet:
