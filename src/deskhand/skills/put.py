@@ -173,9 +173,14 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     """Look: is it where the gripper let it go, and how far is that from the place?"""
     name = held.object.id
     put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
-    if put.shape in PROVABLE:
+    if put.shape in PROVABLE and not target.gives:
         ctx.belief.stands(put)
     after, found, data = look_after(ctx, held, before, put.pose)
+    if target.gives:
+        found = _sunk(after, held.object, target)
+        data["seen"] = found is not None
+        if found is not None:
+            data.update(seen_as=found.id, position=[round(float(value), 4) for value in found.position])
     if name in ctx.belief.known:
         frame = ctx.robot.observe()
         others = [item for item in ctx.belief.known.values() if item.id != name]
@@ -193,6 +198,13 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
             data["turned_by"] = round(turn_between(lies.yaw, target.yaw), 4)
     data["disturbed"] = disturbed(before, after, (name,))
     return after, found, data
+
+
+def _sunk(scene: Scene, item: SceneObject, target: Target) -> SceneObject | None:
+    """What is seen at the place on a support that gave way, of about the size of ``item``: the height is not known, and so is no look-alike's id."""
+    near = [(float(np.linalg.norm(other.position[:2] - target.place)), other) for other in scene.objects if max(other.size) < 1.5 * max(item.size)]
+    off, found = min(near, key=lambda pair: pair[0], default=(CLOSE_ENOUGH, None))
+    return found if off < CLOSE_ENOUGH else None
 
 
 def _stands_on(after: Scene, before: Scene, found: SceneObject, target: Target) -> bool:
