@@ -17,9 +17,10 @@ from deskhand.perception.fit.settings import SIDE_VIEW
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.fit.upright_fit import upright
 from deskhand.perception.footprint import fit_circle
+from deskhand.perception.frame_settings import VISIBILITY
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.view import View
-from deskhand.perception.visibility import FREE, GRAZING, HIDDEN, SEEN, UNKNOWN, Taken, states
+from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, Taken, states
 
 
 class Prior(Protocol):
@@ -119,7 +120,7 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
     """For each side (axis, sign), after how many of ``steps`` [m] beyond it the box ends: before that it is hidden, or some of it seen, all the way."""
     half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
-    away = GRAZING * float(np.linalg.norm(toward))
+    away = VISIBILITY.grazing * float(np.linalg.norm(toward))
     across, heights = np.linspace(-0.8, 0.8, 4), np.linspace(-0.5, 0.8, 4) * half[2]
     points = np.empty((len(sides), 3, len(steps), 4, 3))
     for k, (axis, sign) in enumerate(sides):
