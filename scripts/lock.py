@@ -32,7 +32,7 @@ SOURCE_ONLY = ("feetech-servo-sdk", "empy")
 LOOSENED = {"cmeel-boost": ("1.90.0", ("cmeel", "numpy")), "pyorbbecsdk2": ("2.1.2", ())}
 """Distributions whose own requirements are not followed: (version, requirements in their place).
 
-cmeel-boost asks for numpy >= 2, as its wheel is compiled with numpy 2: what is compiled so runs with numpy 1.26 also (test/unit/bringup/test_lock.py, and
+cmeel-boost asks for numpy >= 2, as its wheel is compiled with numpy 2: what is compiled so runs with numpy 1.26 also (test/scripts/test_lock.py, and
 scripts/check_lock.py runs the planner). pyorbbecsdk2 asks for what its examples import, which would replace numpy and OpenCV.
 """
 

@@ -10,7 +10,7 @@ from deskhand.language.intents import Ask, Ref
 from deskhand.language.resolve import DEPTH, MIDDLE, Seen, beside, inside, is_receptacle, listing, name_of, resolve
 
 CAPABILITIES = (
-    "I can look at the desk and say what is there, where it is and how many there are; put things into containers, on other things or on the desk; "
+    "I can look at the desk and say what is there, where it is and how many there are; put objects into containers, on other objects or on the desk; "
     "stack them, sort them by colour or kind, lay them in a row, swap them, make room; tidy the desk by rules (for example: put the blocks in the tray and "
     "everything else into the bin); build with blocks; pick something up or hand it to you; undo what I did; open or close the gripper; go home; and stop."
 )
@@ -90,7 +90,7 @@ def describe(objects: Sequence[Seen]) -> str:
     """Everything on the desk."""
     if not objects:
         return "I see nothing on the desk."
-    return f"I see {len(objects)} thing{'s' if len(objects) > 1 else ''}: " + "; ".join(f"{listing([item])} {where(item, objects)}" for item in objects) + "."
+    return f"I see {len(objects)} object{'s' if len(objects) > 1 else ''}: " + "; ".join(f"{listing([item])} {where(item, objects)}" for item in objects) + "."
 
 
 def where(item: Seen, objects: Sequence[Seen]) -> str:

@@ -138,7 +138,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
         return [Impossible(text)]
     if verb == "put" and target is None and "me" in clause.words:
         throws = clause.words[0] in {"throw", "toss"} or len(objects) != 1
-        return [Impossible(text, "I hand over one thing at a time, and throw none")] if throws else [Hand(objects[0])]
+        return [Impossible(text, "I hand over one object at a time, and throw none")] if throws else [Hand(objects[0])]
     if verb == "pick" and clause.words[0] == "take" and target is None and objects and all(ref.where and ref.where[0] == "at" for ref in objects):
         verb = "remove"
     if verb == "remove":

@@ -48,7 +48,7 @@ def read_phrase(text: str) -> Reading:
 def _read(text: str, words: Sequence[str]) -> Reading:
     found = parse_ref(words, 0)
     if found is None:
-        raise DeskhandError("not_understood", f"{text!r} describes no thing that I know.", hint="Say it as 'the red block left of the bin', or use an id.")
+        raise DeskhandError("not_understood", f"{text!r} describes no object that I know.", hint="Say it as 'the red block left of the bin', or use an id.")
     ref, end = found
     rest = list(words[end:])
     while rest and rest[0] in ("that", "which", "is", "are", "lies", "lying", "standing", "stands"):
@@ -104,7 +104,7 @@ def chosen(reading: Reading, candidates: Sequence[Seen]) -> tuple[list[Seen], bo
             f"only {len(candidates)} of {count} are there" if short else "all that fit are meant" if count == 0 else "it is the only one",
         )
     if ref.definite:
-        return [], True, f"{len(candidates)} things fit, and {reading.text!r} means {'one' if count == 1 else count} of them: {listing(candidates)}"
+        return [], True, f"{len(candidates)} objects fit, and {reading.text!r} means {'one' if count == 1 else count} of them: {listing(candidates)}"
     return list(candidates[:count]), False, f"any will do; taken of {len(candidates)} that fit"
 
 
@@ -133,8 +133,8 @@ def best_question(candidates: Sequence[Seen]) -> Question:
 
 
 def _questions(candidates: Sequence[Seen]) -> Iterator[Question]:
-    what = name_of(candidates[0]) if len({name_of(item) for item in candidates}) == 1 else "thing"
-    for attribute, ask in (("color", f"Which colour does the {what} have"), ("label", "What kind of thing is it"), ("support", f"Where does the {what} lie")):
+    what = name_of(candidates[0]) if len({name_of(item) for item in candidates}) == 1 else "object"
+    for attribute, ask in (("color", f"Which colour does the {what} have"), ("label", "What kind of object is it"), ("support", f"Where does the {what} lie")):
         groups: dict[str, list[str]] = {}
         for item in candidates:
             groups.setdefault(str(item.get(attribute, "")) or "unknown", []).append(str(item["id"]))

@@ -112,7 +112,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     if len(fitting) > wanted and not (ref.size or ref.place):
         fitting = _by_place("near", fitting, wanted)
         if ref.definite and wanted == 1:
-            note = f"several things fit '{ref.words}'; I took the nearest, {fitting[0]['id']}"
+            note = f"several objects fit '{ref.words}'; I took the nearest, {fitting[0]['id']}"
     return Found(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
 
 

@@ -85,7 +85,7 @@ def candidates(ref: Ref, objects: Sequence[Seen], role: str, named: Collection[s
 def _question(ref: Ref, left: Sequence[Seen], objects: Sequence[Seen]) -> tuple[str, list[str]]:
     from deskhand.language.referring import best_question
 
-    head = f"I see {len(left)} things that '{ref.words}' may mean."
+    head = f"I see {len(left)} objects that '{ref.words}' may mean."
     try:
         question = best_question(left)
     except DeskhandError:

@@ -13,6 +13,7 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.perception.naming_settings import KINDS
 from deskhand.resources import resource_path
 from deskhand.types import NameCandidate
 from deskhand.yaml_file import read_yaml
@@ -22,23 +23,9 @@ CONTAINERS = frozenset({"bin", "tray", "box_open"})
 UNKNOWN = "object"
 """The label of what no kind fits."""
 GEOMETRY = "geometry"
-NO_KIND = 0.3
-"""How sure it is of what no kind fits that it is an ``object``."""
-LEAST_SHARE = 0.02
-"""Candidates that are less likely are not told."""
 SHAPES = ("box", "cylinder", "sphere", "other")
-WORTH = 0.25
-"""A kind goes before the plain word for its shape while it is at least so many times as likely: a wrong colour alone halves how well a kind fits, and does not
-make a box of a sponge."""
-SHAPE_SURE = 0.9
-"""How sure the word for a shape is: the shape is a fit to one side of the object."""
-LONG = 5.0
-"""What is so many times as long as broad is called long, whatever its section: pens, brushes and cutlery are 6 to 15 times, bottles at most 4."""
 Range = tuple[float, float]
 _ANY: Range = (0.004, 1.0)
-_TOUCH = 0.0015  # [m] that fingers measure wrongly: pads give way, gears have play
-_UNUSUAL = 0.4  # how likely sides are that an object may have but mostly has not
-_SOFT, _EQUAL = 0.15, 0.02  # added to the logarithm of a range, and of a usual ratio: sides that are equal are so by no chance
 _SIDES = ("long", "middle", "short")
 _FIELDS = {"shape", "hollow", *_SIDES, "height", "ratio", "flatness", "colors", "unusual_color", *(f"usual_{name}" for name in (*_SIDES, "ratio"))}
 
@@ -92,7 +79,7 @@ class Classifier:
     def named(self, seen: Appearance) -> tuple[str, float, tuple[NameCandidate, ...]]:
         """Label, confidence 0..1 and all candidates; the label is ``UNKNOWN`` when no kind fits, though its shape has a word."""
         names, fits = self._told(seen)
-        return (names[0].name, names[0].probability, names) if fits else (UNKNOWN, NO_KIND, names)
+        return (names[0].name, names[0].probability, names) if fits else (UNKNOWN, KINDS.no_kind, names)
 
     def label(self, seen: Appearance) -> tuple[str, float]:
         """Kind and confidence 0..1; ``UNKNOWN`` when no form fits."""
@@ -103,7 +90,7 @@ class Classifier:
         """What it may be called; the probabilities sum to 1 at most, the less the worse the kinds fit.
 
         Of what has a shape like these kinds, only a share of :attr:`known` is of one of them; what is left goes to the plain word for the shape. Likeliest
-        first, but for the likeliest kind, which says more than the word: it goes before that while it is at least :data:`WORTH` times as likely.
+        first, but for the likeliest kind, which says more than the word: it goes before that while it is at least :attr:`KindSettings.worth` times as likely.
         """
         return self._told(seen)[0]
 
@@ -121,12 +108,12 @@ class Classifier:
         known, total = self.known if word else 1.0, sum(scores.values())
         shares = {kind: known * float(min(1.0, fits[kind]) * score / total) for kind, score in scores.items()}
         if word:
-            shares[word] = shares.get(word, 0.0) + SHAPE_SURE * (1.0 - sum(shares.values()))
+            shares[word] = shares.get(word, 0.0) + KINDS.shape_sure * (1.0 - sum(shares.values()))
         order = sorted(shares, key=lambda name: -shares[name])
         best = min(scores, key=lambda kind: (fits[kind] < self.smallest_fit, -scores[kind]), default="")
-        if best and shares[best] >= WORTH * shares[order[0]]:
+        if best and shares[best] >= KINDS.worth * shares[order[0]]:
             order = [best, *(name for name in order if name != best)]
-        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= LEAST_SHARE or name == order[0]), bool(best)
+        return tuple(NameCandidate(name, shares[name], GEOMETRY) for name in order if shares[name] >= KINDS.least_share or name == order[0]), bool(best)
 
     def may_be(self, kind: str, width: float) -> bool:
         """Whether objects of this kind may be ``width`` [m] between the fingers; True for kinds of which nothing is known."""
@@ -187,14 +174,14 @@ class Classifier:
 def shape_word(seen: Appearance) -> str:
     """``long object``, ``box``, ``cylinder`` or ``ball``; empty for what has no simple shape."""
     long, middle, _ = sorted(map(float, seen.size), reverse=True)
-    if long > LONG * middle:
+    if long > KINDS.long * middle:
         return "long object"
     return {"box": "box", "cylinder": "cylinder", "sphere": "ball"}.get(seen.shape, "")
 
 
 def _feels(form: Form, width: float) -> bool:
     """Whether a side is ``width`` [m]; of something hollow that may be its wall."""
-    return form.hollow or any(low - _TOUCH < width < high + _TOUCH for low, high in form.sides)
+    return form.hollow or any(low - KINDS.touch < width < high + KINDS.touch for low, high in form.sides)
 
 
 def _spans(forms: tuple[Form, ...], shape: str, hidden: bool) -> tuple[Array, Array, Array]:
@@ -203,9 +190,9 @@ def _spans(forms: tuple[Form, ...], shape: str, hidden: bool) -> tuple[Array, Ar
     for form in forms:
         if form.hollow or shape not in form.shapes:
             continue
-        ways = [(form.sides, form.ratio, _UNUSUAL if form.usual else 1.0, _SOFT)]
-        ways += [(form.usual, form.ratio, 1.0, _SOFT)] if form.usual else []
-        ways += [(form.usual or form.sides, form.usual_ratio, 1.0, _EQUAL)] if hidden and form.usual_ratio else []
+        ways = [(form.sides, form.ratio, KINDS.unusual if form.usual else 1.0, KINDS.soft)]
+        ways += [(form.usual, form.ratio, 1.0, KINDS.soft)] if form.usual else []
+        ways += [(form.usual or form.sides, form.usual_ratio, 1.0, KINDS.equal)] if hidden and form.usual_ratio else []
         for sides, ratio, weight, soft in ways:
             spans = (*sides, ratio or (0.0, np.inf), form.flatness or (0.0, np.inf))
             low.append([span[0] for span in spans])
@@ -215,14 +202,14 @@ def _spans(forms: tuple[Form, ...], shape: str, hidden: bool) -> tuple[Array, Ar
 
 
 @lru_cache(maxsize=256)
-def _vagueness(form: Form, soft: float = _SOFT) -> float:
+def _vagueness(form: Form, soft: float = KINDS.soft) -> float:
     """How much a form allows: the product of its ranges' widths on a log scale; ``soft`` is added to that of its ratio."""
     spans = [*form.sides]
     width = 1.0
     for low, high in spans:
-        width *= log(high / low) + _SOFT
+        width *= log(high / low) + KINDS.soft
     if form.height is not None:
-        width *= (log(form.height[1] / form.height[0]) + _SOFT) / (log(_ANY[1] / _ANY[0]))
+        width *= (log(form.height[1] / form.height[0]) + KINDS.soft) / (log(_ANY[1] / _ANY[0]))
     if form.ratio is not None:
         width *= min(1.0, (log(form.ratio[1] / form.ratio[0]) + soft) / 1.5)
     return float(width**0.5)

@@ -6,10 +6,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.frame_settings import COLOR_NAMES
 from deskhand.perception.quantiles import median, spread
-
-_ENOUGH = 400  # pixels tell a colour
-_UPRIGHT_GAIN = 1.6  # rooms are lit from above: an upright surface is about this much darker than a level one
 
 
 def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
@@ -17,12 +15,12 @@ def lit_color(pixels: npt.NDArray[np.uint8], level: npt.NDArray[np.bool_]) -> np
 
     The median of the brighter ones, so that highlights and shadows do not count.
     """
-    every = 1 + len(pixels) // _ENOUGH
+    every = 1 + len(pixels) // COLOR_NAMES.enough
     pixels, level = pixels[::every], level[::every]
     if level.sum() >= max(12, 0.08 * len(pixels)):
         return _median_between(pixels[level], 0.4, 0.95)
     color = _median_between(pixels, 0.4, 0.95)
-    return np.asarray(color * min(_UPRIGHT_GAIN, 255.0 / max(1.0, color.max())))
+    return np.asarray(color * min(COLOR_NAMES.upright_gain, 255.0 / max(1.0, color.max())))
 
 
 def _median_between(pixels: npt.NDArray[np.uint8], low: float, high: float) -> npt.NDArray[np.float64]:

@@ -17,24 +17,14 @@ from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull
+from deskhand.perception.look_settings import FUSION
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.track.presence import seen_at_place
 from deskhand.perception.voxel_downsample import thin
 from deskhand.types import Frame, JointState, NameCandidate, Scene, SceneObject, Table
 
-APART = 0.025  # [m] that the centres of one object may be apart in two views, at least; half its shorter side for larger objects
-HEIGHTS = 0.02  # [m] that its upper ends may
 NEVER = 1e6
-EXPLAINED = 0.6  # share of an object's points that lie in other objects' boxes, from which it is none of its own
-MARGIN = 0.004  # [m] that they may lie outside
-EDGE = 0.006  # [m] within which points belong to a side
-TOP = 0.006  # [m] below the top, from which points belong to the sides
-ENOUGH = 25  # points that tell where a side is
-VOXEL = 0.002  # [m] of an object's joined cloud
-CLOUD = 0.004  # [m] of the scene's
-MOST = 4000  # points of an object
 
-SHELL = 0.012  # [m] from a container's walls and floor within which points may be theirs
 
 Group = list[tuple[int, SceneObject]]
 """(number of the view, what it showed) of one thing."""
@@ -97,7 +87,7 @@ def fuse(views: Sequence[SeenView]) -> Scene:
     things = _told_apart([(group, _one(_whole(group, views))) for group in groups])
     names = {item.id: thing.id for group, thing in things for _, item in group}
     objects = tuple(replace(thing, support=names.get(thing.support, thing.support)) for _, thing in things)
-    cloud = thin(np.concatenate([view.scene.cloud for view in views]), CLOUD)
+    cloud = thin(np.concatenate([view.scene.cloud for view in views]), FUSION.cloud)
     return Scene(objects, _table([view.scene.table for view in views]), max(view.scene.stamp for view in views), cloud)
 
 
@@ -125,11 +115,11 @@ def _distance(a: SceneObject, b: SceneObject) -> float:
     """How far [m] two views of what may be one object are apart, :data:`NEVER` for different objects."""
     if a.is_container != b.is_container or a.relation == "held" or b.relation == "held":
         return NEVER
-    reach = max(APART, 0.5 * float(min(np.sort(a.size)[1], np.sort(b.size)[1])))
+    reach = max(FUSION.apart, 0.5 * float(min(np.sort(a.size)[1], np.sort(b.size)[1])))
     across = float(np.linalg.norm(a.position[:2] - b.position[:2]))
-    if a.id == b.id and across < 2 * APART:  # the tracker, to which nothing has moved between the views, says so
+    if a.id == b.id and across < 2 * FUSION.apart:  # the tracker, to which nothing has moved between the views, says so
         return across
-    if across > reach or abs(a.top - b.top) > HEIGHTS:
+    if across > reach or abs(a.top - b.top) > FUSION.heights:
         return NEVER
     return across + 0.5 * abs(a.top - b.top) + (0.0 if a.color == b.color else 0.01) + (0.0 if a.label == b.label else 0.005)
 
@@ -155,7 +145,7 @@ def _told_apart(things: Sequence[tuple[Group, SceneObject]]) -> list[tuple[Group
         boxes = [things[other][1] for other in kept if not things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
         boxes += [things[other][1] for other in kept if not things[other][1].is_container and len(things[other][0]) > len(group)]
         containers = [things[other][1] for other in kept if things[other][1].is_container and not numbers & {number for number, _ in things[other][0]}]
-        if thing.is_container or max(_explained(thing.points, boxes), _of_containers(thing.points, containers)) < EXPLAINED:
+        if thing.is_container or max(_explained(thing.points, boxes), _of_containers(thing.points, containers)) < FUSION.explained:
             kept.append(index)
     return [things[index] for index in sorted(kept)]
 
@@ -164,7 +154,7 @@ def _explained(points: npt.NDArray[np.float32], boxes: Sequence[SceneObject]) ->
     """Share of points (N, 3) that lie in boxes."""
     inside = np.zeros(len(points), bool)
     for box in boxes:
-        inside |= (np.abs(transform_points(inverse(box.pose), points)) <= box.size / 2 + MARGIN).all(axis=1)
+        inside |= (np.abs(transform_points(inverse(box.pose), points)) <= box.size / 2 + FUSION.margin).all(axis=1)
     return float(inside.mean()) if len(points) else 0.0
 
 
@@ -173,8 +163,8 @@ def _of_containers(points: npt.NDArray[np.float32], containers: Sequence[SceneOb
     inside = np.zeros(len(points), bool)
     for box in containers:
         local, half = transform_points(inverse(box.pose), points), box.size / 2
-        within = (np.abs(local) <= half + SHELL).all(axis=1)
-        hollow = (np.abs(local[:, :2]) < half[:2] - box.wall - SHELL).all(axis=1) & (local[:, 2] > -half[2] + box.wall + SHELL)
+        within = (np.abs(local) <= half + FUSION.shell).all(axis=1)
+        hollow = (np.abs(local[:, :2]) < half[:2] - box.wall - FUSION.shell).all(axis=1) & (local[:, 2] > -half[2] + box.wall + FUSION.shell)
         inside |= within & ~hollow
     return float(inside.mean()) if len(points) else 0.0
 
@@ -198,7 +188,7 @@ def _one(seen: Sequence[SceneObject]) -> SceneObject:
     best = max(seen, key=lambda item: len(item.points) * item.confidence)
     label = _surest(seen)
     source = "+".join(dict.fromkeys(part for item in seen if item.label == label for part in item.label_source.split("+")))
-    points = thin(np.concatenate([item.points for item in seen]), VOXEL, MOST)
+    points = thin(np.concatenate([item.points for item in seen]), FUSION.voxel, FUSION.most)
     doubt = float(np.prod([1.0 - min(0.99, item.confidence) for item in seen if item.label == label]))
     pose, size = (best.pose, best.size) if len(seen) == 1 else fit(seen, best, points.astype(float))
     return replace(
@@ -236,7 +226,7 @@ def fit(seen: Sequence[SceneObject], best: SceneObject, points: Array) -> tuple[
     """Pose and size of an object from its joined cloud (N, 3): standing boxes and standing cylinders anew, others as the mean of the views."""
     upright = abs(best.pose[2, 2]) > 0.99
     lying = best.shape == "cylinder" and (best.size[0] > 1.25 * best.size[2]) and abs(best.size[1] - best.size[2]) < 0.25 * best.size[2]
-    if upright and not lying and not best.is_container and len(points) >= 2 * ENOUGH:
+    if upright and not lying and not best.is_container and len(points) >= 2 * FUSION.enough:
         bottom = float(np.median([item.bottom for item in seen]))
         top = float(np.average([item.top for item in seen], weights=[len(item.points) + 1 for item in seen]))
         if best.shape in ("box", "other"):
@@ -248,17 +238,17 @@ def fit(seen: Sequence[SceneObject], best: SceneObject, points: Array) -> tuple[
 
 def _box(points: Array, best: SceneObject, bottom: float, top: float) -> tuple[Array, Array]:
     """The outline of the top, its sides moved to where the points of the sides are."""
-    plateau = points[points[:, 2] > top - TOP / 2]
-    if len(plateau) < ENOUGH:
+    plateau = points[points[:, 2] > top - FUSION.top / 2]
+    if len(plateau) < FUSION.enough:
         return best.pose, best.size
     outline = filled_rectangle(plateau[:, :2])
     low, high = -outline.size / 2, outline.size / 2
-    sides = outline.local(points[points[:, 2] < top - TOP][:, :2])
+    sides = outline.local(points[points[:, 2] < top - FUSION.top][:, :2])
     for axis in (0, 1):
         beside = np.abs(sides[:, 1 - axis]) < outline.size[1 - axis] / 2 - 0.004
         for ends, sign in ((low, -1), (high, 1)):
-            face = sides[beside & (np.abs(sides[:, axis] - ends[axis]) < EDGE), axis]
-            if len(face) >= ENOUGH and sign * float(np.median(face)) > 0:
+            face = sides[beside & (np.abs(sides[:, axis] - ends[axis]) < FUSION.edge), axis]
+            if len(face) >= FUSION.enough and sign * float(np.median(face)) > 0:
                 ends[axis] = float(np.median(face))
     centre = outline.centre + outline.rotation @ ((low + high) / 2)
     c, s = np.cos(outline.yaw), np.sin(outline.yaw)
@@ -268,12 +258,12 @@ def _box(points: Array, best: SceneObject, bottom: float, top: float) -> tuple[A
 
 def _cylinder(points: Array, best: SceneObject, bottom: float, top: float) -> tuple[Array, Array]:
     """A circle through the points of the side, or through the outline of the top where no side is seen."""
-    sides = points[points[:, 2] < top - TOP][:, :2]
-    near = sides[np.abs(np.linalg.norm(sides - best.position[:2], axis=1) - best.size[0] / 2) < EDGE]
-    plateau = points[points[:, 2] > top - TOP / 2][:, :2]
-    if len(near) >= 2 * ENOUGH:
+    sides = points[points[:, 2] < top - FUSION.top][:, :2]
+    near = sides[np.abs(np.linalg.norm(sides - best.position[:2], axis=1) - best.size[0] / 2) < FUSION.edge]
+    plateau = points[points[:, 2] > top - FUSION.top / 2][:, :2]
+    if len(near) >= 2 * FUSION.enough:
         centre, radius, _ = fit_circle(near)
-    elif len(plateau) >= ENOUGH:
+    elif len(plateau) >= FUSION.enough:
         centre, radius, _ = fit_circle(hull(plateau))
     else:
         return best.pose, best.size

@@ -28,6 +28,7 @@ from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
+from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
@@ -43,9 +44,6 @@ from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 
 log = logging.getLogger(__name__)
-_CUT = 0.12  # share of the outline behind something, from which an object counts as partly hidden
-_HELD_REACH = 0.03  # [m] from the tcp
-_HELD_HEIGHT = 0.02  # [m] lowest point above the table
 
 
 class Perception:
@@ -170,7 +168,7 @@ class Perception:
             paint, level = paint[~level], np.zeros(int((~level).sum()), bool)  # lids of cans are metal: the side tells the colour
         rgb = lit_color(view.frame.color.reshape(-1, 3)[paint], level)
         cut_share = occluded_share(view, pixels)
-        cut = cut_share > _CUT or item.relation == "held"
+        cut = cut_share > LOOK.cut or item.relation == "held"
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
         label, confidence, names = self.classifier.named(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
@@ -241,7 +239,11 @@ def _held(rest: list[Segment], tcp: Array | None) -> tuple[Segment | None, list[
     """What hangs between the fingers, clear of the table, and the other segments."""
     if tcp is None:
         return None, rest
-    near = [item for item in rest if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < _HELD_REACH and quantile(item.points[:, 2], 0.02) > _HELD_HEIGHT]
+    near = [
+        item
+        for item in rest
+        if np.linalg.norm(item.points - tcp[:3, 3], axis=1).min() < LOOK.held_reach and quantile(item.points[:, 2], 0.02) > LOOK.held_height
+    ]
     if not near:
         return None, rest
     main = max(near, key=len)

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
+from deskhand.perception.frame_settings import SELF_FILTER
 from deskhand.types import JointState, Shape
-
-_FINGER_PADDING = 0.005  # [m]; what the fingers hold is close to them and must stay
 
 
 def joint_map(joints: JointState | Mapping[str, float]) -> dict[str, float]:
@@ -28,7 +27,7 @@ def robot_points(points: npt.NDArray[np.float32], model: RobotModel, links: Mapp
         return hit
     placed, centres, reaches = [], [], []
     for link, shapes in model.shapes.items():
-        grow = _FINGER_PADDING if "finger" in link else padding
+        grow = SELF_FILTER.finger_padding if "finger" in link else padding
         for shape in shapes:
             world_T_shape = (links[link] @ shape.pose).astype(np.float32)
             low, high = _bounds(shape)

@@ -8,18 +8,10 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_about
+from deskhand.perception.look_settings import TABLE
 from deskhand.perception.quantiles import median, spread
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.types import Frame, Table
-
-_STRIDE = 7
-_FINE = 2
-_BAND = 0.005  # [m] from a plane within which points support it
-_AS_GOOD = 0.8  # of the points of the best plane
-_FEW = 1500  # points near the table, with fewer of which every _FINE-th pixel is looked at
-_ROUNDS = 60
-_MIN_POINTS = 200
-_AS_IT_WAS = 0.0005  # [m] a table that is found less far off tells nothing of the scale
 
 
 @dataclass(frozen=True)
@@ -64,12 +56,12 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
     Raises:
         DeskhandError: ``no_table`` when no plane lies within the limits of the settings.
     """
-    for stride in (_STRIDE, _FINE):  # of a small camera, or where little of the table is seen, every few pixels count
+    for stride in (TABLE.stride, TABLE.fine):  # of a small camera, or where little of the table is seen, every few pixels count
         points = _sample(frame, stride)
         near = points[np.abs(points[:, 2]) < settings.max_table_offset + 0.03]
-        if len(near) >= _FEW:
+        if len(near) >= TABLE.few:
             break
-    if len(near) < _MIN_POINTS:
+    if len(near) < TABLE.min_points:
         raise DeskhandError(
             "no_table",
             f"only {len(near)} of {len(points)} depth points lie near world z = 0.",
@@ -77,12 +69,12 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
         )
     normal, offset = _ransac(near, settings)
     tilted = np.arccos(np.clip(normal[2], -1, 1)) > settings.max_table_tilt
-    if tilted and (np.abs(near[:, 2]) < _BAND).sum() > _AS_GOOD * (np.abs(near @ normal - offset) < _BAND).sum():
+    if tilted and (np.abs(near[:, 2]) < TABLE.band).sum() > TABLE.as_good * (np.abs(near @ normal - offset) < TABLE.band).sum():
         normal, offset = np.array([0.0, 0.0, 1.0]), 0.0  # in clutter other planes have as many points: the camera's pose tells which is the table
     for band in (0.006, 0.004, 0.004):
         distance = near @ normal - offset
         inliers = near[np.abs(distance) < band]
-        if len(inliers) < _MIN_POINTS:
+        if len(inliers) < TABLE.min_points:
             raise DeskhandError("no_table", f"the best plane has only {len(inliers)} points.", hint="Is the table in view?")
         normal, offset = _least_squares(inliers)
     noise = 1.4826 * median(np.abs(inliers @ normal - offset))
@@ -101,7 +93,7 @@ def fit_table(frame: Frame, settings: PerceptionSettings) -> TableFit:
 
 def _scale(told: float, seen: float, settings: PerceptionSettings) -> float:
     """Factor for the depth, the camera's height above the table being told as ``told`` and seen as ``seen`` [m]."""
-    if abs(seen - told) < _AS_IT_WAS:
+    if abs(seen - told) < TABLE.as_it_was:
         return 1.0
     of_scale, of_height = (settings.scale_error * seen) ** 2, settings.height_error**2
     by_depth = (seen - told) / seen * of_scale / (of_scale + of_height)
@@ -123,18 +115,18 @@ def _sample(frame: Frame, stride: int) -> Array:
 def _ransac(points: Array, settings: PerceptionSettings) -> tuple[Array, float]:
     random = np.random.default_rng(0)
     subset = points[random.permutation(len(points))[:1500]]
-    triples = subset[random.integers(len(subset), size=(_ROUNDS * 4, 3))]
+    triples = subset[random.integers(len(subset), size=(TABLE.rounds * 4, 3))]
     normals = np.cross(triples[:, 1] - triples[:, 0], triples[:, 2] - triples[:, 0])
     length = np.linalg.norm(normals, axis=1)
     good = length > 2e-3  # nearly collinear or close triples say nothing
     normals, triples = normals[good] / length[good, None], triples[good]
     normals *= np.where(normals[:, 2:] < 0, -1.0, 1.0)
     level = np.arccos(np.clip(normals[:, 2], -1, 1)) < settings.max_table_tilt + 0.03
-    normals, triples = normals[level][:_ROUNDS], triples[level][:_ROUNDS]
+    normals, triples = normals[level][: TABLE.rounds], triples[level][: TABLE.rounds]
     if not len(normals):
         raise DeskhandError("no_table", "no level plane was found near world z = 0.", hint="Is the camera's pose calibrated?")
     offsets = np.einsum("ij,ij->i", normals, triples[:, 0])
-    inliers = (np.abs(subset @ normals.T - offsets) < _BAND).sum(axis=0)
+    inliers = (np.abs(subset @ normals.T - offsets) < TABLE.band).sum(axis=0)
     best = int(np.argmax(inliers))
     return normals[best], float(offsets[best])
 

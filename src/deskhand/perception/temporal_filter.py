@@ -8,11 +8,8 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from deskhand.perception.frame_settings import STEADY
 from deskhand.types import Frame
-
-_NEAR, _FAR = 0.003, 0.004  # [m], [1/m]: by so much, and so much times the depth squared, two measurements of one surface differ at most
-_COLOR = 24  # of 255: more than the noise and the exposure of a camera, less than another object
-_SHIFT, _TURN = 0.0005, 0.001  # [m], sine: a camera that is told to have moved by more did not stand still
 
 
 def steady(frames: Sequence[Frame]) -> Frame:
@@ -28,9 +25,9 @@ def steady(frames: Sequence[Frame]) -> Frame:
         if not _same_view(older, newest):
             break
         change = cv2.absdiff(older.color, newest.color)
-        alike = np.maximum(np.maximum(change[..., 0], change[..., 1]), change[..., 2]) < _COLOR
+        alike = np.maximum(np.maximum(change[..., 0], change[..., 1]), change[..., 2]) < STEADY.color
         with np.errstate(invalid="ignore"):
-            again = alike & (np.abs(older.depth - depth) < _NEAR + _FAR * depth * depth)
+            again = alike & (np.abs(older.depth - depth) < STEADY.near + STEADY.far * depth * depth)
         hole = alike & (times == 0)
         times += again | (hole & np.isfinite(older.depth))
         depth = np.where(again, depth + (older.depth - depth) / np.maximum(times, 1), np.where(hole, older.depth, depth))
@@ -44,4 +41,4 @@ def _same_view(one: Frame, other: Frame) -> bool:
     moved = np.abs(one.world_T_camera - other.world_T_camera)
     a, b = one.intrinsics, other.intrinsics
     lenses = np.array([[k.width, k.height, k.fx, k.fy, k.cx, k.cy] for k in (a, b)], dtype=float)
-    return bool((lenses[0] == lenses[1]).all() and moved[:3, 3].max() < _SHIFT and moved[:3, :3].max() < _TURN)
+    return bool((lenses[0] == lenses[1]).all() and moved[:3, 3].max() < STEADY.shift and moved[:3, :3].max() < STEADY.turn)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.frame_settings import VIEW
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.table import TableFit
 from deskhand.types import Frame
@@ -17,7 +18,6 @@ from deskhand.types import Frame
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
-_AROUND = 40  # [px] of the picture that are looked at beside objects
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def _window_of(mask: Mask) -> tuple[slice, slice]:
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not len(rows):
         return slice(0, 1), slice(0, 1)
-    top, left = max(0, int(rows[0]) - _AROUND), max(0, int(columns[0]) - _AROUND)
-    return slice(top, min(mask.shape[0], int(rows[-1]) + _AROUND + 1)), slice(left, min(mask.shape[1], int(columns[-1]) + _AROUND + 1))
+    top, left = max(0, int(rows[0]) - VIEW.around), max(0, int(columns[0]) - VIEW.around)
+    return slice(top, min(mask.shape[0], int(rows[-1]) + VIEW.around + 1)), slice(left, min(mask.shape[1], int(columns[-1]) + VIEW.around + 1))
 
 
 def _cut(frame: Frame, window: tuple[slice, slice]) -> Frame:

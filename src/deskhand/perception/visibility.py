@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.frame_settings import VISIBILITY
 from deskhand.perception.view import Mask, View
 
 HIDDEN, SEEN, FREE, UNKNOWN = 1, 0, -1, 2
-GRAZING = 0.2  # sine of the angle to a face under which nothing follows from what is seen beside it
-_MARGIN = 0.006  # [m]
 
 States = npt.NDArray[np.int8]
 Taken = Callable[[Array], Mask]
@@ -24,7 +23,7 @@ def nowhere(points: Array) -> Mask:
     return np.zeros(len(points), bool)
 
 
-def states(view: View, points: Array, margin: float = _MARGIN) -> States:
+def states(view: View, points: Array, margin: float = VISIBILITY.margin) -> States:
     """For each world point (N, 3): HIDDEN by something nearer, SEEN at this depth, FREE (the camera looks through it) or UNKNOWN."""
     pose, k = view.frame.world_T_camera, view.frame.intrinsics
     camera = (points - pose[:3, 3]) @ pose[:3, :3]
@@ -57,7 +56,7 @@ def free_share(view: View, pose: Array, size: Array) -> float:
     toward = (view.eye - pose[:3, 3]) @ pose[:3, :3]
     faces = []
     for axis, (u, v) in ((0, (1, 2)), (1, (0, 2)), (2, (0, 1))):
-        if abs(toward[axis]) < half[axis] + GRAZING * np.linalg.norm(toward):
+        if abs(toward[axis]) < half[axis] + VISIBILITY.grazing * np.linalg.norm(toward):
             continue
         face = np.empty((len(_FACE), 3))
         face[:, axis], face[:, u], face[:, v] = np.sign(toward[axis]) * half[axis], _FACE[:, 0] * half[u], _FACE[:, 1] * half[v]

@@ -6,15 +6,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from deskhand.perception.frame_settings import WRITING
 from deskhand.types import Image
 
 Boxes = npt.NDArray[np.int64]
-HEIGHT = (4, 80)
-"""[px] of a mark; print that is lower is not readable in a picture either."""
-FEWEST = 4
-"""Marks in a row from which they are taken for writing."""
-INK = 18.0
-"""Grey levels by which ink differs from what it stands on; sensor noise stays below."""
 
 
 def has_writing(picture: Image) -> bool:
@@ -24,7 +19,7 @@ def has_writing(picture: Image) -> bool:
         shown = cv2.resize(gray, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC) if scale != 1 else gray
         local = cv2.GaussianBlur(shown, (0, 0), 9 * scale)
         for difference in (local.astype(np.float32) - shown, shown - local.astype(np.float32)):
-            if _in_rows(_marks((difference > INK).astype(np.uint8), scale)):
+            if _in_rows(_marks((difference > WRITING.ink).astype(np.uint8), scale)):
                 return True
     return False
 
@@ -34,14 +29,14 @@ def _marks(ink: npt.NDArray[np.uint8], scale: float) -> Boxes:
     count, _, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
     boxes = stats[1:count].astype(np.int64)
     width, height, area = boxes[:, cv2.CC_STAT_WIDTH], boxes[:, cv2.CC_STAT_HEIGHT], boxes[:, cv2.CC_STAT_AREA]
-    letters = (height >= HEIGHT[0] * scale) & (height <= HEIGHT[1] * scale) & (width <= 2.2 * height)
+    letters = (height >= WRITING.height[0] * scale) & (height <= WRITING.height[1] * scale) & (width <= 2.2 * height)
     good = letters & (area >= 0.12 * width * height) & (area <= 0.9 * width * height)
     return np.asarray(boxes[good][:, :4])
 
 
 def _in_rows(boxes: Boxes) -> bool:
     """Whether enough of the boxes stand side by side at one height, each next to the one before."""
-    if len(boxes) < FEWEST:
+    if len(boxes) < WRITING.fewest:
         return False
     boxes = boxes[np.argsort(boxes[:, 0])]
     left, top, width, height = boxes.T
@@ -55,4 +50,4 @@ def _in_rows(boxes: Boxes) -> bool:
         beside &= np.minimum(height[index], height[before]) > 0.45 * tall
         if beside.any():
             length[index] = 1 + length[before][beside].max()
-    return bool(length.max() >= FEWEST)
+    return bool(length.max() >= WRITING.fewest)

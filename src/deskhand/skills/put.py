@@ -11,7 +11,8 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.fit.pose_verification import ENOUGH, evidence_for, locate, shifted
+from deskhand.perception.fit.pose_verification import evidence_for, locate, shifted
+from deskhand.perception.fit.surface_settings import VERIFICATION
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import carry, ready, release
@@ -189,7 +190,7 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
             found = shifted(put, shift)
             ctx.belief.stands(found)
             data.update(seen=True, seen_as=name, position=[round(float(value), 4) for value in found.position], evidence=round(evidence.share, 2))
-        elif evidence_for(frame, put).seen < ENOUGH:
+        elif evidence_for(frame, put).seen < VERIFICATION.enough:
             found = None  # nothing of it is seen: no proof
     if found is not None:
         data["off_by"] = round(float(np.linalg.norm(found.position[:2] - target.place)), 4)

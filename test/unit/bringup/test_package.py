@@ -98,3 +98,8 @@ def test_every_interface_package_that_nodes_import_is_a_dependency() -> None:
 
 def test_colcon_of_a_robot_does_not_see_our_stand_ins() -> None:
     assert (ROOT / "src/ros_compat/COLCON_IGNORE").exists()
+
+
+def test_the_interfaces_have_the_version_of_the_package() -> None:
+    said = {folder: ElementTree.parse(ROOT / folder / "package.xml").getroot().findtext("version") for folder in (".", "src/deskhand_interfaces")}
+    assert said["."] and said["src/deskhand_interfaces"] == said["."]

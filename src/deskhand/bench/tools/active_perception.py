@@ -68,10 +68,10 @@ def area(desk: Desk) -> Measured:
     return Measured(abs(told - true) / true, "relative error of the hidden area", at_most=0.25)
 
 
-@scenario(tool="find_hidden_space", name="culprit", situation="Which thing hides most of the desk: the tall box.", world=behind)
+@scenario(tool="find_hidden_space", name="culprit", situation="Which object hides most of the desk: the tall box.", world=behind)
 def culprit(desk: Desk) -> Measured:
     ids = desk.look()
-    return Measured(float(desk.call("find_hidden_space")["most_hidden_by"] == ids["tall"]), "1 for the right thing", equal=1.0)
+    return Measured(float(desk.call("find_hidden_space")["most_hidden_by"] == ids["tall"]), "1 for the right object", equal=1.0)
 
 
 @scenario(
@@ -81,7 +81,7 @@ def all_seen(desk: Desk) -> Measured:
     given = desk.call("look")
     where = [np.array(item["position"]) for item in given["objects"]]
     found = [min((float(np.linalg.norm(place[:2] - desk.truth(name).pose[:2, 3])) for place in where), default=1.0) < 0.03 for name in desk.names]
-    return Measured(sum(found) / len(found), "share of the things found", equal=1.0)
+    return Measured(sum(found) / len(found), "share of the objects found", equal=1.0)
 
 
 @scenario(

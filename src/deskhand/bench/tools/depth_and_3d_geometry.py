@@ -54,7 +54,7 @@ def patches(desk: Desk) -> Measured:
     return Measured(1000 * float(np.median(np.abs(full[near] - true[near]))), "mm median error", at_most=2.0)
 
 
-@scenario(tool="fill_depth", name="edges", situation="The same patches: how many of the filled pixels are more than 15 mm off, as at the edges of things?")
+@scenario(tool="fill_depth", name="edges", situation="The same patches: how many of the filled pixels are more than 15 mm off, as at the edges of objects?")
 def edges(desk: Desk) -> Measured:
     arguments, true, lost = holed(desk, 0.1)
     full = desk.fetch(desk.call("fill_depth", arguments)["depth"])
@@ -65,7 +65,7 @@ def edges(desk: Desk) -> Measured:
 @scenario(
     tool="fill_depth",
     name="sensor_holes",
-    situation="The sensor's own holes beside things and in shadows are filled: the share that is within 10 mm of the truth.",
+    situation="The sensor's own holes beside objects and in shadows are filled: the share that is within 10 mm of the truth.",
 )
 def sensor_holes(desk: Desk) -> Measured:
     given = desk.call("fill_depth", {})
@@ -78,7 +78,7 @@ def sensor_holes(desk: Desk) -> Measured:
 
 
 def crowded() -> WorldSpec:
-    """A desk with twelve things: corners enough."""
+    """A desk with twelve objects: corners enough."""
     return cluttered_desk("wx250s", 3, 12)
 
 

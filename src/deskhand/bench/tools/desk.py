@@ -98,27 +98,27 @@ class Desk:
         return self.session.invoke(tool, arguments or {}, caller="scenario")
 
     def look(self) -> dict[str, str]:
-        """Call ``detect_objects``; the id of every thing that was recognised, by its name in the world."""
+        """Call ``detect_objects``; the id of every object that was recognised, by its name in the world."""
         self.call("detect_objects")
         return self.recognised()
 
     def recognised(self) -> dict[str, str]:
-        """The id in the session's last look of every thing that was recognised, by its name in the world."""
+        """The id in the session's last look of every object that was recognised, by its name in the world."""
         return {self.names[number]: item.id for number, item in self._matched().items()}
 
     # ------------------------------------------------------------ the truth
 
     @property
     def names(self) -> list[str]:
-        """Names of the things in the world."""
+        """Names of the objects in the world."""
         return [item.name for item in self.simulation.built.spec.objects]
 
     def truth(self, name: str) -> TruthObject:
-        """Where a thing really is, by its name in the world."""
+        """Where an object really is, by its name in the world."""
         return self.simulation.truth().get(name)
 
     def seen_truth(self) -> list[SeenTruth]:
-        """What the camera can see at best of every thing, and what carries it; in the order of ``names``."""
+        """What the camera can see at best of every object, and what carries it; in the order of ``names``."""
         return seen_truth(self.simulation, self._renderer, self._renderer.render())
 
     def true_picture(self) -> tuple[Image, Depth]:
@@ -127,11 +127,11 @@ class Desk:
         return color, depth
 
     def owners(self) -> npt.NDArray[np.int64]:
-        """Which thing each pixel of the camera shows (H, W), as its place in ``names``; -1 for none."""
+        """Which object each pixel of the camera shows (H, W), as its place in ``names``; -1 for none."""
         return self._renderer.render_owners()
 
     def mask(self, name: str) -> npt.NDArray[np.bool_]:
-        """The pixels (H, W) that show a thing."""
+        """The pixels (H, W) that show an object."""
         return np.asarray(self.owners() == self.names.index(name))
 
     def picture_from(self, world_T_camera: Array) -> Frame:
@@ -160,7 +160,7 @@ class Desk:
     # ------------------------------------------------------------ what others do to the desk
 
     def put(self, name: str, pose: Array, settle: float = 0.5) -> None:
-        """A hand puts a thing to world_T_object (4, 4); then ``settle`` [s] pass."""
+        """A hand puts an object to world_T_object (4, 4); then ``settle`` [s] pass."""
         simulation = self.simulation
         body = simulation.built.object_bodies[self.names.index(name)]
         joint = simulation.model.body_jntadr[body]
@@ -176,14 +176,14 @@ class Desk:
             simulation.step(settle)
 
     def push(self, name: str, velocity: tuple[float, float, float]) -> None:
-        """A hand lets go of a thing that moves with ``velocity`` [m/s]."""
+        """A hand lets go of an object that moves with ``velocity`` [m/s]."""
         simulation = self.simulation
         with simulation.lock:
             dof = simulation.model.body_dofadr[simulation.built.object_bodies[self.names.index(name)]]
             simulation.data.qvel[dof : dof + 3] = velocity
 
     def shift(self, name: str, by: tuple[float, float], settle: float = 0.2) -> None:
-        """A hand moves a thing by (x, y) [m] along the desk."""
+        """A hand moves an object by (x, y) [m] along the desk."""
         pose = self.truth(name).pose.copy()
         pose[:2, 3] += by
         pose[2, 3] += 0.0005

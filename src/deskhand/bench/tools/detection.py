@@ -18,13 +18,13 @@ from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.world.taught import TaughtStore, store_path
 
 
-@scenario(tool="detect_objects", name="all_found", situation="Six well separated things and a bin stand on the desk: how many of them does a look find?")
+@scenario(tool="detect_objects", name="all_found", situation="Six well separated objects and a bin stand on the desk: how many of them does a look find?")
 def all_found(desk: Desk) -> Measured:
     found = desk.look()
-    return Measured(len(found) / len(desk.names), "share of the things found", at_least=1.0)
+    return Measured(len(found) / len(desk.names), "share of the objects found", at_least=1.0)
 
 
-@scenario(tool="detect_objects", name="position", situation="Six things and a bin: how far are their centres from where they really are?")
+@scenario(tool="detect_objects", name="position", situation="Six objects and a bin: how far are their centres from where they really are?")
 def position(desk: Desk) -> Measured:
     desk.look()
     assert desk.belief.scene is not None
@@ -40,7 +40,7 @@ def overlap(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> float:
 WORDS = {"the red cube": "red", "a can": "can", "the mug": "cup", "an orange box": "box", "the biggest container": "bin", "block near the cup": "green"}
 
 
-@scenario(tool="detect_by_words", name="right_things", situation="Seven things are described in free words; each description fits one of them.")
+@scenario(tool="detect_by_words", name="right_things", situation="Seven objects are described in free words; each description fits one of them.")
 def right_things(desk: Desk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": list(WORDS)})
     ids = {name: item for item, name in named(desk).items()}
@@ -49,10 +49,10 @@ def right_things(desk: Desk) -> Measured:
     return Measured(right / len(WORDS), "share of descriptions whose best hit is right", at_least=0.99)
 
 
-@scenario(tool="detect_by_words", name="nothing_made_up", situation="Things are asked for that are not on the desk: none of them may be found.")
+@scenario(tool="detect_by_words", name="nothing_made_up", situation="Objects are asked for that are not on the desk: none of them may be found.")
 def nothing_made_up(desk: Desk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": ["a stapler", "the purple block", "two pens", "a ball"]})
-    return Measured(len(given["found"]), "things found", equal=0)
+    return Measured(len(given["found"]), "objects found", equal=0)
 
 
 def named(desk: Desk) -> dict[str, str]:

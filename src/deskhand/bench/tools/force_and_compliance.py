@@ -120,7 +120,7 @@ def lets_go(desk: Desk) -> Measured:
     desk.call("pick", {"object_id": ids["green"]})
     desk.call("open_gripper")
     desk.simulation.step(0.5)
-    return Measured(float(len(desk.simulation.truth().in_hand)), "things in the hand", equal=0.0)
+    return Measured(float(len(desk.simulation.truth().in_hand)), "objects in the hand", equal=0.0)
 
 
 @scenario(

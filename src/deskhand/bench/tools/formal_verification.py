@@ -89,7 +89,7 @@ def step_named(desk: Desk) -> Measured:
 @scenario(
     tool="verify_action",
     name="in_the_hand_or_not",
-    situation="After a pick, after the thing was taken out of the hand, and after a place, against the truth.",
+    situation="After a pick, after the object was taken out of the hand, and after a place, against the truth.",
     changes=True,
 )
 def in_the_hand_or_not(desk: Desk) -> Measured:
@@ -141,7 +141,7 @@ def shuffled(desk: Desk) -> Measured:
 @scenario(
     tool="check_goal",
     name="true_and_false",
-    situation="A hand has put one thing into the bin and one beside it: eight conditions, true and false.",
+    situation="A hand has put one object into the bin and one beside it: eight conditions, true and false.",
     world=things,
     changes=True,
 )

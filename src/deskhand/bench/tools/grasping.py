@@ -31,7 +31,7 @@ def between_the_sides(desk: Desk) -> Measured:
 @scenario(
     tool="grasp_from_cloud",
     name="closes_on_the_thing",
-    situation="Grasps from the points of three blocks: would the pads close on the true thing, within 5 mm of its middle?",
+    situation="Grasps from the points of three blocks: would the pads close on the true object, within 5 mm of its middle?",
 )
 def closes_on_the_thing(desk: Desk) -> Measured:
     ids = desk.look()
@@ -179,7 +179,7 @@ def on_the_side_asked(desk: Desk) -> Measured:
     return Measured(1000 * float(desk.truth("high").pose[0, 3] - desk.truth("third").pose[0, 3]), "mm behind", at_least=35.0)
 
 
-@scenario(tool="put_aside", name="free_place", situation="A block is put aside: how near does it come to the other things?", world=stacked, changes=True)
+@scenario(tool="put_aside", name="free_place", situation="A block is put aside: how near does it come to the other objects?", world=stacked, changes=True)
 def free_place(desk: Desk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})

@@ -7,7 +7,7 @@ from deskhand.bench.tools.desk import Desk
 from deskhand.bench.tools.worlds import alike
 
 
-@scenario(tool="parse_instruction", name="goals", situation="Eight instructions about seven things: are the goals those that are meant?")
+@scenario(tool="parse_instruction", name="goals", situation="Eight instructions about seven objects: are the goals those that are meant?")
 def goals(desk: Desk) -> Measured:
     ids = desk.look()
     red, green, blue, can, bin_ = (ids[name] for name in ("red", "green", "blue", "can", "bin"))
@@ -29,7 +29,7 @@ def goals(desk: Desk) -> Measured:
     return Measured(right / len(rows), "share that is understood", at_least=0.99)
 
 
-@scenario(tool="parse_instruction", name="says_what_is_wrong", situation="Six instructions that are unclear, impossible or about things that are not there.")
+@scenario(tool="parse_instruction", name="says_what_is_wrong", situation="Six instructions that are unclear, impossible or about objects that are not there.")
 def says_what_is_wrong(desk: Desk) -> Measured:
     desk.look()
     rows = (
@@ -44,7 +44,7 @@ def says_what_is_wrong(desk: Desk) -> Measured:
     return Measured(sum(told) / len(rows), "share for which a problem is named", equal=1.0)
 
 
-@scenario(tool="resolve_reference", name="one_is_meant", situation="Ten phrases with colours, kinds, sizes and relations, each true of one thing.")
+@scenario(tool="resolve_reference", name="one_is_meant", situation="Ten phrases with colours, kinds, sizes and relations, each true of one object.")
 def one_is_meant(desk: Desk) -> Measured:
     ids = desk.look()
     rows = {
@@ -112,7 +112,7 @@ def other_words(desk: Desk) -> Measured:
 @scenario(
     tool="grounding_repair",
     name="nearly_meant",
-    situation="Seven phrases that are misspelt or a shade off: is the thing that is meant among the first two proposals?",
+    situation="Seven phrases that are misspelt or a shade off: is the object that is meant among the first two proposals?",
 )
 def nearly_meant(desk: Desk) -> Measured:
     ids = desk.look()
@@ -164,7 +164,7 @@ def true_and_false(desk: Desk) -> Measured:
     return Measured(sum(right) / len(rows), "share of the verdicts that are right", equal=1.0)
 
 
-@scenario(tool="final_answer", name="nothing_known", situation="Nobody has looked: an answer about a thing is not borne out, one about nothing seen is.")
+@scenario(tool="final_answer", name="nothing_known", situation="Nobody has looked: an answer about an object is not borne out, one about nothing seen is.")
 def nothing_known(desk: Desk) -> Measured:
     about = desk.call("final_answer", {"answer": "block_1 is in bin_1."})["supported"]
     plain = desk.call("final_answer", {"answer": "I could not do it."})["supported"]

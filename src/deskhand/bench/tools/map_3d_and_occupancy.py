@@ -11,7 +11,7 @@ from deskhand.geometry import Array, inverse, transform_points
 
 
 def sampled(desk: Desk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Points over the desk at random; which of them the camera measures through, and which lie well inside of things."""
+    """Points over the desk at random; which of them the camera measures through, and which lie well inside of objects."""
     random = np.random.default_rng(6)
     points = random.uniform([-0.25, -0.3, 0.02], [0.25, 0.35, 0.25], (count, 3))
     frame, depth = desk.frame(), desk.true_picture()[1]
@@ -48,7 +48,7 @@ def free_space(desk: Desk) -> Measured:
 @scenario(
     tool="build_occupancy_map",
     name="never_free",
-    situation="Points a leaf or more inside of solid things: how many are told free, which a planner would run into?",
+    situation="Points a leaf or more inside of solid objects: how many are told free, which a planner would run into?",
 )
 def never_free(desk: Desk) -> Measured:
     things = [item for item in desk.simulation.truth().objects if item.kind in ("block", "box")]

@@ -12,7 +12,7 @@ CLEAR = 0.003  # [m] beside which neither side is asked to be right
 
 
 @scenario(
-    tool="plan_motion", name="nothing_is_touched", situation="To three points low between the things: how far is anything moved on the way?", changes=True
+    tool="plan_motion", name="nothing_is_touched", situation="To three points low between the objects: how far is anything moved on the way?", changes=True
 )
 def nothing_is_touched(desk: Desk) -> Measured:
     desk.look()
@@ -20,10 +20,10 @@ def nothing_is_touched(desk: Desk) -> Measured:
     for position in ([0.04, 0.02, 0.06], [0.0, -0.06, 0.06], [0.05, 0.13, 0.08]):
         desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": position})["plan_id"]})
     moved = max(float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) for name in desk.names)
-    return Measured(1000 * moved, "mm that a thing moved at most", at_most=1.0)
+    return Measured(1000 * moved, "mm that an object moved at most", at_most=1.0)
 
 
-@scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and things.")
+@scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and objects.")
 def known_paths(desk: Desk) -> Measured:
     desk.look()
     can = desk.truth("can").pose[:2, 3]
@@ -91,7 +91,7 @@ def as_it_turns_out(desk: Desk) -> Measured:
     return Measured((float(told == picked) + float(not away)) / 2, "share of the predictions that hold", equal=1.0)
 
 
-@scenario(tool="plan_motion", name="refuses_what_cannot_be", situation="Four goals in the table, in things and out of reach: is there no plan for any?")
+@scenario(tool="plan_motion", name="refuses_what_cannot_be", situation="Four goals in the table, in objects and out of reach: is there no plan for any?")
 def refuses_what_cannot_be(desk: Desk) -> Measured:
     desk.look()
     box = desk.truth("box").pose[:3, 3]

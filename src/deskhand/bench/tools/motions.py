@@ -32,7 +32,7 @@ class Reference:
         return pose
 
     def depth(self, joints: npt.ArrayLike) -> float:
-        """How deep [m] the arm is in the table, in things or in itself at most, 0 when it is free."""
+        """How deep [m] the arm is in the table, in objects or in itself at most, 0 when it is free."""
         self._place(joints)
         worst = 0.0
         for contact in self._data.contact:
@@ -59,7 +59,7 @@ def named(desk: Desk, joints: npt.ArrayLike) -> dict[str, float]:
 
 
 def seen_share(desk: Desk, name: str, eye: Array, count: int = 400) -> float:
-    """Share of the points on the sides and top of a thing's true box that nothing stands before, as seen from ``eye`` (3,)."""
+    """Share of the points on the sides and top of an object's true box that nothing stands before, as seen from ``eye`` (3,)."""
     truth = desk.truth(name)
     random = np.random.default_rng(0)
     points = random.uniform(-0.5, 0.5, (count, 3))

@@ -15,7 +15,7 @@ from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 
 def two_bins() -> WorldSpec:
-    """Five things and two bins. Names: red, green, blue, can, box, left_bin, right_bin."""
+    """Five objects and two bins. Names: red, green, blue, can, box, left_bin, right_bin."""
     size = (0.15, 0.13, 0.06)
     bins = tuple(
         ObjectSpec(name, "bin", size, (0.06, 0.06, 0.06), 0.2, pose_at(0.02, y, 0.03), wall=0.004) for name, y in (("left_bin", 0.32), ("right_bin", -0.32))
@@ -35,7 +35,7 @@ def two_bins() -> WorldSpec:
 @scenario(
     tool="assign_places",
     name="against_brute_force",
-    situation="Five things into two bins under six sets of rules: how much longer is the way than the best of all 3^5?",
+    situation="Five objects into two bins under six sets of rules: how much longer is the way than the best of all 3^5?",
     world=two_bins,
 )
 def against_brute_force(desk: Desk) -> Measured:
@@ -114,7 +114,7 @@ def shorter_than_as_given(desk: Desk) -> Measured:
 @scenario(
     tool="pack_container",
     name="no_overlap",
-    situation="Four things into a bin: do their true sizes, put where it says, overlap each other or the walls?",
+    situation="Four objects into a bin: do their true sizes, put where it says, overlap each other or the walls?",
     world=two_bins,
 )
 def no_overlap(desk: Desk) -> Measured:
@@ -136,7 +136,7 @@ def no_overlap(desk: Desk) -> Measured:
 @scenario(
     tool="pack_container",
     name="leaves_out_what_does_not_fit",
-    situation="With 3 cm between all things only some fit: is the filled share what was given?",
+    situation="With 3 cm between all objects only some fit: is the filled share what was given?",
     world=two_bins,
 )
 def leaves_out_what_does_not_fit(desk: Desk) -> Measured:
@@ -157,7 +157,7 @@ def tower_parts() -> WorldSpec:
 @scenario(
     tool="stacking_order",
     name="stands_leaning",
-    situation="Three things stacked in the order it gives, on ground that leans by 80 % of its margin: do they stand?",
+    situation="Three objects stacked in the order it gives, on ground that leans by 80 % of its margin: do they stand?",
     world=tower_parts,
     changes=True,
 )

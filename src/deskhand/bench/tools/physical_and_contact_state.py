@@ -26,17 +26,17 @@ def bridge() -> WorldSpec:
 
 
 def fallen(desk: Desk, removed: str) -> set[str]:
-    """Names of what falls in the simulation when a thing is taken away; the desk is changed by it."""
+    """Names of what falls in the simulation when an object is taken away; the desk is changed by it."""
     before = {name: desk.truth(name).pose[:3, 3] for name in desk.names}
     desk.put(removed, pose_at(3.0, 0.0, 0.0), settle=1.0)
     return {name for name in desk.names if name != removed and float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) > 0.01}
 
 
 def wrong_about(desk: Desk, removed: str) -> Measured:
-    """How many things were told to fall and did not, or the other way round."""
+    """How many objects were told to fall and did not, or the other way round."""
     ids = desk.look()
     told = set(desk.call("check_stability", {"removed": [ids[removed]]})["falls"])
-    return Measured(len(told ^ {ids[name] for name in fallen(desk, removed) if name in ids}), "things told wrong, by letting it happen", equal=0)
+    return Measured(len(told ^ {ids[name] for name in fallen(desk, removed) if name in ids}), "objects told wrong, by letting it happen", equal=0)
 
 
 @scenario(
@@ -75,7 +75,7 @@ def nothing_falls(desk: Desk) -> Measured:
 @scenario(
     tool="check_stability",
     name="bears",
-    situation="A beam on two blocks: the told carriers of all five things against the simulation's contacts.",
+    situation="A beam on two blocks: the told carriers of all five objects against the simulation's contacts.",
     world=bridge,
 )
 def bears(desk: Desk) -> Measured:

@@ -86,7 +86,7 @@ def known_box(desk: Desk) -> Measured:
     return Measured(1000 * float(off) if turn > 0.99 else float("nan"), "mm error of the centre, axes within 8 deg", at_most=4.0)
 
 
-@scenario(tool="locate_object", name="in_space", situation="Six things are located by words: the largest error of their place in the frame of the arm's base.")
+@scenario(tool="locate_object", name="in_space", situation="Six objects are located by words: the largest error of their place in the frame of the arm's base.")
 def in_space(desk: Desk) -> Measured:
     words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}
     base_T_world = inverse(desk.robot.arm.world_T_base)
@@ -100,7 +100,7 @@ def in_space(desk: Desk) -> Measured:
 @scenario(
     tool="locate_object",
     name="in_the_picture",
-    situation="The same six things: the smallest overlap of the told box with that of the pixels that really show them.",
+    situation="The same six objects: the smallest overlap of the told box with that of the pixels that really show them.",
 )
 def in_the_picture(desk: Desk) -> Measured:
     ids = desk.look()

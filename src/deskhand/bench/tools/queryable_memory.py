@@ -11,7 +11,7 @@ from deskhand.bench.tools.desk import Desk
 from deskhand.sim.spec import pose_at
 
 
-@scenario(tool="find_objects", name="kinds", situation="Seven things: blocks, red things, containers, cylinders are looked up; each set against the truth.")
+@scenario(tool="find_objects", name="kinds", situation="Seven objects: blocks, red objects, containers, cylinders are looked up; each set against the truth.")
 def kinds(desk: Desk) -> Measured:
     ids = desk.look()
     asked: list[tuple[dict[str, Any], set[str]]] = [
@@ -29,10 +29,10 @@ def kinds(desk: Desk) -> Measured:
 def nothing(desk: Desk) -> Measured:
     desk.look()
     given = desk.call("find_objects", {"label": "pen"})
-    return Measured(len(given["objects"]) + (not given["hint"]), "things found, or no hint", equal=0)
+    return Measured(len(given["objects"]) + (not given["hint"]), "objects found, or no hint", equal=0)
 
 
-@scenario(tool="where_is", name="place", situation="Where six things are, by words: the largest error of the told places.")
+@scenario(tool="where_is", name="place", situation="Where six objects are, by words: the largest error of the told places.")
 def place(desk: Desk) -> Measured:
     desk.look()
     words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}

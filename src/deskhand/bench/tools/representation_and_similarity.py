@@ -12,7 +12,7 @@ from deskhand.sim.spec import WorldSpec
 
 
 def pairs() -> WorldSpec:
-    """Three pairs of like things; names: red_a, red_b, blue_a, blue_b, can_a, can_b."""
+    """Three pairs of like objects; names: red_a, red_b, blue_a, blue_b, can_a, can_b."""
     can = (0.05, 0.05, 0.08)
     return WorldSpec(
         (
@@ -26,14 +26,14 @@ def pairs() -> WorldSpec:
     )
 
 
-@scenario(tool="compare_objects", name="partners", situation="Three pairs of like things: is each thing's partner told the most alike?", world=pairs)
+@scenario(tool="compare_objects", name="partners", situation="Three pairs of like objects: is each object's partner told the most alike?", world=pairs)
 def partners(desk: Desk) -> Measured:
     ids = desk.look()
     right = 0
     for name, found in ids.items():
         partner = ids[name[:-1] + ("b" if name.endswith("a") else "a")]
         right += desk.call("compare_objects", {"object_id": found})["object_ids"][0] == partner
-    return Measured(right / len(desk.names), "share of things", at_least=0.99)
+    return Measured(right / len(desk.names), "share of objects", at_least=0.99)
 
 
 @scenario(tool="compare_objects", name="margin", situation="The same: how much more alike are partners than others, at the least?", world=pairs)

@@ -29,18 +29,18 @@ def stack_and_bin() -> WorldSpec:
 CARRIED = {"low": "table", "mid": "low", "top": "mid", "inside": "bin", "alone": "table", "bin": "table"}
 
 
-@scenario(tool="describe_scene", name="all_told", situation="Six things, stacked and in a bin: how many of their ids does the text name?", world=stack_and_bin)
+@scenario(tool="describe_scene", name="all_told", situation="Six objects, stacked and in a bin: how many of their ids does the text name?", world=stack_and_bin)
 def all_told(desk: Desk) -> Measured:
     ids = desk.look()
     text = desk.call("describe_scene")["text"]
-    return Measured(sum(name in text for name in ids.values()) / len(desk.names), "share of the things", at_least=0.99)
+    return Measured(sum(name in text for name in ids.values()) / len(desk.names), "share of the objects", at_least=0.99)
 
 
 @scenario(tool="describe_scene", name="contents", situation="A block lies in the bin: is it told to be in it, and nothing else?", world=stack_and_bin)
 def contents(desk: Desk) -> Measured:
     ids = desk.look()
     line = next(line for line in desk.call("describe_scene")["text"].splitlines() if line.startswith(ids["bin"]))
-    return Measured(sum((ids[name] in line.split("holds")[-1]) == (name == "inside") for name in CARRIED if name != "bin"), "things told right, of 5", equal=5)
+    return Measured(sum((ids[name] in line.split("holds")[-1]) == (name == "inside") for name in CARRIED if name != "bin"), "objects told right, of 5", equal=5)
 
 
 @scenario(tool="build_scene_graph", name="carriers", situation="The same: how many edges on and in are right?", world=stack_and_bin)
@@ -50,7 +50,7 @@ def graph_carriers(desk: Desk) -> Measured:
     return Measured(sum(edges.get(ids[name]) == ids[carrier] for name, carrier in CARRIED.items()), "right edges of 6", equal=6)
 
 
-@scenario(tool="build_scene_graph", name="regions", situation="Seven things: is each in the region of the desk over which it really stands?")
+@scenario(tool="build_scene_graph", name="regions", situation="Seven objects: is each in the region of the desk over which it really stands?")
 def graph_regions(desk: Desk) -> Measured:
     ids = desk.look()
     nodes = {node["id"]: node for node in desk.call("build_scene_graph")["nodes"]}
@@ -59,7 +59,7 @@ def graph_regions(desk: Desk) -> Measured:
         x, y = desk.truth(name).pose[:2, 3]
         region = nodes[nodes[found]["parent"]]
         right += bool((np.abs(np.array(region["center"][:2]) - (x, y)) <= np.array(region["size"][:2]) / 2 + 0.01).all())
-    return Measured(right / len(desk.names), "share of things", at_least=0.99)
+    return Measured(right / len(desk.names), "share of objects", at_least=0.99)
 
 
 @scenario(tool="query_3d_scene_graph", name="stacks", situation="What is carried by the lowest block, also through others?", world=stack_and_bin)
@@ -67,10 +67,10 @@ def stacks(desk: Desk) -> Measured:
     ids = desk.look()
     given = desk.call("query_3d_scene_graph", {"relation": "on", "target": ids["low"], "through": True})
     found = {hit["object_id"] for hit in given["objects"]}
-    return Measured(len(found ^ {ids["mid"], ids["top"]}), "wrong or missing things", equal=0)
+    return Measured(len(found ^ {ids["mid"], ids["top"]}), "wrong or missing objects", equal=0)
 
 
-@scenario(tool="query_3d_scene_graph", name="nearest", situation="For 20 points the nearest thing is asked for; the truth says which it is.")
+@scenario(tool="query_3d_scene_graph", name="nearest", situation="For 20 points the nearest object is asked for; the truth says which it is.")
 def nearest(desk: Desk) -> Measured:
     ids, random, right = desk.look(), np.random.default_rng(5), 0
     for _ in range(20):
@@ -125,14 +125,14 @@ def renamed_geometry(desk: Desk) -> Measured:
 
 
 def _halves(desk: Desk, name: str) -> list[list[int]]:
-    """A pixel on the left third and one on the right third of what shows a thing."""
+    """A pixel on the left third and one on the right third of what shows an object."""
     rows, columns = np.nonzero(desk.mask(name))
     row = int(np.median(rows))
     here = np.sort(columns[rows == row])
     return [[int(here[len(here) // 5]), row], [int(here[-len(here) // 5]), row]]
 
 
-@scenario(tool="split_object", name="kept_apart", situation="The box is said to be two things, by a pixel on each half: two looks later both are still there.")
+@scenario(tool="split_object", name="kept_apart", situation="The box is said to be two objects, by a pixel on each half: two looks later both are still there.")
 def split_kept(desk: Desk) -> Measured:
     ids = desk.look()
     parts = desk.call("split_object", {"object_id": ids["box"], "pixels": _halves(desk, "box")})["object_ids"]
@@ -141,7 +141,7 @@ def split_kept(desk: Desk) -> Measured:
     return Measured(float(set(parts) <= seen and ids["box"] not in seen and len(seen) == len(ids) + 1), "1 when so", equal=1)
 
 
-@scenario(tool="split_object", name="not_on_it", situation="A pixel on another thing is given: the call is refused and says which.")
+@scenario(tool="split_object", name="not_on_it", situation="A pixel on another object is given: the call is refused and says which.")
 def split_refused(desk: Desk) -> Measured:
     ids = desk.look()
     pixels = [_halves(desk, "box")[0], _halves(desk, "can")[0]]
@@ -150,7 +150,10 @@ def split_refused(desk: Desk) -> Measured:
 
 
 @scenario(
-    tool="merge_objects", name="tower", situation="Three blocks on each other are said to be one thing: how far is its height from theirs?", world=stack_and_bin
+    tool="merge_objects",
+    name="tower",
+    situation="Three blocks on each other are said to be one object: how far is its height from theirs?",
+    world=stack_and_bin,
 )
 def merged_tower(desk: Desk) -> Measured:
     ids = desk.look()

@@ -20,20 +20,20 @@ def white(desk: Desk, ref: dict[str, Any]) -> npt.NDArray[np.bool_]:
 
 
 def middle(desk: Desk, name: str) -> list[int]:
-    """[column, row] of a pixel in the middle of what is seen of a thing."""
+    """[column, row] of a pixel in the middle of what is seen of an object."""
     rows, columns = np.nonzero(desk.mask(name))
     best = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
     return [int(columns[best]), int(rows[best])]
 
 
 def around(desk: Desk, name: str, margin: int = 6) -> list[int]:
-    """[left, top, width, height] around what is seen of a thing."""
+    """[left, top, width, height] around what is seen of an object."""
     rows, columns = np.nonzero(desk.mask(name))
     left, top = int(columns.min()) - margin, int(rows.min()) - margin
     return [left, top, int(columns.max()) + margin - left, int(rows.max()) + margin - top]
 
 
-@scenario(tool="segment_by_prompt", name="points", situation="Five things are pointed at in their middle, one after the other; depth tells them apart.")
+@scenario(tool="segment_by_prompt", name="points", situation="Five objects are pointed at in their middle, one after the other; depth tells them apart.")
 def points(desk: Desk) -> Measured:
     each = [overlap(white(desk, desk.call("segment_by_prompt", {"point": middle(desk, name)})["mask"]), desk.mask(name)) for name in FIVE]
     return Measured(min(each), "smallest intersection over union", at_least=0.8)
@@ -42,20 +42,20 @@ def points(desk: Desk) -> Measured:
 FIVE = ("red", "green", "blue", "can", "box")
 
 
-@scenario(tool="segment_by_prompt", name="boxes_by_color", situation="Five things are given by boxes around them and cut out by colour alone.")
+@scenario(tool="segment_by_prompt", name="boxes_by_color", situation="Five objects are given by boxes around them and cut out by colour alone.")
 def boxes_by_color(desk: Desk) -> Measured:
     each = [overlap(white(desk, desk.call("segment_by_prompt", {"box": around(desk, name), "method": "color"})["mask"]), desk.mask(name)) for name in FIVE]
     return Measured(float(np.median(each)), "median intersection over union", at_least=0.8)
 
 
-@scenario(tool="segment_by_prompt", name="text", situation="A thing is given by the words 'the yellow can'.")
+@scenario(tool="segment_by_prompt", name="text", situation="An object is given by the words 'the yellow can'.")
 def text(desk: Desk) -> Measured:
     return Measured(
         overlap(white(desk, desk.call("segment_by_prompt", {"text": "the yellow can"})["mask"]), desk.mask("can")), "intersection over union", at_least=0.8
     )
 
 
-@scenario(tool="segment_instances", name="all_instances", situation="Seven things on a desk, cut out at once, matched to the pixels that really show them.")
+@scenario(tool="segment_instances", name="all_instances", situation="Seven objects on a desk, cut out at once, matched to the pixels that really show them.")
 def all_instances(desk: Desk) -> Measured:
     given = desk.call("segment_instances")
     labels, names = desk.fetch(given["labels"]), {found: name for name, found in desk.recognised().items()}
@@ -63,7 +63,7 @@ def all_instances(desk: Desk) -> Measured:
     return Measured(float(np.mean(each)) * len(each) / len(desk.names), "mean intersection over union, 0 for what is missing", at_least=0.8)
 
 
-@scenario(tool="segment_instances", name="only_one", situation="Only the red block is asked for: how many pixels of other things are labelled?")
+@scenario(tool="segment_instances", name="only_one", situation="Only the red block is asked for: how many pixels of other objects are labelled?")
 def only_one(desk: Desk) -> Measured:
     ids = desk.look()
     labels = desk.fetch(desk.call("segment_instances", {"only": [ids["red"]]})["labels"]) > 0
@@ -74,7 +74,7 @@ def only_one(desk: Desk) -> Measured:
 
 
 def film(desk: Desk, name: str, step: tuple[float, float], count: int) -> tuple[list[str], list[npt.NDArray[np.bool_]], list[npt.NDArray[np.float64]]]:
-    """Pictures while a hand moves a thing by ``step`` [m] each time: uris, true masks, true poses."""
+    """Pictures while a hand moves an object by ``step`` [m] each time: uris, true masks, true poses."""
     uris, masks, poses = [], [], []
     for number in range(count):
         if number:
@@ -161,7 +161,7 @@ def boxes(desk: Desk) -> Measured:
 
 
 @scenario(
-    tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all things keep their ids, and is its motion right?", changes=True
+    tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all objects keep their ids, and is its motion right?", changes=True
 )
 def ids_kept(desk: Desk) -> Measured:
     uris = []

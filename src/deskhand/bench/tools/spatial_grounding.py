@@ -16,7 +16,7 @@ from deskhand.world.spatial import relation_holds
 
 
 @scenario(
-    tool="query_relation", name="directions", situation="Every pair of six things is asked for every direction; the answer follows from the true centres."
+    tool="query_relation", name="directions", situation="Every pair of six objects is asked for every direction; the answer follows from the true centres."
 )
 def directions(desk: Desk) -> Measured:
     ids = desk.look()
@@ -34,7 +34,7 @@ def directions(desk: Desk) -> Measured:
     return Measured(right / asked, "share of right answers", at_least=0.99)
 
 
-@scenario(tool="query_relation", name="on_the_table", situation="All six things stand on the table and none in the bin.")
+@scenario(tool="query_relation", name="on_the_table", situation="All six objects stand on the table and none in the bin.")
 def on_the_table(desk: Desk) -> Measured:
     ids = desk.look()
     names = ["red", "green", "blue", "can", "box", "cup"]
@@ -44,7 +44,7 @@ def on_the_table(desk: Desk) -> Measured:
 
 
 def stood(item: SceneObject, x: float, y: float) -> SceneObject:
-    """A small thing at a place."""
+    """A small object at a place."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, 0.01
     return replace(item, id="imagined", size=np.full(3, 0.02), pose=pose, support="table", relation="on")
@@ -78,7 +78,7 @@ def room(desk: Desk) -> Measured:
         for item in desk.simulation.truth().objects:
             local = np.abs(item.pose[:3, :3].T @ (np.array([*place["position"][:2], item.pose[2, 3]]) - item.pose[:3, 3]))[:2]
             gaps.append(float(np.linalg.norm(np.maximum(0.0, local - np.array(item.size[:2]) / 2))))
-    return Measured(1000 * min(gaps), "mm from the middle of a place to the nearest thing", at_least=22.0)
+    return Measured(1000 * min(gaps), "mm from the middle of a place to the nearest object", at_least=22.0)
 
 
 @scenario(tool="ground_place", name="between", situation="'between the red block and the blue block': distance of the best place from the true middle.")
@@ -118,7 +118,7 @@ def alone(desk: Desk) -> Measured:
 @scenario(
     tool="answer_visual_question",
     name="counted",
-    situation="A model on this machine that counts coloured regions is asked how many red, green and blue things it sees.",
+    situation="A model on this machine that counts coloured regions is asked how many red, green and blue objects it sees.",
 )
 def counted(desk: Desk) -> Measured:
     with configured():
@@ -130,7 +130,7 @@ def counted(desk: Desk) -> Measured:
 @scenario(
     tool="answer_visual_question",
     name="part",
-    situation="The same model is shown only the part of the picture with the red block: one red thing there, no blue one.",
+    situation="The same model is shown only the part of the picture with the red block: one red object there, no blue one.",
 )
 def part(desk: Desk) -> Measured:
     rows, columns = np.nonzero(desk.mask("red"))
@@ -150,7 +150,7 @@ def no_model(desk: Desk) -> Measured:
 @scenario(
     tool="mark_picture",
     name="boxes",
-    situation="All things are marked: how many boxes overlap by half or more with the box around the pixels that show the thing?",
+    situation="All objects are marked: how many boxes overlap by half or more with the box around the pixels that show the object?",
 )
 def marked_boxes(desk: Desk) -> Measured:
     ids = desk.look()
@@ -163,11 +163,11 @@ def marked_boxes(desk: Desk) -> Measured:
         high = min(top + height, rows.max()) - max(top, rows.min())
         shared = max(0, wide) * max(0, high)
         good += shared / (width * height + np.ptp(columns) * np.ptp(rows) - shared) >= 0.5
-    return Measured(good / len(ids), "share of the things", at_least=0.99)
+    return Measured(good / len(ids), "share of the objects", at_least=0.99)
 
 
 @scenario(
-    tool="mark_picture", name="chosen", situation="Two things of six are marked by outlines, with the world's axes: nothing else is, and the picture shows it."
+    tool="mark_picture", name="chosen", situation="Two objects of six are marked by outlines, with the world's axes: nothing else is, and the picture shows it."
 )
 def marked_chosen(desk: Desk) -> Measured:
     ids = desk.look()

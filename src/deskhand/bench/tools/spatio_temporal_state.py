@@ -19,7 +19,7 @@ def rolling() -> WorldSpec:
     return WorldSpec((ball, block("block", 0.15, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, -0.25, WHITE)))
 
 
-@scenario(tool="observe_motion", name="still", situation="Nothing moves on a desk of seven things: how many are told to move?")
+@scenario(tool="observe_motion", name="still", situation="Nothing moves on a desk of seven objects: how many are told to move?")
 def still(desk: Desk) -> Measured:
     given = desk.call("observe_motion", {"looks": 3, "interval": 0.2})["objects"]
     return Measured(sum(thing["state"] != "still" for thing in given), "things", equal=0)
@@ -94,7 +94,7 @@ def sure(desk: Desk) -> Measured:
 @scenario(
     tool="scene_changes",
     name="moved",
-    situation="One of seven things is moved by 10 cm between two looks: the told distance, and that nothing else is told.",
+    situation="One of seven objects is moved by 10 cm between two looks: the told distance, and that nothing else is told.",
     changes=True,
 )
 def changes_moved(desk: Desk) -> Measured:
@@ -147,7 +147,7 @@ def history_order(desk: Desk) -> Measured:
 
 
 def watching(desk: Desk, name: str) -> str:
-    """A watch over a thing that has begun; its id."""
+    """A watch over an object that has begun; its id."""
     ids = desk.look()
     return str(desk.call("watch_target", {"object_ids": [ids[name]], "interval": 0.2})["watch_id"])
 

@@ -77,10 +77,10 @@ def site_is_free(desk: Desk) -> Measured:
         truth = desk.truth(name)
         reach = float(np.linalg.norm(truth.size[:2])) / 2
         gaps += [float(np.linalg.norm(truth.pose[:2, 3] - [step["x"], step["y"]])) - reach - 0.018 for step in steps]
-    return Measured(1000 * min(gaps), "mm between the row and the nearest thing", at_least=15.0)
+    return Measured(1000 * min(gaps), "mm between the row and the nearest object", at_least=15.0)
 
 
-@scenario(tool="check_reachable", name="near_and_far", situation="Things within reach, and one that a hand has put beyond it: right for each?", changes=True)
+@scenario(tool="check_reachable", name="near_and_far", situation="Objects within reach, and one that a hand has put beyond it: right for each?", changes=True)
 def near_and_far(desk: Desk) -> Measured:
     far = desk.truth("can").pose.copy()
     far[:2, 3] = 0.31, 0.28

@@ -153,7 +153,7 @@ def area_gone_over(desk: Desk) -> Measured:
     return Measured(float(np.mean(near)), "share of the area", at_least=0.9)
 
 
-@scenario(tool="move_home", name="touches_nothing", situation="From low between the things: how far is anything moved on the way home?", changes=True)
+@scenario(tool="move_home", name="touches_nothing", situation="From low between the objects: how far is anything moved on the way home?", changes=True)
 def touches_nothing(desk: Desk) -> Measured:
     desk.look()
     before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}

@@ -41,7 +41,7 @@ def bin_at(x: float, y: float, yaw: float = 0.0) -> ObjectSpec:
 
 
 def things() -> WorldSpec:
-    """Six well separated things and a bin; names: red, green, blue (blocks), can, box, cup, bin."""
+    """Six well separated objects and a bin; names: red, green, blue (blocks), can, box, cup, bin."""
     return WorldSpec(
         (
             block("red", 0.00, 0.10, RED, yaw=0.3),

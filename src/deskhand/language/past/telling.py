@@ -165,7 +165,7 @@ def _span(memory: MemoryReader, when: When) -> tuple[int, int | None]:
 def _nothing(memory: MemoryReader, query: Query) -> str:
     alike = [match.object for match in ask(memory, replace(query, relation="", target=None, when=replace(query.when, kind="now"), seen=False))]
     if alike and (query.relation or query.when.kind != "now"):
-        return f"Nothing that fits is remembered. Such things are: {listing(alike)}."
+        return f"Nothing that fits is remembered. Such objects are: {listing(alike)}."
     known = [state.object for state in memory.states_now()]
     return f"Nothing that fits is remembered. Known: {listing(known)}."
 

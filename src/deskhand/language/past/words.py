@@ -130,7 +130,7 @@ def kinds_of(text: str) -> Kinds:
     """
     found = _kinds(text.strip().lower())
     if found is None:
-        raise DeskhandError("not_understood", f"{text!r} names no thing.", hint="Give an id, or words like 'red pen'.")
+        raise DeskhandError("not_understood", f"{text!r} names no object.", hint="Give an id, or words like 'red pen'.")
     return found
 
 

@@ -10,28 +10,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.containers.hollow import SORTING_SIDE, Hollow
+from deskhand.perception.containers.hollow import Hollow
+from deskhand.perception.containers.settings import HOLLOW, RIM
 from deskhand.perception.footprint import Rectangle, fit_circle, hull, hull_area, rectangle, tight_rectangle
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.segment.segmentation import Segment, components, make_segment, segments_of
 from deskhand.perception.segment.slices import round_from
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
-
-_MIN_SIDE = 0.024
-_MIN_PIECE = 60  # [px]
-_SAME_CHROMA = 0.05
-_LID = 0.15  # share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are
-_ROUND_SHARE, _ROUND_SMALL = 0.87, 0.93  # share of its rectangle that the outline of a round rim fills at most; of a cup's
-_IN_A_ROW = 1.5  # times as long as wide
-_LOWER = 0.01  # [m]
-_ABOVE_RIM = 0.008  # [m] what is higher is a handle
-_FROM_RIM, _GRID = 0.012, 9  # [m] from a rim where the ground is looked at, and places along each side
-_FLAT, _THIN = 0.006, 0.0015  # [m] that the ground, and less than a floor, differ in height
-_LIKE = 0.06  # of chromaticity and the logarithm of lightness
-_ON_WALL, _WALL = 0.003, 0.3  # [m] that a wall further down may be off, and its radius as a share
-_FEW, _BELOW = 25, 0.002  # [px] of it that tell, and [m] below what touches it
-_ON_SOMETHING = 0.012  # [m] what begins higher does not stand on the table
 
 
 def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> tuple[list[Hollow], list[Segment]]:
@@ -40,7 +26,7 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
     ``cut``: these are objects cut apart, so that what goes on below a hollow one is no scrap of its wall.
     """
     left = list(segments)
-    pieces = [item for item in segments if len(item) >= _MIN_PIECE]
+    pieces = [item for item in segments if len(item) >= RIM.min_piece]
     hollows: list[Hollow] = []
     for group in _groups(pieces):
         members = group[:6]
@@ -54,12 +40,12 @@ def find_hollows(view: View, segments: list[Segment], settings: PerceptionSettin
 def standing_at(view: View, hollow: Hollow, own_height: float, settings: PerceptionSettings) -> tuple[Hollow, list[Segment]]:
     """A hollow object that is known to be ``own_height`` [m] high, where that ends, and what was seen below it."""
     bottom = hollow.height - own_height
-    if bottom < _ON_SOMETHING:
+    if bottom < RIM.on_something:
         return hollow, []
     below = hollow.segment.points[:, 2] < bottom
     pieces = _pieces(view, hollow.segment.pixels[below], settings)
     own = hollow.segment.pixels[~below]
-    if len(own) < _MIN_PIECE:
+    if len(own) < RIM.min_piece:
         return hollow, []
     segment = replace(make_segment(view, own), whole=hollow.segment.whole)
     return replace(hollow, segment=segment, bottom=bottom, floor=bottom + hollow.wall), pieces
@@ -94,7 +80,7 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
         return i
 
     for i, j in combinations(range(len(segments)), 2):
-        if np.linalg.norm(segments[i].chroma - segments[j].chroma) > _SAME_CHROMA:
+        if np.linalg.norm(segments[i].chroma - segments[j].chroma) > RIM.same_chroma:
             continue
         # Of a bin seen from low down the near and the far walls may be all there is, their rims at one height.
         one_rim = min(len(segments[i]), len(segments[j])) > 300 and abs(tops[i] - tops[j]) < 0.008
@@ -115,7 +101,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
         return None
     height = quantile(points[:, 2], 0.98)
     base = quantile(points[:, 2], 0.03)
-    base = base if base > _ON_SOMETHING and len(group) == 1 else 0.0
+    base = base if base > RIM.on_something and len(group) == 1 else 0.0
     band = max(0.005, min(0.012, 0.09 * (height - base)))
     height = median(points[points[:, 2] > height - band / 2, 2])
     rim_points = points[np.abs(points[:, 2] - height) < band][:, :2]
@@ -124,7 +110,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     if _is_closed(rim_points):
         return None
     box = tight_rectangle(_without_strays(rim_points))
-    if box.size.min() < _MIN_SIDE:
+    if box.size.min() < RIM.min_side:
         return None
     circle = _circle(rim_points, box)
     is_round = circle is not None
@@ -154,7 +140,7 @@ def _circle(rim_points: Array, box: Rectangle) -> Rectangle | None:
     share = hull_area(rim_points) / float(np.prod(box.size))
     # Noise fills the corners of a small circle: there the outline lies on it, but not on the sides of the rectangle.
     off = float(np.sqrt(np.mean((box.size / 2 - np.abs(box.local(outline))).min(axis=1) ** 2)))
-    if share > _ROUND_SHARE and not (box.size.min() < SORTING_SIDE and share < _ROUND_SMALL and error < off):
+    if share > RIM.round_share and not (box.size.min() < HOLLOW.sorting_side and share < RIM.round_small and error < off):
         return None
     return rectangle(centre, np.array([2 * radius, 2 * radius]), 0.0)
 
@@ -162,7 +148,7 @@ def _circle(rim_points: Array, box: Rectangle) -> Rectangle | None:
 def _is_closed(rim_points: Array) -> bool:
     """True for what is too narrow to be hollow, or has points all over its top: a look before the longer one."""
     box = tight_rectangle(rim_points)
-    return bool(box.size.min() < _MIN_SIDE or box.inside(rim_points, 0.25 * float(box.size.min())).mean() > _LID)
+    return bool(box.size.min() < RIM.min_side or box.inside(rim_points, 0.25 * float(box.size.min())).mean() > RIM.lid)
 
 
 def _seen_around(view: View, group: list[Segment]) -> tuple[Array, int]:
@@ -222,12 +208,12 @@ def _is_open(
         return False
     drop = max(0.007, 0.2 * (height - base))
     if not is_round:
-        if float(rim.size.min()) < SORTING_SIDE and (pieces > 1 or rim.size[0] > _IN_A_ROW * rim.size[1]):
+        if float(rim.size.min()) < HOLLOW.sorting_side and (pieces > 1 or rim.size[0] > RIM.in_a_row * rim.size[1]):
             return False  # small objects in a row, cups among them
         inset = min(0.02, max(0.004, 0.14 * float(rim.size.min())))
         z, own_z = seen[rim.inside(seen[:, :2], inset), 2], own[rim.inside(own[:, :2], inset), 2]
         lid = float(np.count_nonzero(np.abs(own_z - height) < band)) / max(1, len(z))
-        return len(z) >= 12 and float(np.mean(z < height - drop)) > (0.45 if float(rim.size.min()) < SORTING_SIDE else 0.12) and lid < 0.2
+        return len(z) >= 12 and float(np.mean(z < height - drop)) > (0.45 if float(rim.size.min()) < HOLLOW.sorting_side else 0.12) and lid < 0.2
     # Of a narrow cup only the far inner wall is seen; of a closed can nothing is seen there below the top.
     radius, offset = rim.size[0] / 2, seen[:, :2] - rim.centre
     near = np.linalg.norm(offset, axis=1) < radius + 0.001
@@ -242,10 +228,10 @@ def _is_open(
 
 def _shows_ground(view: View, rim: Rectangle) -> bool:
     """Whether what is seen within a rim is the table: long objects that lie round about it make no tray."""
-    inner, outer = rim.size / 2 - _FROM_RIM, rim.size / 2 + _FROM_RIM
+    inner, outer = rim.size / 2 - RIM.from_rim, rim.size / 2 + RIM.from_rim
     if inner.min() <= 0:
         return False
-    across = np.linspace(-1.0, 1.0, _GRID)
+    across = np.linspace(-1.0, 1.0, RIM.grid)
     grid = np.stack(np.meshgrid(across, across), axis=-1).reshape(-1, 2)
     around = grid[np.abs(grid).max(axis=1) == 1.0] * outer
     heights, looks = [], []
@@ -255,13 +241,13 @@ def _shows_ground(view: View, rim: Rectangle) -> bool:
         u, v = np.rint(np.nan_to_num(pixels, nan=-1.0)).astype(int).T
         seen = (u >= 0) & (v >= 0) & (u < width) & (v < height)
         u, v = u[seen], v[seen]
-        seen = view.valid[v, u] & (np.abs(view.points[v, u, 2]) < _FLAT)
+        seen = view.valid[v, u] & (np.abs(view.points[v, u, 2]) < RIM.flat)
         u, v = u[seen], v[seen]
-        if len(u) < _GRID:
+        if len(u) < RIM.grid:
             return False
         heights.append(median(view.points[v, u, 2]))
         looks.append(np.append(np.median(view.chroma[v, u], axis=0), np.log(np.median(view.light[v, u]) + 12.0)))
-    return bool(abs(heights[0] - heights[1]) < _THIN and np.abs(looks[0] - looks[1]).max() < _LIKE)
+    return bool(abs(heights[0] - heights[1]) < RIM.thin and np.abs(looks[0] - looks[1]).max() < RIM.like)
 
 
 def _coverage(rim: Rectangle, is_round: bool, rim_points: Array) -> float:
@@ -301,7 +287,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
                 hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
             scraps = [item for item in rest if not (cut and _goes_lower(item, hollow)) and _is_scrap(hollow, item)]
             rest = [*_without(rest, scraps), *([make_segment(view, pixels[carrier])] if carrier is not None else [])]
-            handles = [item.pixels for item in scraps if quantile(item.points[:, 2], 0.5) > hollow.height + _ABOVE_RIM]
+            handles = [item.pixels for item in scraps if quantile(item.points[:, 2], 0.5) > hollow.height + RIM.above_rim]
             if handles:
                 hollow = replace(hollow, segment=make_segment(view, np.concatenate([hollow.segment.pixels, *handles])))
             result.append(hollow)
@@ -328,28 +314,28 @@ def _carrier_of(hollow: Hollow) -> Mask | None:
     carrier = _beside(hollow, points, outside)
     if carrier is None and (level := round_from(points, hollow.height)) is not None:
         carrier = outside | (points[:, 2] < level)
-    return carrier if carrier is not None and min(carrier.sum(), (~carrier).sum()) >= _MIN_PIECE else None
+    return carrier if carrier is not None and min(carrier.sum(), (~carrier).sum()) >= RIM.min_piece else None
 
 
 def _beside(hollow: Hollow, points: Array, outside: Mask) -> Mask | None:
     """Which points (N,) are those of what sticks out from below a cup, or touches it."""
-    if outside.mean() < 0.12 or outside.sum() < _MIN_PIECE:
+    if outside.mean() < 0.12 or outside.sum() < RIM.min_piece:
         return None
     z = points[outside, 2]
     level = quantile(z, 0.9)
     # A handle has no level top and does not go down as far as the cup.
     if level > hollow.height - 0.02 or quantile(z, 0.05) > quantile(points[:, 2], 0.03) + 0.008 or (np.abs(z - level) < 0.004).mean() < 0.2:
         return None
-    return outside if _goes_on(hollow, points[~outside & (points[:, 2] < level - _BELOW)]) else outside | (points[:, 2] < level + 0.002)
+    return outside if _goes_on(hollow, points[~outside & (points[:, 2] < level - RIM.below)]) else outside | (points[:, 2] < level + 0.002)
 
 
 def _goes_on(hollow: Hollow, below: Array) -> bool:
     """Whether points (N, 3) further down are of a cup's round wall: what is level beside them only touches it."""
-    if len(below) < _FEW:
+    if len(below) < RIM.few:
         return False
     centre, radius, error = fit_circle(below[:, :2])
     wall = hollow.rim.size[0] / 2  # cups are narrower at their foot
-    return bool(error < _ON_WALL / 2 and abs(radius - wall) < _WALL * wall and np.linalg.norm(centre - hollow.rim.centre) < 2 * _ON_WALL)
+    return bool(error < RIM.on_wall / 2 and abs(radius - wall) < RIM.wall * wall and np.linalg.norm(centre - hollow.rim.centre) < 2 * RIM.on_wall)
 
 
 def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[Segment]:
@@ -360,12 +346,12 @@ def _pieces(view: View, pixels: Indices, settings: PerceptionSettings) -> list[S
 
 def _goes_lower(item: Segment, hollow: Hollow) -> bool:
     """Whether a piece goes on below what is seen of a hollow object, as what carries it does."""
-    return quantile(item.points[:, 2], 0.05) < quantile(hollow.segment.points[:, 2], 0.05) - _LOWER
+    return quantile(item.points[:, 2], 0.05) < quantile(hollow.segment.points[:, 2], 0.05) - RIM.lower
 
 
 def _is_scrap(hollow: Hollow, item: Segment) -> bool:
     """True for a piece of the hollow object's own wall or floor that was cut off by shadow or by what lies before it."""
-    if np.linalg.norm(item.chroma - hollow.segment.chroma) > _SAME_CHROMA:
+    if np.linalg.norm(item.chroma - hollow.segment.chroma) > RIM.same_chroma:
         return False
     if hollow.holds(item.points, -0.006).mean() < 0.9:
         return False

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.containers.settings import HOLLOW
 from deskhand.perception.footprint import Rectangle
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Mask
-
-SORTING_SIDE = 0.075  # narrower hollow objects are cups: nothing is sorted into them
-SORTING_ROUND = 0.09
-_BOWL = 0.6  # height of round objects, as a share of their width, up to which their inside may curve
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Hollow:
     @property
     def for_sorting(self) -> bool:
         """True when it is wide enough for objects to be put in."""
-        return float(self.rim.size.min()) >= (SORTING_ROUND if self.round else SORTING_SIDE)
+        return float(self.rim.size.min()) >= (HOLLOW.sorting_round if self.round else HOLLOW.sorting_side)
 
     def holds(self, points: Array, margin: float = 0.0) -> Mask:
         """Which points (N, 3) are within the rim's outline, seen from above."""
@@ -53,7 +50,7 @@ class Hollow:
         """Height [m] of what is seen of the inside of the empty object, at most, at points (N, 3); that of a bowl curves."""
         height = np.full(len(points), self.floor)
         width = float(self.rim.size[0])
-        if self.round and self.height < _BOWL * width:
+        if self.round and self.height < HOLLOW.bowl * width:
             out = np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) / (width / 2)
             height += (self.height - self.floor) * np.minimum(out, 1.0) ** 2
         return height

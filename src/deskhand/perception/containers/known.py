@@ -10,18 +10,9 @@ import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.containers.hollow import Hollow
+from deskhand.perception.containers.settings import KNOWN
 from deskhand.perception.segment.segmentation import Segment, make_segment, part_of
 from deskhand.perception.view import Indices, Mask, View
-
-SAME = 0.05  # [m] between the middles of one container in two looks
-SHIFT = 0.006  # [m] in which two measurements of one container may differ
-SPACING = 0.006  # [m] between the spots of a rim that are looked at
-NEAR = 0.008  # [m] of depth between a spot of the rim and what is seen there
-COLOR = 0.05  # difference of chromaticity that one colour may have
-ENOUGH = 0.15  # share of the spots that must be seen
-THERE = 0.7  # share of those seen or seen past that must be seen
-MARGIN = 0.006  # [m] about walls and floor
-SCRAP = 25  # [px]
 
 
 def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments: list[Segment]) -> tuple[list[Hollow], list[Segment], list[Hollow]]:
@@ -33,7 +24,7 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
     """
     found, left, unseen = list(hollows), list(segments), []
     for old in known:
-        near = next((number for number, new in enumerate(found) if np.linalg.norm(old.rim.centre - new.rim.centre) < SAME), None)
+        near = next((number for number, new in enumerate(found) if np.linalg.norm(old.rim.centre - new.rim.centre) < KNOWN.same), None)
         if near is not None and _agree(old, found[near]):
             continue
         state = look_for(view, old)
@@ -53,7 +44,7 @@ def recall(view: View, known: Iterable[Hollow], hollows: list[Hollow], segments:
 def _agree(old: Hollow, new: Hollow) -> bool:
     """Whether two looks have measured the same."""
     sides = np.abs(np.sort(old.rim.size) - np.sort(new.rim.size)).max()
-    return bool(np.linalg.norm(old.rim.centre - new.rim.centre) < SHIFT and sides < SHIFT)
+    return bool(np.linalg.norm(old.rim.centre - new.rim.centre) < KNOWN.shift and sides < KNOWN.shift)
 
 
 def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:
@@ -67,11 +58,11 @@ def look_for(view: View, old: Hollow) -> Literal["there", "gone", "hidden"]:
     expected = transform_points(inverse(view.whole.world_T_camera), spots[inside])[:, 2]
     around = [(v + dv, u + du) for dv in (-1, 0, 1) for du in (-1, 0, 1)]
     behind = np.stack([depth[at] - expected for at in around])
-    seen = (np.stack([_is_colored(view, old, *at) for at in around]) & (np.abs(behind) < NEAR)).any(axis=0)
-    past = ~seen & (behind > NEAR).all(axis=0)
-    if seen.sum() + past.sum() < ENOUGH * len(spots):
+    seen = (np.stack([_is_colored(view, old, *at) for at in around]) & (np.abs(behind) < KNOWN.near)).any(axis=0)
+    past = ~seen & (behind > KNOWN.near).all(axis=0)
+    if seen.sum() + past.sum() < KNOWN.enough * len(spots):
         return "hidden"
-    return "there" if seen.sum() >= THERE * (seen.sum() + past.sum()) else "gone"
+    return "there" if seen.sum() >= KNOWN.there * (seen.sum() + past.sum()) else "gone"
 
 
 def _is_colored(view: View, old: Hollow, v: Indices, u: Indices) -> Mask:
@@ -80,17 +71,17 @@ def _is_colored(view: View, old: Hollow, v: Indices, u: Indices) -> Mask:
     row, column = v - view.origin[0], u - view.origin[1]
     part = (row >= 0) & (row < height) & (column >= 0) & (column < width)
     chroma = view.chroma[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
-    return np.asarray(part & (np.linalg.norm(chroma - old.segment.chroma, axis=-1) < COLOR))
+    return np.asarray(part & (np.linalg.norm(chroma - old.segment.chroma, axis=-1) < KNOWN.color))
 
 
 def _rim(old: Hollow) -> Array:
     """Spots (N, 3) along the middle of the rim."""
     half = old.rim.size / 2 - old.wall / 2
     if old.round:
-        angle = np.arange(0.0, 2 * np.pi, SPACING / half[0])
+        angle = np.arange(0.0, 2 * np.pi, KNOWN.spacing / half[0])
         local = half[0] * np.column_stack([np.cos(angle), np.sin(angle)])
     else:
-        x, y = (np.arange(-reach, reach, SPACING) for reach in half)
+        x, y = (np.arange(-reach, reach, KNOWN.spacing) for reach in half)
         local = np.vstack(
             [np.column_stack([x, np.full(len(x), sign * half[1])]) for sign in (-1, 1)]
             + [np.column_stack([np.full(len(y), sign * half[0]), y]) for sign in (-1, 1)]
@@ -102,13 +93,13 @@ def _own(old: Hollow, segments: list[Segment]) -> tuple[list[Segment], list[Segm
     """What of the segments is its walls and floor, and the rest."""
     own, left = [], []
     for item in segments:
-        if np.linalg.norm(item.chroma - old.segment.chroma) > COLOR:
+        if np.linalg.norm(item.chroma - old.segment.chroma) > KNOWN.color:
             left.append(item)
             continue
-        shell = ~old.holds(item.points, old.wall + MARGIN) | (item.points[:, 2] < old.floor + MARGIN)
-        mine = old.holds(item.points, -MARGIN) & (item.points[:, 2] < old.height + MARGIN) & shell
-        if mine.sum() >= SCRAP:
+        shell = ~old.holds(item.points, old.wall + KNOWN.margin) | (item.points[:, 2] < old.floor + KNOWN.margin)
+        mine = old.holds(item.points, -KNOWN.margin) & (item.points[:, 2] < old.height + KNOWN.margin) & shell
+        if mine.sum() >= KNOWN.scrap:
             own.append(part_of(item, mine))
-        if (~mine).sum() >= SCRAP:
+        if (~mine).sum() >= KNOWN.scrap:
             left.append(part_of(item, ~mine) if mine.any() else item)
     return own, left

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from deskhand.errors import DeskhandError
-from deskhand.perception.classify import CONTAINERS, LEAST_SHARE
+from deskhand.perception.classify import CONTAINERS
 from deskhand.perception.detectors.base import Detection, Detector, Mask, overlap
+from deskhand.perception.naming_settings import KINDS
 from deskhand.types import Frame, NameCandidate, SceneObject
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
     confidence = support[best] * support[best] / sum(support.values())
     sources = {label: "+".join(dict.fromkeys(opinion.source for opinion in usable if opinion.label == label)) for label in support}
     names = [NameCandidate(label, support[label] / total, sources[label]) for label in sorted(support, key=lambda label: -support[label])]
-    names = [name for name in names if name.name != "object" and name.probability >= LEAST_SHARE]
+    names = [name for name in names if name.name != "object" and name.probability >= KINDS.least_share]
     return replace(item, label=best, confidence=float(np.clip(confidence, 0.05, 1.0)), label_source=sources[best], names=tuple(names))
 
 

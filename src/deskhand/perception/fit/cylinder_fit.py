@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import Array, make_transform
+from deskhand.perception.fit.settings import CYLINDER_FIT
 from deskhand.perception.fit.solid import Solid, rms, standing_pose
 from deskhand.perception.footprint import fit_round
 from deskhand.perception.quantiles import quantile, spread
-
-_LEANS = np.deg2rad(4.0)  # less is lying
-_FIT_POINTS = 150
-_BODY = 0.4  # of the length of a long object to either side of its middle that is as thick everywhere: tips and caps are not
-_LONG = 3.0  # times as long as thick
-_WIDTH = 0.05  # weight of a point of the width beside one of the surface
 
 
 def sphere(points: Array, support: float) -> Solid | None:
@@ -52,7 +47,7 @@ def leaning(points: Array, whole: Array, eye: Array) -> Solid | None:
     middle = points.mean(axis=0)
     values, vectors = np.linalg.eigh(np.cov((points - middle).T))
     axis = vectors[:, 2]
-    if values[2] < 9 * values[1] or not np.sin(_LEANS) < abs(axis[2]) < 0.97:
+    if values[2] < 9 * values[1] or not np.sin(CYLINDER_FIT.leans) < abs(axis[2]) < 0.97:
         return None
     side = np.cross([0.0, 0.0, 1.0], axis)
     side /= np.linalg.norm(side)
@@ -66,7 +61,7 @@ def leaning(points: Array, whole: Array, eye: Array) -> Solid | None:
     axis = axis + slope * side + climb * up
     axis /= np.linalg.norm(axis)
     low, high = _ends((whole - centre) @ axis)
-    if not 0.003 < radius < 0.03 or high - low < 3 * 2 * radius or abs(axis[2]) < np.sin(_LEANS):
+    if not 0.003 < radius < 0.03 or high - low < 3 * 2 * radius or abs(axis[2]) < np.sin(CYLINDER_FIT.leans):
         return None
     side = np.cross([0.0, 0.0, 1.0], axis)
     side /= np.linalg.norm(side)
@@ -76,7 +71,7 @@ def leaning(points: Array, whole: Array, eye: Array) -> Solid | None:
 
 def _cylinder(pose: Array, length: float, radius: float, points: Array) -> Solid:
     local = (points - pose[:3, 3]) @ pose[:3, :3]
-    body = np.abs(local[:, 0]) < _BODY * length if length > _LONG * 2 * radius else np.ones(len(local), bool)
+    body = np.abs(local[:, 0]) < CYLINDER_FIT.body * length if length > CYLINDER_FIT.long * 2 * radius else np.ones(len(local), bool)
     error = rms(np.hypot(local[body, 1], local[body, 2]) - radius) if body.any() else np.inf
     return Solid("cylinder", pose, np.array([length, 2 * radius, 2 * radius]), error, lying=True)
 
@@ -95,7 +90,7 @@ def _fit_axis(
     Returns shift and slope along ``side``, the same upwards, and the radius. With ``floor`` it lies on that height: nothing upwards is free.
     """
     up = np.cross(axis, side)
-    points = points[:: 1 + len(points) // _FIT_POINTS]
+    points = points[:: 1 + len(points) // CYLINDER_FIT.fit_points]
     t, x, z = points @ axis, points @ side, points @ up
     s1, a1, s2, a2, radius = start
     free = 3 if floor is not None else 5
@@ -118,8 +113,8 @@ def _fit_axis(
         weighted = jacobian * weight
         normal, right = weighted @ jacobian.T + small, -(weighted @ residual)
         if floor is None:  # an arc alone says little of the radius; how wide the object looks says more
-            normal[2, 2] += _WIDTH * len(t)
-            right[2] += _WIDTH * len(t) * (start[4] - radius)
+            normal[2, 2] += CYLINDER_FIT.width * len(t)
+            right[2] += CYLINDER_FIT.width * len(t) * (start[4] - radius)
         step = np.linalg.solve(normal, right).tolist()
         s1, a1, radius = s1 + _within(step[0], 0.01), a1 + _within(step[1], 0.05), max(0.001, radius + _within(step[2], 0.01))
         if floor is None:

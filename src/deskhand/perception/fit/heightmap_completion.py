@@ -14,11 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.surface_settings import HEIGHTMAP
 
-CELL = 0.0025  # [m]
-PAD = 6  # empty cells around
-LEVELS = 6
-RISE = 0.008  # [m] over which the lean of a side is measured
 EMPTY = -1.0
 
 Cells = npt.NDArray[np.float32]
@@ -39,18 +36,18 @@ class Columns:
 
     def cell_of(self, points: Array) -> npt.NDArray[np.int64]:
         """(row, column) (N, 2) of points (N, 2 or 3)."""
-        return np.asarray(np.round((points[:, 1::-1] - self.origin[::-1]) / CELL), dtype=np.int64)
+        return np.asarray(np.round((points[:, 1::-1] - self.origin[::-1]) / HEIGHTMAP.cell), dtype=np.int64)
 
     def centres(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Array:
         """(N, 2) x, y [m]"""
-        return np.column_stack([self.origin[0] + columns * CELL, self.origin[1] + rows * CELL])
+        return np.column_stack([self.origin[0] + columns * HEIGHTMAP.cell, self.origin[1] + rows * HEIGHTMAP.cell])
 
 
 def columns_of(points: Array, floor: float) -> Columns:
     """Columns from the support at height ``floor`` [m] to the highest seen point of each cell; gaps of one cell are closed."""
     points = points[points[:, 2] > floor - 0.01]
-    low = points[:, :2].min(axis=0) - PAD * CELL
-    shape = np.ceil((points[:, 1::-1].max(axis=0) - low[::-1]) / CELL).astype(int) + PAD + 1
+    low = points[:, :2].min(axis=0) - HEIGHTMAP.pad * HEIGHTMAP.cell
+    shape = np.ceil((points[:, 1::-1].max(axis=0) - low[::-1]) / HEIGHTMAP.cell).astype(int) + HEIGHTMAP.pad + 1
     top = np.full(shape, EMPTY, np.float32)
     empty = Columns(top, low, floor)
     rows, columns = empty.cell_of(points).T
@@ -63,8 +60,8 @@ def columns_of(points: Array, floor: float) -> Columns:
 def rounded(field: Columns, centre: Array, radius: float) -> Columns:
     """Hidden cells of a standing round object are as high as the seen ones at the same distance from its axis, ``centre`` (x, y)."""
     rows, columns = np.mgrid[0 : field.top.shape[0], 0 : field.top.shape[1]]
-    away = np.hypot(field.origin[0] + columns * CELL - centre[0], field.origin[1] + rows * CELL - centre[1])
-    ring = (away / CELL).astype(int)
+    away = np.hypot(field.origin[0] + columns * HEIGHTMAP.cell - centre[0], field.origin[1] + rows * HEIGHTMAP.cell - centre[1])
+    ring = (away / HEIGHTMAP.cell).astype(int)
     hidden = ~field.filled & (away < radius)
     top = field.top.copy()
     for number in np.unique(ring[hidden]):
@@ -88,7 +85,7 @@ def column_sides(field: Columns, limit: int = 340) -> tuple[Array, Array]:
     height = float(field.top[filled].max()) - field.floor
     lowest = field.floor + min(0.006, 0.4 * height)
     highest = max(lowest, field.floor + height - min(0.004, 0.3 * height))
-    found = [_sides_at(field, float(level), height) for level in np.linspace(lowest, highest, LEVELS)]
+    found = [_sides_at(field, float(level), height) for level in np.linspace(lowest, highest, HEIGHTMAP.levels)]
     points, normals = np.vstack([p for p, _ in found]), np.vstack([n for _, n in found])
     if len(points) > limit:
         chosen = np.random.default_rng(len(points)).permutation(len(points))[:limit]
@@ -107,13 +104,13 @@ def _sides_at(field: Columns, level: float, height: float) -> tuple[Array, Array
     slope = np.stack([cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)], axis=-1)[rows, columns]
     steepness = np.linalg.norm(slope, axis=1)
     outward = -slope / np.maximum(steepness, 1e-6)[:, None]
-    rise = min(RISE, 0.35 * height)
+    rise = min(HEIGHTMAP.rise, 0.35 * height)
     higher = (field.top > level + rise).astype(np.uint8)
-    recess = CELL * cv2.distanceTransform(1 - higher, cv2.DIST_L2, 3)[rows, columns] if higher.any() else np.zeros(len(rows), np.float32)
-    recess = np.where(recess < 2.0 * rise + CELL, np.maximum(recess - 0.8 * CELL, 0.0), 0.0)  # further in is another part, not this side
+    recess = HEIGHTMAP.cell * cv2.distanceTransform(1 - higher, cv2.DIST_L2, 3)[rows, columns] if higher.any() else np.zeros(len(rows), np.float32)
+    recess = np.where(recess < 2.0 * rise + HEIGHTMAP.cell, np.maximum(recess - 0.8 * HEIGHTMAP.cell, 0.0), 0.0)  # further in is another part, not this side
     lean = np.arctan2(recess, rise)
     normals = np.column_stack([outward * np.cos(lean)[:, None], np.sin(lean)])
-    flat = field.centres(rows, columns) + 0.5 * CELL * outward * (1.0 - 0.8 * np.clip(lean, 0, 1))[:, None]
+    flat = field.centres(rows, columns) + 0.5 * HEIGHTMAP.cell * outward * (1.0 - 0.8 * np.clip(lean, 0, 1))[:, None]
     points = np.column_stack([flat, np.full(len(rows), level)])
     good = steepness > 0.15
     return points[good].astype(float), normals[good].astype(float)

@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from deskhand.geometry import Array, inverse, transform_points
+from deskhand.perception.fit.part_settings import OVERLAP
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.support.support import Placed
 from deskhand.perception.view import Indices
 
-SHARED = 0.6
-"""Share of an object's volume within another's, from which it is a piece of that."""
 GRID = (np.arange(6) + 0.5) / 6 - 0.5
 
 
@@ -44,7 +43,7 @@ def without_pieces(placed: Sequence[Placed], segment: Callable[[Indices], Segmen
 def _piece(item: Placed, body: Placed) -> bool:
     if item.hollow is not None or body.hollow is not None or "held" in (item.relation, body.relation):
         return False
-    return shared_volume(item.solid, body.solid) > SHARED
+    return shared_volume(item.solid, body.solid) > OVERLAP.shared
 
 
 def shared_volume(item: Solid, body: Solid) -> float:

@@ -5,39 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.part_settings import LEVELS
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.segmentation import Segment, part_of
 from deskhand.perception.segment.slices import round_from
 from deskhand.perception.view import View
 
-_SLICE = 0.004  # [m]
-_LOWEST = 0.010  # [m] of an object
-_TWO = 0.035  # [m] of two objects on each other
-_JUMP = 0.0018  # [m] of a side from one slice to the next but one
-_ENOUGH = 8  # points of a slice
-_CUTS = 2  # that are tried
-_TOP = 0.003  # [m] above a cut that still belongs to what is below
-_DOUBT = 0.15  # share of its pixels that one may leave unexplained
-_SAME = 0.0025  # [m] that the parts of one can may seem apart, or more or less wide
-_LEAST = 50  # [px]
-_GAIN = 20.0  # [px] by which two must explain the picture better than one, sizes included
-_GAIN_SHARE = 0.03  # of the pixels, without sizes
-_STILL = 0.4  # share of the pixels that two may leave unexplained: slopes and handles are not explained by more solids either
-_DEPTH = 5  # objects on each other
 
-
-def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int = _DEPTH) -> list[Segment]:
+def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int = LEVELS.depth) -> list[Segment]:
     """The objects on each other that a segment is made of, lowest first; itself when it is one. ``solid`` is what it is taken for."""
     support = float(solid.pose[2, 3] - solid.size[2] / 2)
-    if depth < 2 or solid.lying or solid.size[2] < _TWO or not fits.is_doubtful(item, solid, _DOUBT):
+    if depth < 2 or solid.lying or solid.size[2] < LEVELS.two or not fits.is_doubtful(item, solid, LEVELS.doubt):
         return [item]
     whole = fits.explained(item, solid)
     best: tuple[float, list[Segment], list[Solid]] | None = None
     heights, round_up = _jumps(view, item, support), round_from(item.points, support + float(solid.size[2]))
     for height in [*heights, *([] if round_up is None else [round_up])]:
-        below = item.points[:, 2] < height + _TOP
-        if min(below.sum(), (~below).sum()) < _LEAST:
+        below = item.points[:, 2] < height + LEVELS.top
+        if min(below.sum(), (~below).sum()) < LEVELS.least:
             continue
         parts = [part_of(item, below), part_of(item, ~below)]
         solids = [fits.of(parts[0], support, height), fits.of(parts[1], height)]
@@ -45,7 +31,11 @@ def stacked_parts(view: View, fits: SolidFits, item: Segment, solid: Solid, dept
             continue
         found = [fits.explained(part, fit) for part, fit in zip(parts, solids, strict=True)]
         doubt, wrong = sum(cost for cost, _ in found), sum(pixels for _, pixels in found)
-        if doubt < whole[0] - _GAIN and wrong < min(whole[1] - _GAIN_SHARE * len(item), _STILL * len(item)) and (best is None or doubt < best[0]):
+        if (
+            doubt < whole[0] - LEVELS.gain
+            and wrong < min(whole[1] - LEVELS.gain_share * len(item), LEVELS.still * len(item))
+            and (best is None or doubt < best[0])
+        ):
             best = doubt, parts, solids
     if best is None:
         return [item]
@@ -56,7 +46,7 @@ def _is_one_can(below: Solid, above: Solid) -> bool:
     """Whether two go on as one: round, as wide, and one axis."""
     if any(solid.shape != "cylinder" or solid.lying for solid in (below, above)):
         return False
-    return bool(np.linalg.norm(below.pose[:2, 3] - above.pose[:2, 3]) < _SAME and abs(below.size[0] - above.size[0]) < _SAME)
+    return bool(np.linalg.norm(below.pose[:2, 3] - above.pose[:2, 3]) < LEVELS.same and abs(below.size[0] - above.size[0]) < LEVELS.same)
 
 
 def _jumps(view: View, item: Segment, support: float) -> list[float]:
@@ -66,19 +56,19 @@ def _jumps(view: View, item: Segment, support: float) -> list[float]:
     away = middle - view.eye[:2]
     away = away / max(1e-6, float(np.linalg.norm(away)))
     across, along = (points[:, :2] - middle) @ np.array([away[1], -away[0]]), (points[:, :2] - middle) @ away
-    number = np.floor((points[:, 2] - support) / _SLICE).astype(int)
+    number = np.floor((points[:, 2] - support) / LEVELS.slice).astype(int)
     sides = np.full((max(0, int(number.max())) + 1, 3), np.nan)
     for k in range(len(sides)):
         inside = number == k
-        if inside.sum() >= _ENOUGH:
+        if inside.sum() >= LEVELS.enough:
             sides[k] = quantile(across[inside], 0.04), quantile(across[inside], 0.96), quantile(along[inside], 0.08)
-    first, last = int(np.ceil(_LOWEST / _SLICE)), len(sides) - int(np.ceil(_LOWEST / _SLICE))
-    jumps = [(_jump(sides, k), support + k * _SLICE) for k in range(first, last + 1)]
+    first, last = int(np.ceil(LEVELS.lowest / LEVELS.slice)), len(sides) - int(np.ceil(LEVELS.lowest / LEVELS.slice))
+    jumps = [(_jump(sides, k), support + k * LEVELS.slice) for k in range(first, last + 1)]
     found: list[float] = []
     for size, height in sorted(jumps, reverse=True):
-        if size < _JUMP or len(found) == _CUTS:
+        if size < LEVELS.jump or len(found) == LEVELS.cuts:
             break
-        if all(abs(height - other) > 1.5 * _SLICE for other in found):
+        if all(abs(height - other) > 1.5 * LEVELS.slice for other in found):
             found.append(height)
     return found
 

@@ -8,14 +8,10 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.part_settings import OUTLINE
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Indices, Mask, View
 
-_DEPTH = 3.0  # [px] that a corner lies within the convex outline at least
-_DEEP = 0.05  # the same as a share of the root of the area
-_BEHIND = 0.005  # [m]
-_MOST = 4
-_CUTS = 4
 _ROUND = np.ones((3, 3), np.uint8)
 
 
@@ -35,7 +31,7 @@ def inward_corners(view: View, item: Segment) -> list[Array]:
     defects = cv2.convexityDefects(contour, np.sort(indices, axis=0))
     if defects is None:
         return []
-    least = 256 * max(_DEPTH, _DEEP * np.sqrt(len(item)))
+    least = 256 * max(OUTLINE.depth, OUTLINE.deep * np.sqrt(len(item)))
     found = []
     for start, end, far, depth in sorted(defects.reshape(-1, 4), key=lambda defect: -int(defect[3])):
         if depth < least:
@@ -43,7 +39,7 @@ def inward_corners(view: View, item: Segment) -> list[Array]:
         corner = contour.reshape(-1, 2)[[start, far, end], ::-1] + np.array([top, left], float)
         if _is_open(view, item, corner):
             found.append(corner)
-    return found[:_MOST]
+    return found[: OUTLINE.most]
 
 
 def _is_open(view: View, item: Segment, corner: Array) -> bool:
@@ -59,7 +55,7 @@ def _is_open(view: View, item: Segment, corner: Array) -> bool:
     own = float(np.median(view.frame.depth.reshape(-1)[near]))
     beside = view.frame.depth[v, u]
     said = np.isfinite(beside) & ~view.robot[v, u]
-    behind = (~view.things[v, u] & (beside > own - _BEHIND)) | (beside > own + _BEHIND)
+    behind = (~view.things[v, u] & (beside > own - OUTLINE.behind)) | (beside > own + OUTLINE.behind)
     return bool(said.sum() >= 2 and behind[said].mean() > 0.6)
 
 
@@ -72,4 +68,4 @@ def cuts_at(corners: list[Array], pixels: Indices, width: int) -> list[Mask]:
     for place, along in lines:
         offset = (points - place) @ np.array([along[1], -along[0]]) / max(1e-6, float(np.linalg.norm(along)))
         found.append((int((np.abs(offset) < 1.0).sum()), offset > 0))
-    return [side for _, side in sorted(found, key=lambda cut: cut[0])[:_CUTS]]
+    return [side for _, side in sorted(found, key=lambda cut: cut[0])[: OUTLINE.cuts]]

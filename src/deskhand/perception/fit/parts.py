@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.part_settings import PARTS
 from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
 from deskhand.perception.footprint import fit_circle, hull
 from deskhand.perception.quantiles import quantile, spread
@@ -16,22 +17,6 @@ from deskhand.perception.segment.segmentation import Segment, part_of, union_of
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import FREE, HIDDEN, free_share, states
-
-_TOUCH = 0.008  # [m]
-_LID_DEPTH = 0.008  # [m] an object that shows less of its side than this and does not stand on the table is the top of another
-_SIDE_SEEN = 0.025  # [m]
-_ABOVE = 0.009  # [m] what is seen of an object on the table begins lower
-_SURFACE = 0.0035  # [m]
-_WIDEST = 0.10  # [m] of another
-_ONE = 0.0015  # [m] rms of one solid through two pieces
-_FREE = 0.1  # share of its faces that the camera looks through at most
-_OFF = 0.004  # [m] that the points of a can's side may lie off it
-_END = 0.010  # [m] between the end of a round side that is seen and that of the can
-_SMALLEST = 0.012  # [m] radius of a lid
-_SIDES = 50  # [px]
-_ON_LIDS = 0.9  # share of a level piece that is on the cans of which it makes the lids
-_AS_THIN, _ASKEW = 1.3, 0.1  # times as wide as its pieces, and [rad] from their line, may one object be
-_LONGEST = 0.19  # [m] of an object that is seen in two pieces
 
 
 def merge_parts(view: View, fits: SolidFits, segments: list[Segment], settings: PerceptionSettings, cut: bool = False) -> list[Segment]:
@@ -96,14 +81,22 @@ def _lids_apart(pieces: list[Segment], beside: Mask, levels: list[_Levels]) -> l
     """The same with lids of cans cut apart that touch, and are seen as one piece."""
     result = []
     for i, item in enumerate(pieces):
-        below = [pieces[j] for j in map(int, np.flatnonzero(beside[i])) if len(pieces[j]) >= _SIDES and _may_be_lid(levels[i], levels[j])]
-        rounds = [(centre, radius) for centre, radius, error in (fit_circle(side.points[:, :2]) for side in below) if error < _OFF / 2 and radius < _WIDEST / 2]
+        below = [pieces[j] for j in map(int, np.flatnonzero(beside[i])) if len(pieces[j]) >= PARTS.sides and _may_be_lid(levels[i], levels[j])]
+        rounds = [
+            (centre, radius)
+            for centre, radius, error in (fit_circle(side.points[:, :2]) for side in below)
+            if error < PARTS.off / 2 and radius < PARTS.widest / 2
+        ]
         if len(rounds) < 2:
             result.append(item)
             continue
         off = np.stack([np.linalg.norm(item.points[:, :2] - centre, axis=1) - radius for centre, radius in rounds])
         parts = [part_of(item, off.argmin(axis=0) == number) for number in range(len(rounds))]
-        whole = min(map(len, parts)) >= _SIDES and float((off.min(axis=0) < _OFF).mean()) > _ON_LIDS and all(_disc(part) is not None for part in parts)
+        whole = (
+            min(map(len, parts)) >= PARTS.sides
+            and float((off.min(axis=0) < PARTS.off).mean()) > PARTS.on_lids
+            and all(_disc(part) is not None for part in parts)
+        )
         result += parts if whole else [item]
     return result
 
@@ -117,15 +110,15 @@ def _closed_each(view: View, fits: SolidFits, pieces: list[Segment], owner: list
         if owner[j] != j or len(discs) != len(tops) or not tops:
             continue
         off = np.stack([np.abs(np.linalg.norm(pieces[j].points[:, :2] - centre, axis=1) - radius) for centre, radius in discs])
-        nearest = np.where(off.min(axis=0) < (_OFF if len(tops) == 1 else np.inf), off.argmin(axis=0), len(tops))
+        nearest = np.where(off.min(axis=0) < (PARTS.off if len(tops) == 1 else np.inf), off.argmin(axis=0), len(tops))
         sides = [part_of(pieces[j], nearest == number) for number in range(len(tops))]
-        if min(map(len, sides)) < _SIDES:
+        if min(map(len, sides)) < PARTS.sides:
             continue
         cans = [union_of(side, [pieces[i]]) for side, i in zip(sides, tops, strict=True)]
         if not all(fits.of(can).shape == "cylinder" and _is_lid(can, view, fits) for can in cans):
             continue
         rest = part_of(pieces[j], nearest == len(tops))
-        result[j] = [*cans, *([rest] if len(rest) >= _SIDES else [])]
+        result[j] = [*cans, *([rest] if len(rest) >= PARTS.sides else [])]
         for i in tops:
             owner[i] = j
     return result
@@ -134,7 +127,7 @@ def _closed_each(view: View, fits: SolidFits, pieces: list[Segment], owner: list
 def _disc(item: Segment) -> tuple[Array, float] | None:
     """Centre (2,) and radius [m] of a level piece that is round, None of others."""
     centre, radius, error = fit_circle(hull(item.points[:, :2]))
-    return (centre, radius) if error < _OFF / 2 and _SMALLEST < radius < _WIDEST / 2 else None
+    return (centre, radius) if error < PARTS.off / 2 and PARTS.smallest < radius < PARTS.widest / 2 else None
 
 
 def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
@@ -146,7 +139,7 @@ def _join_cut_through(pieces: list[Segment], owner: list[int]) -> None:
             continue
         gap = b.middle - a.middle
         distance = float(np.linalg.norm(gap))
-        if distance + (a.length + b.length) / 2 > _LONGEST or abs(a.middle[2] - b.middle[2]) > 0.012:
+        if distance + (a.length + b.length) / 2 > PARTS.longest or abs(a.middle[2] - b.middle[2]) > 0.012:
             continue
         if distance > (a.length + b.length) / 2 - 0.005 and (_in_line(a, b) or _on_one_line(a, b, line_of(union_of(pieces[i], [pieces[j]])))):
             owner[j] = i
@@ -161,10 +154,10 @@ def _in_line(a: _Line, b: _Line) -> bool:
 
 def _on_one_line(a: _Line, b: _Line, both: _Line | None) -> bool:
     """Whether two pieces make one that is as thin, and run along it as well as their lengths allow to tell."""
-    if both is None or both.width > _AS_THIN * max(a.width, b.width):
+    if both is None or both.width > PARTS.as_thin * max(a.width, b.width):
         return False
     angles = [float(np.arccos(min(1.0, abs(float(piece.axis @ both.axis))))) for piece in (a, b)]
-    return all(angle < _ASKEW + float(np.arctan2(piece.width, 2 * piece.length)) for angle, piece in zip(angles, (a, b), strict=True))
+    return all(angle < PARTS.askew + float(np.arctan2(piece.width, 2 * piece.length)) for angle, piece in zip(angles, (a, b), strict=True))
 
 
 def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list[int], apart: bool) -> None:
@@ -178,9 +171,9 @@ def _join_behind(view: View, fits: SolidFits, pieces: list[Segment], owner: list
             continue
         union = union_of(one, [other])
         whole, alone = fits.of(union), fits.of(one)
-        if whole.shape == "other" or whole.size.max() > _WIDEST or whole.error > max(_ONE, 1.2 * view.noise, 1.1 * alone.error):
+        if whole.shape == "other" or whole.size.max() > PARTS.widest or whole.error > max(PARTS.one, 1.2 * view.noise, 1.1 * alone.error):
             continue
-        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < _FREE:
+        if whole.shape != "box" or free_share(view, whole.pose, whole.size) < PARTS.free:
             owner[j] = i
 
 
@@ -189,10 +182,10 @@ def _hidden_between(view: View, one: Segment, other: Segment, apart: bool) -> bo
     a, b = one.points[:: 1 + len(one) // 60], other.points[:: 1 + len(other) // 60]
     distance = np.linalg.norm(a[:, None] - b[None], axis=2)
     i, j = np.unravel_index(int(distance.argmin()), distance.shape)
-    if distance[i, j] > _WIDEST / 2 or (apart and distance[i, j] < _TOUCH):
+    if distance[i, j] > PARTS.widest / 2 or (apart and distance[i, j] < PARTS.touch):
         return False
     # What stands on an object may leave two pieces of it that nearly meet at a corner.
-    ways = [(a.mean(axis=0), b.mean(axis=0)), *([(a[i], b[j])] if distance[i, j] > _TOUCH else [])]
+    ways = [(a.mean(axis=0), b.mean(axis=0)), *([(a[i], b[j])] if distance[i, j] > PARTS.touch else [])]
     between = [states(view, begin + np.linspace(0.25, 0.75, 5)[:, None] * (end - begin), 0.003) for begin, end in ways]
     return any((found == HIDDEN).sum() >= 3 and not (found == FREE).any() for found in between)
 
@@ -227,14 +220,14 @@ def _root(owner: list[int], i: int) -> int:
 
 def _neighbours(pieces: list[Segment]) -> Mask:
     """Which pieces (N, N) are near each other, by their bounds."""
-    low = np.array([item.points.min(axis=0) for item in pieces]).reshape(-1, 1, 3) - _TOUCH
+    low = np.array([item.points.min(axis=0) for item in pieces]).reshape(-1, 1, 3) - PARTS.touch
     high = np.array([item.points.max(axis=0) for item in pieces]).reshape(-1, 1, 3)
     near = ((low < high.transpose(1, 0, 2)) & (low.transpose(1, 0, 2) < high)).all(axis=2)
     return np.asarray(near & ~np.eye(len(pieces), dtype=bool))
 
 
 def _touch(tree: cKDTree, part: Segment) -> bool:
-    distance, _ = tree.query(part.points[:: 1 + len(part) // 300], distance_upper_bound=_TOUCH)
+    distance, _ = tree.query(part.points[:: 1 + len(part) // 300], distance_upper_bound=PARTS.touch)
     return bool(np.isfinite(distance).sum() >= 3)
 
 
@@ -257,10 +250,10 @@ def _levels(item: Segment) -> _Levels:
 
 def _may_be_lid(part: _Levels, main: _Levels) -> bool:
     """A level piece at the height where ``main`` ends, which itself shows no top."""
-    if part.high - part.low > _LID_DEPTH or part.low < 0.012 or abs(main.top - (part.low + part.high) / 2) > 0.007:
+    if part.high - part.low > PARTS.lid_depth or part.low < 0.012 or abs(main.top - (part.low + part.high) / 2) > 0.007:
         return False
     # Of an object of which little is seen, much of that is near its top.
-    little = main.low > part.low - _SIDE_SEEN
+    little = main.low > part.low - PARTS.side_seen
     return main.low <= part.low - (0.008 if little else 0.012) and main.flat <= (0.5 if little else 0.2)
 
 
@@ -273,16 +266,16 @@ def _is_lid(union: Segment, view: View, fits: SolidFits) -> bool:
 def _alone(fits: SolidFits, item: Segment) -> Solid:
     """The solid of a piece that goes no lower than what is seen of it: what is below may be another object."""
     low = quantile(item.points[:, 2], 0.03)
-    return fits.of(item, low if low > _ABOVE else 0.0)
+    return fits.of(item, low if low > PARTS.above else 0.0)
 
 
 def _is_end(part: Segment, solid: Solid) -> bool:
     """Whether a piece is the flat end of a can that lies: nothing of its round side, which alone tells where it lies."""
-    if solid.shape != "cylinder" or not solid.lying or solid.size[1] < 2 * _SMALLEST or solid.error > _ONE:
+    if solid.shape != "cylinder" or not solid.lying or solid.size[1] < 2 * PARTS.smallest or solid.error > PARTS.one:
         return False
     along, *across = ((part.points - solid.pose[:3, 3]) @ solid.pose[:3, :3]).T
-    at_end = (np.abs(np.abs(along) - solid.size[0] / 2) < _END) & (np.sign(along) == np.sign(np.median(along)))
-    return bool((at_end & (np.hypot(*across) < solid.size[1] / 2 + _OFF)).mean() > 0.9)
+    at_end = (np.abs(np.abs(along) - solid.size[0] / 2) < PARTS.end) & (np.sign(along) == np.sign(np.median(along)))
+    return bool((at_end & (np.hypot(*across) < solid.size[1] / 2 + PARTS.off)).mean() > 0.9)
 
 
 def _may_be_part(part: Segment, main: Segment) -> bool:
@@ -296,7 +289,7 @@ def _off_line(part: Segment, main: Segment, solid: Solid) -> float | None:
     """
     local = (part.points - solid.pose[:3, 3]) @ solid.pose[:3, :3]
     off = abs(float(np.median(local[:, 1])))
-    if (np.abs(surface_distance(solid, part.points)) < _SURFACE).mean() > 0.9:
+    if (np.abs(surface_distance(solid, part.points)) < PARTS.surface).mean() > 0.9:
         return off
     if not (solid.lying or solid.size[0] > 3 * solid.size[1]) or len(part) > 0.35 * len(main):
         return None

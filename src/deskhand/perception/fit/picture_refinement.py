@@ -11,31 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deskhand.geometry import Array, make_transform
+from deskhand.perception.fit.settings import REFINEMENT
 from deskhand.perception.fit.side_view_fit import Prior
 from deskhand.perception.fit.solid import Solid, standing_pose
 from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.view import Floats, Mask, View
 
-_AROUND = 8  # [px] beside an object that are compared
-_INFERRED = 0.4  # what a pixel at an edge is worth that only its colour gives to the object
-_PIXELS = 1000  # at most, evenly left out
-_WORST = 0.006  # [m] that a pixel counts as at most
-_BEHIND = 0.004  # [m] something further away by this is seen where the solid would be
-_STEPS = (0.004, 0.002, 0.001)  # [m] by which a side is moved
-_ROUGH = 2  # of the steps
-_TURN = 12.0  # [rad/m] by how much a box is turned with a step
-_ROUNDS = 10
 _FAR = np.array([0.5, 1.0, 2.0])  # steps down the slope
-_GAIN = 0.5  # [px] that a move must be better by
 _PLACES = np.arange(-15, 16) * 0.002  # [m] from where a side that is not seen is taken to be
-_AS_WELL = 4.0  # [px]
-_PRIOR = 6.0  # [px] that e times as usual a size counts as
-_SMALLEST = 0.004  # [m]
 _NEVER = 1e9
-_UPRIGHT = 0.999
 # What can be moved of each shape: sides and yaw, centre and radius; then the lowest and the highest point.
 _SCALES = {
-    "box": np.array([1.0, 1.0, 1.0, 1.0, _TURN, 1.0, 1.0]),
+    "box": np.array([1.0, 1.0, 1.0, 1.0, REFINEMENT.turn, 1.0, 1.0]),
     "cylinder": np.array([1.0, 1.0, 1.0, 1.0, 1.0]),
     "sphere": np.array([1.0, 1.0, 1.0, 0.0, 0.0]),
 }
@@ -54,7 +41,7 @@ class Pixels:
 
 def may_refine(solid: Solid) -> bool:
     """True for solids that stand upright, and balls."""
-    return solid.shape in _SCALES and not solid.lying and abs(solid.pose[2, 2]) > _UPRIGHT
+    return solid.shape in _SCALES and not solid.lying and abs(solid.pose[2, 2]) > REFINEMENT.upright
 
 
 def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[bool, bool], rough: bool = False) -> tuple[Solid, float]:
@@ -72,19 +59,19 @@ def refined(view: View, pixels: Pixels, solid: Solid, prior: Prior, free: tuple[
     count = len(moves) // 2
     least = float(_costs(solid.shape, best[None], eye, pixels, prior)[0])
     level = 0
-    for _ in range(_ROUNDS):
-        costs = _costs(solid.shape, best + _STEPS[level] * moves, eye, pixels, prior)
+    for _ in range(REFINEMENT.rounds):
+        costs = _costs(solid.shape, best + REFINEMENT.steps[level] * moves, eye, pixels, prior)
         lower = np.minimum(costs[:count], costs[count:])
-        which = np.flatnonzero(least - lower > _GAIN)
+        which = np.flatnonzero(least - lower > REFINEMENT.gain)
         # Sides and yaw depend on each other: all are moved at once, too, those that gain and down the slope.
         slope = np.clip(costs[:count], 0, _NEVER / 1e3) - np.clip(costs[count:], 0, _NEVER / 1e3)
         down = (slope / max(1e-9, float(np.abs(slope).max()))) @ moves[count:]
         together = moves[np.where(costs[which] < costs[which + count], which, which + count)].sum(axis=0)
-        trials = best + _STEPS[level] * np.concatenate([moves[[int(np.argmin(costs))]], together[None], _FAR[:, None] * down])
+        trials = best + REFINEMENT.steps[level] * np.concatenate([moves[[int(np.argmin(costs))]], together[None], _FAR[:, None] * down])
         found = np.append(costs.min(), _costs(solid.shape, trials[1:], eye, pixels, prior))
-        if least - found.min() > _GAIN:
+        if least - found.min() > REFINEMENT.gain:
             best, least = trials[int(np.argmin(found))], float(found.min())
-        elif level + 1 < (_ROUGH if rough else len(_STEPS)):
+        elif level + 1 < (REFINEMENT.rough if rough else len(REFINEMENT.steps)):
             level += 1
         else:
             break
@@ -103,10 +90,10 @@ def _in_the_middle(numbers: Array, axis: int, eye: Floats, pixels: Pixels, prior
         found.append((float(np.minimum(costs, _NEVER / 1e3).mean()), moves, costs))
     _, moves, costs = min(found, key=lambda each: each[0])
     here = len(_PLACES) // 2
-    worse = costs > costs[here] + _AS_WELL
+    worse = costs > costs[here] + REFINEMENT.as_well
     before, after = np.flatnonzero(worse[:here]), np.flatnonzero(worse[here:])
     near = slice(int(before[-1]) + 1 if len(before) else 0, here + int(after[0]) if len(after) else len(_PLACES))
-    weights = np.exp(-(costs[near] - costs[near].min()) / (_AS_WELL / 2))
+    weights = np.exp(-(costs[near] - costs[near].min()) / (REFINEMENT.as_well / 2))
     return np.asarray(numbers + weights @ moves[near] / weights.sum())
 
 
@@ -122,16 +109,16 @@ def unusual(prior: Prior, solid: Solid) -> float:
 
 
 def _unusual(prior: Prior, shape: str, sizes: Array) -> Array:
-    return -_PRIOR * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
+    return -REFINEMENT.prior * np.log(np.maximum(prior(shape, np.maximum(sizes, 1e-4)), 1e-3))
 
 
 def pixels_around(view: View, item: Segment) -> Pixels:
     """What the picture says of an object."""
     height, width = view.valid.shape
     v, u = np.divmod(item.pixels, width)
-    top, bottom = max(0, int(v.min()) - _AROUND), min(height, int(v.max()) + _AROUND + 1)
-    left, right = max(0, int(u.min()) - _AROUND), min(width, int(u.max()) + _AROUND + 1)
-    every = max(1, round(float(np.sqrt((bottom - top) * (right - left) / _PIXELS))))
+    top, bottom = max(0, int(v.min()) - REFINEMENT.around), min(height, int(v.max()) + REFINEMENT.around + 1)
+    left, right = max(0, int(u.min()) - REFINEMENT.around), min(width, int(u.max()) + REFINEMENT.around + 1)
+    every = max(1, round(float(np.sqrt((bottom - top) * (right - left) / REFINEMENT.pixels))))
     own = np.zeros((bottom - top, right - left), bool)
     own[v - top, u - left] = True
     rows, columns = np.arange(top, bottom, every), np.arange(left, right, every)
@@ -140,7 +127,7 @@ def pixels_around(view: View, item: Segment) -> Pixels:
     depth = view.frame.depth[top:bottom:every, left:right:every]
     said = np.isfinite(depth) & ~view.robot[top:bottom:every, left:right:every]
     rays = turn @ np.stack([x[said], y[said], np.ones(int(said.sum()))])
-    worth = np.where(view.filled[top:bottom:every, left:right:every][said], np.float32(_INFERRED), np.float32(1.0))
+    worth = np.where(view.filled[top:bottom:every, left:right:every][said], np.float32(REFINEMENT.inferred), np.float32(1.0))
     return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], worth, float(every**2))
 
 
@@ -174,7 +161,7 @@ def _costs(shape: str, trials: Array, eye: Floats, pixels: Pixels, prior: Prior)
     else:
         sizes = np.column_stack([2 * trials[:, 2], 2 * trials[:, 2], trials[:, 4] - trials[:, 3] if shape == "cylinder" else 2 * trials[:, 2]])
     result = _wrong(shape, trials, eye, pixels) + _unusual(prior, shape, sizes)
-    result[(sizes < _SMALLEST).any(axis=1)] = _NEVER
+    result[(sizes < REFINEMENT.smallest).any(axis=1)] = _NEVER
     return np.asarray(result)
 
 
@@ -183,10 +170,10 @@ def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](trials.astype(np.float32), eye, pixels.rays)
         off = pixels.depth - enter
-        own = np.minimum(np.abs(off), _WORST)
-        own[~hit] = _WORST
-        wrong = np.where(pixels.own, own, np.float32(_WORST) * (hit & (off > _BEHIND)))
-    return np.asarray(pixels.weight / _WORST * (wrong @ pixels.worth))
+        own = np.minimum(np.abs(off), REFINEMENT.worst)
+        own[~hit] = REFINEMENT.worst
+        wrong = np.where(pixels.own, own, np.float32(REFINEMENT.worst) * (hit & (off > REFINEMENT.behind)))
+    return np.asarray(pixels.weight / REFINEMENT.worst * (wrong @ pixels.worth))
 
 
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:

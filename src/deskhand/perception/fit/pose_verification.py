@@ -14,19 +14,8 @@ import numpy.typing as npt
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.perception.color import name_color
 from deskhand.perception.fit.surface import complete_surface
+from deskhand.perception.fit.surface_settings import VERIFICATION
 from deskhand.types import Frame, SceneObject, moved
-
-SPACING = 0.003  # [m] between samples of a face
-INSET = 0.0025  # [m] that samples stay away from edges
-BEYOND = 0.005  # [m] outside the edges
-DEEP = 0.007  # [m] along the ray that a sample may differ from what is measured
-FACING = 0.15  # cosine between a face's normal and the way to the camera from which it counts as seen
-ENOUGH = 18  # visible samples that say something
-BLUR = 0.003  # [m] around another object that its colour is seen in
-FEW = 8  # samples that tell a colour
-PRIOR = 0.12  # what a shift by all of the reach must gain: where little is seen, the place that is expected is the likely one
-AGREE = 0.6  # share of them that must agree
-UPRIGHT_GAIN = 1.6  # upright faces are about this much darker than level ones
 
 
 @dataclass(frozen=True)
@@ -40,12 +29,12 @@ class Evidence:
     @property
     def there(self) -> bool:
         """True when enough is seen and it agrees."""
-        return self.seen >= ENOUGH and self.share >= AGREE
+        return self.seen >= VERIFICATION.enough and self.share >= VERIFICATION.agree
 
     @property
     def gone(self) -> bool:
         """True when enough is seen and it does not agree."""
-        return self.seen >= ENOUGH and self.share < AGREE
+        return self.seen >= VERIFICATION.enough and self.share < VERIFICATION.agree
 
 
 def evidence_for(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = ()) -> Evidence:
@@ -54,14 +43,14 @@ def evidence_for(frame: Frame, item: SceneObject, others: Sequence[SceneObject] 
     if not len(samples):
         return Evidence(0, 0.0)
     behind, pixels = compare(frame, samples[:, :3])
-    judged = np.isfinite(behind) & (behind > -DEEP)
-    agrees = judged & (behind < DEEP)
+    judged = np.isfinite(behind) & (behind > -VERIFICATION.deep)
+    agrees = judged & (behind < VERIFICATION.deep)
     seen = int(judged.sum())
     clear = agrees.copy()  # pixels at the edge of another object have its colour too
     for other in others:
         if other.id != item.id:
-            clear &= ~_hides(other, frame.world_T_camera[:3, 3], samples[:, :3], BLUR)
-    color = _color(frame, pixels[clear], samples[clear, 3] > 0.5) if clear.sum() >= FEW else ""
+            clear &= ~_hides(other, frame.world_T_camera[:3, 3], samples[:, :3], VERIFICATION.blur)
+    color = _color(frame, pixels[clear], samples[clear, 3] > 0.5) if clear.sum() >= VERIFICATION.few else ""
     return Evidence(seen, float(agrees.sum()) / max(1, seen), color)
 
 
@@ -71,7 +60,7 @@ def locate(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = (), 
     Of the shifts that explain the picture about as well as the best, the middle is taken.
     """
     samples = _visible(frame, item, others)[:, :3]
-    if len(samples) < ENOUGH:
+    if len(samples) < VERIFICATION.enough:
         return np.zeros(2), evidence_for(frame, item, others)
     samples = np.vstack([samples, _rim(frame, item)])
     wanted = np.arange(len(samples)) < len(samples) - len(_rim(frame, item))
@@ -80,9 +69,9 @@ def locate(frame: Frame, item: SceneObject, others: Sequence[SceneObject] = (), 
     scores = np.empty(len(shifts))
     for number, shift in enumerate(shifts):
         behind, _ = compare(frame, samples + np.append(shift, 0.0))
-        error = np.clip(np.abs(np.nan_to_num(behind, nan=DEEP)), 0, DEEP) / DEEP
+        error = np.clip(np.abs(np.nan_to_num(behind, nan=VERIFICATION.deep)), 0, VERIFICATION.deep) / VERIFICATION.deep
         far = float(np.hypot(*shift)) / reach
-        scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean() - PRIOR * far
+        scores[number] = (1 - error[wanted]).mean() - 0.5 * (1 - error[~wanted]).mean() - VERIFICATION.prior * far
     good = scores >= scores.max() - 0.02
     shift = np.asarray((shifts[good] * scores[good, None]).sum(axis=0) / scores[good].sum())
     return shift, evidence_for(frame, shifted(item, shift), others)
@@ -101,7 +90,10 @@ def _faces(item: SceneObject) -> list[tuple[Array, Array]]:
     faces = []
     for axis in range(3):
         a, b = (other for other in range(3) if other != axis)
-        grid = [np.linspace(-1, 1, max(2, int(2 * max(half[k] - INSET, 0.001) / SPACING) + 1)) * max(half[k] - INSET, 0.001) for k in (a, b)]
+        grid = [
+            np.linspace(-1, 1, max(2, int(2 * max(half[k] - VERIFICATION.inset, 0.001) / VERIFICATION.spacing) + 1)) * max(half[k] - VERIFICATION.inset, 0.001)
+            for k in (a, b)
+        ]
         u, v = (values.ravel() for values in np.meshgrid(*grid))
         for sign in (-1.0, 1.0):
             local = np.zeros((len(u), 3))
@@ -123,14 +115,14 @@ def _visible(frame: Frame, item: SceneObject, others: Sequence[SceneObject]) -> 
 def _facing(item: SceneObject, eye: Array) -> Array:
     """Samples (N, 4) of the surface that looks at the camera; the fourth column is 1 where it is level."""
     if item.shape != "box":
-        surface = complete_surface(item, SPACING)
+        surface = complete_surface(item, VERIFICATION.spacing)
         ray = eye - surface.points
-        turned = np.einsum("ij,ij->i", surface.normals, ray) / np.linalg.norm(ray, axis=1) > FACING
+        turned = np.einsum("ij,ij->i", surface.normals, ray) / np.linalg.norm(ray, axis=1) > VERIFICATION.facing
         return np.column_stack([surface.points[turned], surface.normals[turned, 2] > 0.8])
     parts = [np.zeros((0, 4))]
     for points, normal in _faces(item):
         ray = eye - points.mean(axis=0)
-        if float(normal @ ray) / float(np.linalg.norm(ray)) > FACING:
+        if float(normal @ ray) / float(np.linalg.norm(ray)) > VERIFICATION.facing:
             parts.append(np.column_stack([points, np.full(len(points), float(normal[2] > 0.8))]))
     return np.vstack(parts)
 
@@ -139,10 +131,10 @@ def _rim(frame: Frame, item: SceneObject) -> Array:
     """Points (N, 3) just beyond the upper edges: where they agree with the depth too, the box is not centred."""
     if item.shape == "cylinder" and abs(item.pose[2, 2]) > 0.9:
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
-        radius = float(np.mean(item.size[:2])) / 2 + BEYOND
+        radius = float(np.mean(item.size[:2])) / 2 + VERIFICATION.beyond
         return transform_points(item.pose, np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(36, item.size[2] / 2)]))
     half = np.asarray(item.size, dtype=float) / 2
-    out = half[:2] + BEYOND
+    out = half[:2] + VERIFICATION.beyond
     line = np.linspace(-1, 1, 9)
     ring = [(x * out[0], s * out[1]) for x in line for s in (-1, 1)] + [(s * out[0], y * out[1]) for y in line for s in (-1, 1)]
     return transform_points(item.pose, np.array([(x, y, half[2]) for x, y in ring]))
@@ -178,4 +170,4 @@ def _color(frame: Frame, pixels: Array, level: npt.NDArray[np.bool_]) -> str:
     if level.sum() >= 0.5 * len(level):
         return name_color(np.median(rgb[level], axis=0))
     median = np.median(rgb[~level], axis=0)
-    return name_color(median * min(UPRIGHT_GAIN, 255.0 / max(1.0, float(median.max()))))
+    return name_color(median * min(VERIFICATION.upright_gain, 255.0 / max(1.0, float(median.max()))))

@@ -8,20 +8,13 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from deskhand.perception.fit.part_settings import PRINT
 from deskhand.perception.fit.parts import line_of
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.quantiles import spread
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.view import View
 from deskhand.perception.visibility import free_share
-
-_ONE = 0.001  # [m] rms of one solid through all pieces
-_FREE = 0.1  # share of its faces that the camera looks through at most
-_LONGEST = 0.19  # [m] of a rod in several colours
-_USUAL, _RARE = 0.6, 0.2  # how usual the size of the whole is at least, and that of each piece at most, where boxes could as well be several
-_END = 0.008  # [m] between the ends of two pieces of a rod
-_SLIVER = 0.05  # share of all pixels, below which a piece tells nothing
-_ABOVE = 0.2  # share of the height of a round wall that pieces of it may share where they stand on each other
 
 
 def joined_print(view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
@@ -48,7 +41,7 @@ def _joined_rods(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
             continue
         union = replace(union_of(one, [other]), whole=False)
         solid = fits.of(union)
-        if solid.lying and solid.size[0] < _LONGEST and solid.error < max(_ONE, 1.2 * view.noise) and _usual(fits, solid) > _USUAL:
+        if solid.lying and solid.size[0] < PRINT.longest and solid.error < max(PRINT.one, 1.2 * view.noise) and _usual(fits, solid) > PRINT.usual:
             pieces = [item for item in pieces if item is not one and item is not other] + [union]
     return pieces
 
@@ -61,20 +54,20 @@ def _meet(one: Segment, other: Segment) -> bool:
     gap = b.middle - a.middle
     length, apart = (a.length + b.length) / 2, float(np.linalg.norm(gap))
     long = a if a.length > b.length else b
-    return length - _END < apart < length + _END and float(np.linalg.norm(gap - long.axis * (gap @ long.axis))) < _END / 2
+    return length - PRINT.end < apart < length + PRINT.end and float(np.linalg.norm(gap - long.axis * (gap @ long.axis))) < PRINT.end / 2
 
 
 def _is_one(view: View, fits: SolidFits, union: Segment, pieces: list[Segment]) -> bool:
     solid = fits.of(union)
-    if solid.error > max(_ONE, 1.2 * view.noise):
+    if solid.error > max(PRINT.one, 1.2 * view.noise):
         return False
     if solid.shape == "sphere":
         return True
     if solid.shape == "cylinder":
-        return bool(solid.size[0] < _LONGEST) if solid.lying else not _on_each_other(solid, pieces)
-    if solid.shape != "box" or free_share(view, solid.pose, solid.size) > _FREE or _usual(fits, solid) < _USUAL:
+        return bool(solid.size[0] < PRINT.longest) if solid.lying else not _on_each_other(solid, pieces)
+    if solid.shape != "box" or free_share(view, solid.pose, solid.size) > PRINT.free or _usual(fits, solid) < PRINT.usual:
         return False
-    return all(_usual(fits, fits.of(piece)) < _RARE for piece in pieces)
+    return all(_usual(fits, fits.of(piece)) < PRINT.rare for piece in pieces)
 
 
 def _usual(fits: SolidFits, solid: Solid) -> float:
@@ -83,6 +76,6 @@ def _usual(fits: SolidFits, solid: Solid) -> float:
 
 def _on_each_other(solid: Solid, pieces: list[Segment]) -> bool:
     """Whether the pieces of a standing cylinder begin where others end, as cans on each other do."""
-    least = _SLIVER * sum(map(len, pieces))
+    least = PRINT.sliver * sum(map(len, pieces))
     spans = sorted(spread(piece.points[:, 2], 0.05, 0.95) for piece in pieces if len(piece) > least)
-    return bool(np.all([low > before - _ABOVE * solid.size[2] for (_, before), (low, _) in pairwise(spans)]))
+    return bool(np.all([low > before - PRINT.above * solid.size[2] for (_, before), (low, _) in pairwise(spans)]))

@@ -12,12 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-
-BINS = 24  # of the angle about the axis
-STEP = 0.005  # [m] of height
-SAME = 0.003  # [m] of radius
-ROUND = 0.7  # share of the outline near the top that must be at one radius
-MIN_SIDE = 12  # points
+from deskhand.perception.fit.surface_settings import REVOLUTION
 
 
 @dataclass(frozen=True)
@@ -50,24 +45,24 @@ def turned(points: Array, centre: Array, floor: float) -> Turned | None:
     """The outer wall of what was seen (N, 3) around ``centre`` (x, y), or None when it is not round."""
     away = points[:, :2] - centre
     radius, angle = np.linalg.norm(away, axis=1), np.arctan2(away[:, 1], away[:, 0])
-    bins = ((angle + np.pi) / (2 * np.pi) * BINS).astype(int) % BINS
+    bins = ((angle + np.pi) / (2 * np.pi) * REVOLUTION.bins).astype(int) % REVOLUTION.bins
     top = float(np.quantile(points[:, 2], 0.98))
-    edges = np.arange(floor, top + STEP / 2, STEP)
+    edges = np.arange(floor, top + REVOLUTION.step / 2, REVOLUTION.step)
     heights, outer, around = [], [], []
-    for low, high in zip(edges, edges + STEP, strict=True):
+    for low, high in zip(edges, edges + REVOLUTION.step, strict=True):
         rows = (points[:, 2] >= low) & (points[:, 2] < high)
-        if rows.sum() < MIN_SIDE:
+        if rows.sum() < REVOLUTION.min_side:
             continue
         seen = _outermost(bins[rows], radius[rows])
-        if len(seen) < BINS // 4:
+        if len(seen) < REVOLUTION.bins // 4:
             continue
         outer.append(float(np.quantile(seen, 0.75)))
         heights.append(min((low + high) / 2, top))
         around.append(seen)
     if len(heights) < 2:
         return None
-    alike = max(float((np.abs(seen - radius) < SAME).mean()) for seen, radius in list(zip(around, outer, strict=True))[-2:])
-    if alike < ROUND:
+    alike = max(float((np.abs(seen - radius) < REVOLUTION.same).mean()) for seen, radius in list(zip(around, outer, strict=True))[-2:])
+    if alike < REVOLUTION.round:
         return None
     z, smooth = np.array([floor, *heights]), np.array([outer[0], *outer])
     return Turned(np.asarray(centre, dtype=float), z, np.convolve(np.pad(smooth, 1, mode="edge"), [0.25, 0.5, 0.25], "valid"))

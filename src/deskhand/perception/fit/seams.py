@@ -6,27 +6,12 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.part_settings import SEAMS
 from deskhand.perception.fit.side_view_fit import Prior
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.quantiles import median
 from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import HIDDEN, states
-
-_STEP = 0.0008  # [m] along a face
-_COLUMNS = 24
-_BESIDE = 4  # steps to either side that a seam is compared with
-_INSET = 0.9  # of a face's breadth is looked at
-_LINE = 5.0  # [of 255] lighter or darker than its surroundings at least
-_SPREAD = 3.5  # times the picture's noise
-_HIDES = 0.008  # [m] something nearer by this stands before a face; blocks of one tower are less off its middle
-_NEAR = 0.0035  # [m] from where an even division puts it
-_SLIGHT = 0.07  # share of a seam's length that must show, more than elsewhere, where blocks explain the size
-_SEEN = 0.2  # the same where another object explains it as well
-_CLEAR = 0.5  # the same where nothing tells how large the parts are
-_END = 0.012  # [m]
-_MOST = 6
-_EVEN = 0.10  # of a block's edge that its sides may differ
-_LIKELIER = 1.5  # times as usual as the whole
 
 
 def parts_at_seams(view: View, solid: Solid, points: Array, prior: Prior, poor: bool) -> list[Mask]:
@@ -48,26 +33,26 @@ def _even(view: View, solid: Solid, axis: int, prior: Prior) -> list[float]:
     count = round(float(solid.size[axis]) / edge)
     block = float(solid.size[axis]) / max(1, count)
     seen = np.delete(solid.size, axis)
-    if not 2 <= count <= _MOST or abs(block - edge) > _EVEN * edge or abs(float(np.ptp(seen))) > 2 * _EVEN * edge:
+    if not 2 <= count <= SEAMS.most or abs(block - edge) > SEAMS.even * edge or abs(float(np.ptp(seen))) > 2 * SEAMS.even * edge:
         return []
     cube, whole = prior("box", np.array([np.full(3, edge), solid.size]))
-    likelier = bool(cube > _LIKELIER * whole)
+    likelier = bool(cube > SEAMS.likelier * whole)
     steps, shares = _lines(view, solid, axis)
     if not len(steps):
         return []
     places = [block * (k - count / 2) for k in range(1, count)]
     usual = float(np.mean(shares[np.abs(steps) < solid.size[axis] / 2 - 0.004]))
-    there = [float(shares[np.abs(steps - place) < _NEAR].max()) for place in places]
-    return places if float(np.mean(there)) > usual + (_SLIGHT if likelier else _SEEN) and min(there) > usual else []
+    there = [float(shares[np.abs(steps - place) < SEAMS.near].max()) for place in places]
+    return places if float(np.mean(there)) > usual + (SEAMS.slight if likelier else SEAMS.seen) and min(there) > usual else []
 
 
 def _clear(view: View, solid: Solid, axis: int) -> list[float]:
     """The one place where a line goes across the whole face."""
-    if solid.size[axis] < 2 * _END:
+    if solid.size[axis] < 2 * SEAMS.end:
         return []
     steps, shares = _lines(view, solid, axis)
-    inner = np.abs(steps) < solid.size[axis] / 2 - _END
-    if inner.sum() < 3 or shares[inner].max() < _CLEAR + median(shares[inner]):
+    inner = np.abs(steps) < solid.size[axis] / 2 - SEAMS.end
+    if inner.sum() < 3 or shares[inner].max() < SEAMS.clear + median(shares[inner]):
         return []
     return [float(steps[inner][np.argmax(shares[inner])])]
 
@@ -76,32 +61,32 @@ def _lines(view: View, solid: Solid, axis: int) -> tuple[Array, Array]:
     """Places (N,) [m] along ``axis``, and the share (N,) of the faces' breadth where the picture shows a line there: the larger one of both faces."""
     half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
-    steps = np.arange(-half[axis] + 0.002, half[axis] - 0.002, _STEP)
+    steps = np.arange(-half[axis] + 0.002, half[axis] - 0.002, SEAMS.step)
     gray = cv2.cvtColor(np.ascontiguousarray(view.frame.color), cv2.COLOR_RGB2GRAY)
     best = np.zeros(len(steps))
     for normal in (0, 1, 2):
         if normal == axis or abs(toward[normal]) < half[normal] + 0.25 * float(np.linalg.norm(toward)):
             continue
         other = 3 - axis - normal
-        face = np.zeros((len(steps), _COLUMNS, 3))
+        face = np.zeros((len(steps), SEAMS.columns, 3))
         face[..., axis] = steps[:, None]
         face[..., normal] = np.sign(toward[normal]) * half[normal]
-        face[..., other] = np.linspace(-_INSET, _INSET, _COLUMNS) * half[other]
+        face[..., other] = np.linspace(-SEAMS.inset, SEAMS.inset, SEAMS.columns) * half[other]
         points = face.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
         pixels = view.frame.project(points).reshape(*face.shape[:2], 2)
         if not np.isfinite(pixels).all():
             continue
         texture = cv2.remap(gray, pixels[..., 0].astype(np.float32), pixels[..., 1].astype(np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        hidden = states(view, points, _HIDES).reshape(pixels.shape[:2]) == HIDDEN
+        hidden = states(view, points, SEAMS.hides).reshape(pixels.shape[:2]) == HIDDEN
         best = np.maximum(best, _shares(texture.astype(float), hidden))
     return steps, best
 
 
 def _shares(texture: Array, hidden: Mask) -> Array:
     """For each row of a face (N, M) the share of its columns that are lighter or darker than the rows on both sides, and not at what stands before it."""
-    ends = np.pad(texture, ((_BESIDE, _BESIDE), (0, 0)), mode="edge")
-    above, below = ends[: -2 * _BESIDE], ends[2 * _BESIDE :]
+    ends = np.pad(texture, ((SEAMS.beside, SEAMS.beside), (0, 0)), mode="edge")
+    above, below = ends[: -2 * SEAMS.beside], ends[2 * SEAMS.beside :]
     stands_out = np.maximum(texture - np.maximum(above, below), np.minimum(above, below) - texture)
-    least = max(_LINE, _SPREAD * median(np.abs(texture - (above + below) / 2).reshape(-1)))
-    near = cv2.dilate(hidden.astype(np.uint8), np.ones((2 * _BESIDE + 1, 1), np.uint8)) > 0
+    least = max(SEAMS.line, SEAMS.spread * median(np.abs(texture - (above + below) / 2).reshape(-1)))
+    near = cv2.dilate(hidden.astype(np.uint8), np.ones((2 * SEAMS.beside + 1, 1), np.uint8)) > 0
     return np.asarray(((stands_out > least) & ~near).mean(axis=1))

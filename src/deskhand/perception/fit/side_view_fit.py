@@ -13,12 +13,14 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.settings import SIDE_VIEW
 from deskhand.perception.fit.solid import Solid
 from deskhand.perception.fit.upright_fit import upright
 from deskhand.perception.footprint import fit_circle
+from deskhand.perception.frame_settings import VISIBILITY
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.view import View
-from deskhand.perception.visibility import FREE, GRAZING, HIDDEN, SEEN, UNKNOWN, Taken, states
+from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, Taken, states
 
 
 class Prior(Protocol):
@@ -27,15 +29,6 @@ class Prior(Protocol):
     def __call__(self, shape: str, sizes: Array, hidden: bool = False) -> Array:
         """Of ``sizes`` (N, 3) [m] how usual each is (N,); ``hidden``: one side is not seen, and the others are compared."""
         ...
-
-
-_EDGE = 0.0015  # [m] closer than this is on the edge
-_LARGEST = 0.12  # [m] that a hidden side is taken to be
-_STEP = 0.004
-_HIDES = 0.003  # [m] something nearer by this stands before it
-_GRAIN, _NEAR = 0.002, 5  # [m] of sizes that are compared, and how many of them are near each other
-_TRIM = 0.02
-_GUESSES, _AS_USUAL, _OTHERWISE = 2, 0.2, 0.012  # of sizes: how many, how usual the second, and how far [m] from the first
 
 
 def from_sides(view: View, points: Array, top: float, support: float) -> list[Solid]:
@@ -89,10 +82,10 @@ def _closeness(points: Array, yaws: Array) -> Array:
     axes = np.stack([np.cos(yaws), np.sin(yaws), -np.sin(yaws), np.cos(yaws)], axis=1).reshape(-1, 2)
     along = axes @ points.T
     last = along.shape[1] - 1
-    ends = np.partition(along, (round(_TRIM * last), round((1 - _TRIM) * last)), axis=1)
-    low, high = ends[:, [round(_TRIM * last)]], ends[:, [round((1 - _TRIM) * last)]]
+    ends = np.partition(along, (round(SIDE_VIEW.trim * last), round((1 - SIDE_VIEW.trim) * last)), axis=1)
+    low, high = ends[:, [round(SIDE_VIEW.trim * last)]], ends[:, [round((1 - SIDE_VIEW.trim) * last)]]
     nearest = np.minimum(np.abs(along - low), np.abs(high - along)).reshape(len(yaws), 2, -1).min(axis=1)
-    return np.asarray((1.0 / np.maximum(nearest, _EDGE)).sum(axis=1))
+    return np.asarray((1.0 / np.maximum(nearest, SIDE_VIEW.edge)).sum(axis=1))
 
 
 def completions(view: View, solid: Solid, prior: Prior, taken: Taken) -> list[Solid]:
@@ -104,9 +97,9 @@ def completions(view: View, solid: Solid, prior: Prior, taken: Taken) -> list[So
     sides = [(axis, sign) for axis in (0, 1) for sign in (-1.0, 1.0)]
     beyond = np.zeros((2, 2))
     # Most sides are seen to go no further: one step tells.
-    for k, end in enumerate(_ends(view, solid, sides, np.array([_STEP]), taken)):
+    for k, end in enumerate(_ends(view, solid, sides, np.array([SIDE_VIEW.step]), taken)):
         if end:
-            steps = np.arange(_STEP, _LARGEST - solid.size[sides[k][0]], _STEP)
+            steps = np.arange(SIDE_VIEW.step, SIDE_VIEW.largest - solid.size[sides[k][0]], SIDE_VIEW.step)
             last = _ends(view, solid, sides[k : k + 1], steps, taken)[0] if len(steps) else 0
             beyond[sides[k][0], k % 2] = steps[last - 1] if last > 0 else 0.0
     guessed = tuple(axis for axis in (0, 1) if beyond[axis].sum() > 0.003)
@@ -127,7 +120,7 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
     """For each side (axis, sign), after how many of ``steps`` [m] beyond it the box ends: before that it is hidden, or some of it seen, all the way."""
     half = solid.size / 2
     toward = (view.eye - solid.pose[:3, 3]) @ solid.pose[:3, :3]
-    away = GRAZING * float(np.linalg.norm(toward))
+    away = VISIBILITY.grazing * float(np.linalg.norm(toward))
     across, heights = np.linspace(-0.8, 0.8, 4), np.linspace(-0.5, 0.8, 4) * half[2]
     points = np.empty((len(sides), 3, len(steps), 4, 3))
     for k, (axis, sign) in enumerate(sides):
@@ -138,7 +131,7 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
         points[k, 2, ..., other], points[k, 2, ..., 2] = np.sign(toward[other]) * half[other], heights
     world = points.reshape(-1, 3) @ solid.pose[:3, :3].T + solid.pose[:3, 3]
     shape = points.shape[:-1]
-    found = states(view, world, _HIDES).reshape(shape)
+    found = states(view, world, SIDE_VIEW.hides).reshape(shape)
     filled = taken(world.reshape(*shape, 3)[:, 1].reshape(-1, 3)).reshape(len(sides), len(steps), 4).mean(axis=-1) > 0.4
     said = (found[:, 0] != UNKNOWN).sum(axis=-1)
     hidden, seen = (found[:, 0] == HIDDEN).sum(axis=-1), (found[:, 0] == SEEN).sum(axis=-1)
@@ -151,16 +144,16 @@ def _ends(view: View, solid: Solid, sides: list[tuple[int, float]], steps: Array
 
 def _usual(size: Array, room: list[float], prior: Prior) -> list[Array]:
     """The one or two sizes (3,) [m] between what is seen of it and ``room`` [m] more along x and y that most usual objects are near to."""
-    steps = [np.arange(size[axis], size[axis] + room[axis] + 0.003, _GRAIN) for axis in (0, 1)]
+    steps = [np.arange(size[axis], size[axis] + room[axis] + 0.003, SIDE_VIEW.grain) for axis in (0, 1)]
     grid = np.stack(np.meshgrid(*steps, [size[2]], indexing="ij"), axis=-1)
     weights = prior("box", grid.reshape(-1, 3), hidden=True).reshape(len(steps[0]), len(steps[1]))
-    near = cv2.blur(weights, (_NEAR, _NEAR), borderType=cv2.BORDER_CONSTANT)
+    near = cv2.blur(weights, (SIDE_VIEW.near, SIDE_VIEW.near), borderType=cv2.BORDER_CONSTANT)
     peaks = near >= 0.999 * cv2.dilate(near, np.ones((3, 3), np.uint8))
-    likely, places = near.max() * _AS_USUAL, np.stack(np.meshgrid(*map(np.arange, near.shape), indexing="ij"), axis=-1)
+    likely, places = near.max() * SIDE_VIEW.as_usual, np.stack(np.meshgrid(*map(np.arange, near.shape), indexing="ij"), axis=-1)
     found: list[Array] = []
-    while len(found) < _GUESSES and near.max() >= max(likely, 1e-9):
+    while len(found) < SIDE_VIEW.guesses and near.max() >= max(likely, 1e-9):
         best = np.argwhere(near >= 0.97 * near.max())
         middle = best[np.argmin(np.abs(best - best.mean(axis=0)).sum(axis=1))]
         found.append(np.array([steps[0][middle[0]], steps[1][middle[1]], size[2]]))
-        near[~peaks | (np.abs(places - middle).max(axis=-1) * _GRAIN < _OTHERWISE)] = 0.0
+        near[~peaks | (np.abs(places - middle).max(axis=-1) * SIDE_VIEW.grain < SIDE_VIEW.otherwise)] = 0.0
     return found or [size]

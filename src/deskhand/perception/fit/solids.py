@@ -11,6 +11,7 @@ from deskhand.geometry import Array
 from deskhand.perception.fit.cylinder_fit import leaning, lying, sphere
 from deskhand.perception.fit.picture_refinement import Pixels, explains_badly, may_refine, pixels_around, refined, unusual
 from deskhand.perception.fit.rod_endpoints import with_ends
+from deskhand.perception.fit.settings import SOLIDS
 from deskhand.perception.fit.side_view_fit import Prior, completions, from_sides
 from deskhand.perception.fit.solid import Solid, surface_distance
 from deskhand.perception.fit.tilted_box_fit import tilted
@@ -21,32 +22,7 @@ from deskhand.perception.view import View
 from deskhand.perception.visibility import Taken, free_share, nowhere
 
 __all__ = ["Solid", "SolidFits", "fit_solid", "surface_distance"]
-_MAX_POINTS = 300
-_SPREAD = np.random.default_rng(0).permutation((np.arange(_MAX_POINTS) + 0.5) / _MAX_POINTS)  # places of those that are taken, evenly over all
-_SEEN_TOP = 0.55  # share of an object's footprint that its seen top must be for the top alone to tell the footprint
-_BALL = 0.0016  # [m] rms; boxes seen in part come to 2
-_ROD = 0.0012  # [m]
-_LEVEL = 0.65  # share of the footprint from which a top is no ball's
-_BALL_SEEN = 2.5  # times as wide as deep at most: half of a ball is seen
-_LONG = 1.4  # times as long as wide from which it may be a cylinder that lies
-_ROD_LONG = 3.2  # times as long as wide from which it is one when it fits as such
-_POOR_TOP = 0.0012  # [m]
-_BROAD = 0.022  # [m] wider than rods are
-_WHOLE_TOP = 0.8
-_GOOD = 0.0011  # [m] rms
-_ROD_HEIGHT = 2.0  # times as high as it is seen wide at most
-_LEANING_GAIN = 0.75
-_POOR, _TILTED_GAIN = 0.0018, 0.6  # [m] rms from which a box that is tilted is tried, which it must come below, and how much better it must be
-_EXPLAINED = 0.2  # share of an object's pixels that a solid which need not be moved leaves unexplained at most
-_UNEXPLAINED = 0.25  # share of an object's pixels that its solid may leave unexplained
-_RARE = 0.2
-_LEVEL_AXIS = 0.07  # sine of the angle from which an object leans
-_SELDOM = 0.6
-_BETTER = 8.0  # [px]
-_LEFT_OUT = 0.08  # share of an object's points that its solid may lose by being moved: what is none of these shapes keeps what encloses it
-_FAR_BETTER = 0.6  # of what a solid leaves unexplained, from which another may leave out more than that
-_WITHIN = 0.004  # [m]
-_SEEN_THROUGH = 0.01  # [m] of surface error that a box counts as which the camera sees through everywhere
+_SPREAD = np.random.default_rng(0).permutation((np.arange(SOLIDS.max_points) + 0.5) / SOLIDS.max_points)  # places of those that are taken, evenly over all
 
 
 class SolidFits:
@@ -91,33 +67,33 @@ class SolidFits:
         """
         ways = self._wholes(solid, taken)
         whole = ways[0]
-        rare = self._usual(whole) < _RARE
-        if not may_refine(whole) and (not rare or abs(whole.pose[2, 0]) > _LEVEL_AXIS):
+        rare = self._usual(whole) < SOLIDS.rare
+        if not may_refine(whole) and (not rare or abs(whole.pose[2, 0]) > SOLIDS.level_axis):
             return whole
         pixels = self._pixels(item)
-        best, cost = whole, _UNEXPLAINED * len(item)
+        best, cost = whole, SOLIDS.unexplained * len(item)
         if may_refine(whole):
-            if not rare and not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < _EXPLAINED * len(item):
+            if not rare and not whole.guessed and not any(free) and explains_badly(self._view, pixels, whole) < SOLIDS.explained * len(item):
                 return whole
             prior: Prior = partial(self.prior, hidden=True) if whole.guessed else self.prior
             best, cost = min((refined(self._view, pixels, way, prior, free) for way in ways), key=lambda found: found[1])
-            rare = self._usual(best) < _RARE
-        if cost > _UNEXPLAINED * len(item) or rare:
+            rare = self._usual(best) < SOLIDS.rare
+        if cost > SOLIDS.unexplained * len(item) or rare:
             support, top = solid.pose[2, 3] - solid.size[2] / 2, solid.pose[2, 3] + solid.size[2] / 2
             for other in self._others(item, best.shape, support, top, rare):
                 trial, doubt = refined(self._view, pixels, self.whole(other, taken), self.prior, free)
-                if doubt < cost - _BETTER:
+                if doubt < cost - SOLIDS.better:
                     best, cost = trial, doubt
-        if _held(best, item) > _held(whole, item) - _LEFT_OUT:
+        if _held(best, item) > _held(whole, item) - SOLIDS.left_out:
             return best
-        far_better = may_refine(whole) and cost < min(_UNEXPLAINED * len(item), _FAR_BETTER * explains_badly(self._view, pixels, whole))
+        far_better = may_refine(whole) and cost < min(SOLIDS.unexplained * len(item), SOLIDS.far_better * explains_badly(self._view, pixels, whole))
         return best if far_better else whole
 
-    def is_doubtful(self, item: Segment, solid: Solid, share: float = _UNEXPLAINED) -> bool:
+    def is_doubtful(self, item: Segment, solid: Solid, share: float = SOLIDS.unexplained) -> bool:
         """True for a solid that leaves more than ``share`` of its segment unexplained, or of a size that objects seldom have."""
         if not may_refine(solid):
             return True
-        seldom = solid.shape != "sphere" and self._usual(solid) < _SELDOM
+        seldom = solid.shape != "sphere" and self._usual(solid) < SOLIDS.seldom
         return seldom or explains_badly(self._view, self._pixels(item), solid) > share * len(item)
 
     def _usual(self, solid: Solid) -> float:
@@ -141,7 +117,7 @@ class SolidFits:
 
     def _others(self, item: Segment, shape: str, support: float, top: float, rare: bool) -> list[Solid]:
         """Solids of other shapes that a segment may be part of; where it is ``rare`` as it is, also boxes of which no side is seen."""
-        points = item.points[:: 1 + len(item) // _MAX_POINTS]
+        points = item.points[:: 1 + len(item) // SOLIDS.max_points]
         found = [*from_sides(self._view, points, top, support), *(boxes_along_edges(points, top, support) if rare else []), sphere(points, support)]
         return [solid for solid in found if solid is not None and solid.shape != shape]
 
@@ -152,7 +128,7 @@ def fit_solid(view: View, prior: Prior, item: Segment, support: float, top: floa
     Points that are not measured tell where the outline is, but not how the surface is curved.
     """
     points, measured = item.points, item.measured
-    if len(points) > _MAX_POINTS:
+    if len(points) > SOLIDS.max_points:
         chosen = (_SPREAD * len(points)).astype(np.int64)
         points, measured = points[chosen], measured[chosen]
     whole = points
@@ -164,43 +140,45 @@ def fit_solid(view: View, prior: Prior, item: Segment, support: float, top: floa
     outline = tight_rectangle(points[:, :2])
     rod: Solid | None = None
     is_rod = False
-    if not carries and outline.size[0] > _LONG * outline.size[1] and height - support < _ROD_HEIGHT * outline.size[1] + 0.004:
+    if not carries and outline.size[0] > SOLIDS.long * outline.size[1] and height - support < SOLIDS.rod_height * outline.size[1] + 0.004:
         rod = lying(points, whole, support, view.eye)
         # Seen from its end a rod could be a narrow box, which objects are not.
-        is_rod = rod is not None and rod.error < max(_ROD, 1.7 * view.noise) and outline.size[0] > _ROD_LONG * outline.size[1]
-        if rod is not None and is_rod and outline.size[1] <= _BROAD:
+        is_rod = rod is not None and rod.error < max(SOLIDS.rod, 1.7 * view.noise) and outline.size[0] > SOLIDS.rod_long * outline.size[1]
+        if rod is not None and is_rod and outline.size[1] <= SOLIDS.broad:
             return rod
     standing = from_top(points, plateau, height, support, view.eye)
     if (
         not carries
-        and outline.size[1] > _BROAD
+        and outline.size[1] > SOLIDS.broad
         and standing.shape != "other"
-        and standing.flat_top > _WHOLE_TOP
-        and standing.error < max(_GOOD, 1.4 * view.noise)
+        and standing.flat_top > SOLIDS.whole_top
+        and standing.error < max(SOLIDS.good, 1.4 * view.noise)
     ):
         return standing
     if rod is not None and is_rod:
         return rod
     found: list[Solid] = [] if rod is None else [rod]
     ball: Solid | None = None
-    if not carries and outline.size[0] < _BALL_SEEN * outline.size[1] and standing.flat_top < _LEVEL:
+    if not carries and outline.size[0] < SOLIDS.ball_seen * outline.size[1] and standing.flat_top < SOLIDS.level:
         ball = sphere(points, support)
-        ball = ball if ball is not None and ball.error < max(_BALL, 1.8 * view.noise) else None
+        ball = ball if ball is not None and ball.error < max(SOLIDS.ball, 1.8 * view.noise) else None
         found += [] if ball is None else [ball]
     doubts = _Doubts(view)
-    if ball is None and (carries or standing.flat_top < _SEEN_TOP or standing.shape == "other" or doubts.of(standing) > max(_POOR_TOP, 1.6 * view.noise)):
+    if ball is None and (
+        carries or standing.flat_top < SOLIDS.seen_top or standing.shape == "other" or doubts.of(standing) > max(SOLIDS.poor_top, 1.6 * view.noise)
+    ):
         found += from_sides(view, points, height, support)
-    if standing.flat_top >= _SEEN_TOP or not found:
+    if standing.flat_top >= SOLIDS.seen_top or not found:
         found.append(standing)
     best = min(found, key=doubts.of) if len(found) > 1 else found[0]
     if not carries and outline.size[0] > 2.5 * outline.size[1]:
         rod = leaning(points, whole, view.eye)
-        if rod is not None and rod.error < _LEANING_GAIN * doubts.of(best):
+        if rod is not None and rod.error < SOLIDS.leaning_gain * doubts.of(best):
             return rod
-    poor = max(_POOR, 2.0 * view.noise)
+    poor = max(SOLIDS.poor, 2.0 * view.noise)
     if not carries and best is not ball and doubts.of(best) > poor:
         turned = tilted(points, item.points, view.eye, prior)
-        if turned is not None and turned.error < min(poor, _TILTED_GAIN * doubts.of(best)) and float(prior("box", turned.size[None])[0]) > _SELDOM:
+        if turned is not None and turned.error < min(poor, SOLIDS.tilted_gain * doubts.of(best)) and float(prior("box", turned.size[None])[0]) > SOLIDS.seldom:
             return turned
     return best
 
@@ -220,13 +198,13 @@ class _Doubts:
 
 def _doubt(view: View, solid: Solid) -> float:
     """Error [m] of a solid, more when the camera looks through where it would be."""
-    return solid.error + (_SEEN_THROUGH * max(0.0, free_share(view, solid.pose, solid.size) - 0.08) if solid.shape == "box" else 0.0)
+    return solid.error + (SOLIDS.seen_through * max(0.0, free_share(view, solid.pose, solid.size) - 0.08) if solid.shape == "box" else 0.0)
 
 
 def _held(solid: Solid, item: Segment) -> float:
     """Share of the points of a segment that are within a solid, or nearly."""
-    points = item.points[:: 1 + len(item) // _MAX_POINTS] - solid.pose[:3, 3]
-    return float((np.abs(points @ solid.pose[:3, :3]) < solid.size / 2 + _WITHIN).all(axis=1).mean())
+    points = item.points[:: 1 + len(item) // SOLIDS.max_points] - solid.pose[:3, 3]
+    return float((np.abs(points @ solid.pose[:3, :3]) < solid.size / 2 + SOLIDS.within).all(axis=1).mean())
 
 
 def at_height(solid: Solid, support: float, top: float) -> Solid:

@@ -11,6 +11,7 @@ from deskhand.geometry import Array
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.fit.levels import stacked_parts
 from deskhand.perception.fit.outline import cuts_at, inward_corners
+from deskhand.perception.fit.part_settings import SPLIT
 from deskhand.perception.fit.picture_refinement import may_refine
 from deskhand.perception.fit.seams import parts_at_seams
 from deskhand.perception.fit.solids import Solid, SolidFits, surface_distance
@@ -18,28 +19,6 @@ from deskhand.perception.footprint import tight_rectangle
 from deskhand.perception.quantiles import quantile, spread
 from deskhand.perception.segment.segmentation import Segment, part_of
 from deskhand.perception.view import Mask, View
-
-_POOR = 0.0017  # [m] rms; single solids are below 0.0012
-_GAIN = 0.62  # the two parts' error over that of the whole at most
-_CORNER_GAIN = 0.75  # the same for cuts at inward corners of the outline
-_HOLD = 0.001  # [m] that a point must be nearer to the other solid to go over to it
-_REACH = 0.08  # [m]
-_MIN_PART = 80  # [px]
-_MIN_SHARE = 0.12  # of a segment that is cut at a corner
-_MIN_CORNER_PART = 50  # [px]
-_LEAST = 100  # [px] of what is cut
-_MIN_BREADTH = 0.024  # [m]
-_MAX_SIZE = 0.20  # [m] larger ones are not two objects that can be grasped
-_DEPTH = 3  # an object is cut so often at most
-_STILL = 0.0025  # [m] of the parts of such a cut at most: what slopes is explained by no number of these solids
-_SCRAP = 25  # [px]
-_NO_BOX = 0.0012  # [m] rms from which a box may be two round objects
-_ROUND = 0.6  # of its error that round halves have at most
-_SHARE = 0.2  # that their width may differ from half its length
-_UNEXPLAINED = 0.35  # share of its pixels that the solid of a part may leave unexplained
-_ROD = 0.001  # [m] rms of a part that lies, or leans, and whose picture is not compared
-_EXPLAINED = 0.7  # share of the pixels that is in explained parts
-_ABOVE = 0.009  # [m] what is seen of an object on its support begins lower
 
 
 def split_touching(view: View, fits: SolidFits, segments: list[Segment], standing: dict[int, Solid], hollows: list[Hollow]) -> list[Segment]:
@@ -57,7 +36,7 @@ def split_touching(view: View, fits: SolidFits, segments: list[Segment], standin
             result += pair
             continue
         inside = _is_inside(item, hollows)
-        beside = _split(view, fits, item, solid, _DEPTH, inside)
+        beside = _split(view, fits, item, solid, SPLIT.depth, inside)
         above = [item] if inside else stacked_parts(view, fits, item, solid)
         either: list[list[Segment]] = [beside, above]
         ways: list[list[Segment]] = [parts for parts in either if len(parts) > 1 and _are_solids(view, fits, parts, solid)]
@@ -76,9 +55,9 @@ def _are_solids(view: View, fits: SolidFits, parts: list[Segment], solid: Solid)
     explained = 0
     for part in parts:
         own = fits.of(part, _bottom(part, support))
-        fits_well = fits.explained(part, own)[1] < _UNEXPLAINED * len(part) if may_refine(own) else own.error < max(_ROD, 2.0 * view.noise)
+        fits_well = fits.explained(part, own)[1] < SPLIT.unexplained * len(part) if may_refine(own) else own.error < max(SPLIT.rod, 2.0 * view.noise)
         explained += len(part) * fits_well
-    return explained > _EXPLAINED * sum(map(len, parts))
+    return explained > SPLIT.explained * sum(map(len, parts))
 
 
 def _unexplained(fits: SolidFits, parts: list[Segment], solid: Solid) -> float:
@@ -93,42 +72,47 @@ def _is_inside(item: Segment, hollows: list[Hollow]) -> bool:
 
 def _split(view: View, fits: SolidFits, item: Segment, solid: Solid, depth: int, inside: bool) -> list[Segment]:
     """The objects that a segment is made of, itself when it is one; ``inside``: in a container, where only seams tell."""
-    if depth == 0 or len(item) < _LEAST:
+    if depth == 0 or len(item) < SPLIT.least:
         return [item]
     support = max(0.0, float(solid.pose[2, 3] - np.abs(solid.pose[2, :3]) @ solid.size / 2))
-    poor = solid.error >= max(_POOR, 2.0 * view.noise) and not inside
+    poor = solid.error >= max(SPLIT.poor, 2.0 * view.noise) and not inside
     blocks = [part_of(item, side) for side in parts_at_seams(view, solid, item.points, fits.prior, poor)]
-    if len(blocks) > 1 and min(map(len, blocks)) >= _SCRAP:
+    if len(blocks) > 1 and min(map(len, blocks)) >= SPLIT.scrap:
         return blocks
     corners = inward_corners(view, item) if poor or fits.is_doubtful(item, solid) else []
     if corners:
-        parts = _at_corners(view, fits, item, corners, support, max(_POOR, 2.0 * view.noise))
-        if parts and _error(fits, parts, support) < _CORNER_GAIN * solid.error:
+        parts = _at_corners(view, fits, item, corners, support, max(SPLIT.poor, 2.0 * view.noise))
+        if parts and _error(fits, parts, support) < SPLIT.corner_gain * solid.error:
             return [piece for part in parts for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
     extent = tight_rectangle(item.points[:, :2]).size
-    if not poor or not _MIN_BREADTH < extent[1] <= extent[0] < _MAX_SIZE:
+    if not poor or not SPLIT.min_breadth < extent[1] <= extent[0] < SPLIT.max_size:
         return [item]
     cuts = [[part_of(item, side), part_of(item, ~side)] for side in _cuts(item)]
     best = min(cuts, key=lambda parts: _error(fits, parts, support), default=[])
-    if not best or _error(fits, best, support) > _GAIN * solid.error:
+    if not best or _error(fits, best, support) > SPLIT.gain * solid.error:
         return [item]
     pieces = [piece for part in best for piece in _split(view, fits, part, fits.of(part, _bottom(part, support)), depth - 1, inside)]
-    return pieces if _error(fits, pieces, support) < max(_STILL, 2.5 * view.noise) else [item]
+    return pieces if _error(fits, pieces, support) < max(SPLIT.still, 2.5 * view.noise) else [item]
 
 
 def _pair(fits: SolidFits, item: Segment, solid: Solid) -> list[Segment]:
     """Two round objects that stand side by side: a box through them fits badly, and each half of it is round and as wide as its share."""
     length, width, height = solid.size
-    if solid.shape != "box" or solid.lying or solid.error < _NO_BOX or not (width > _MIN_BREADTH and 1.6 * width < length < 2.6 * width and height > width):
+    if (
+        solid.shape != "box"
+        or solid.lying
+        or solid.error < SPLIT.no_box
+        or not (width > SPLIT.min_breadth and 1.6 * width < length < 2.6 * width and height > width)
+    ):
         return []
     support = max(0.0, float(solid.pose[2, 3] - height / 2))
     along = (item.points - solid.pose[:3, 3]) @ solid.pose[:3, 0]
     parts = [part_of(item, along < 0), part_of(item, along >= 0)]
-    if min(map(len, parts)) < _MIN_CORNER_PART:
+    if min(map(len, parts)) < SPLIT.min_corner_part:
         return []
     halves = [fits.of(part, _bottom(part, support)) for part in parts]
-    round_ones = all(half.shape == "cylinder" and not half.lying and half.error < _ROUND * solid.error for half in halves)
-    return parts if round_ones and all(abs(2 * half.size[0] / length - 1) < _SHARE for half in halves) else []
+    round_ones = all(half.shape == "cylinder" and not half.lying and half.error < SPLIT.round * solid.error for half in halves)
+    return parts if round_ones and all(abs(2 * half.size[0] / length - 1) < SPLIT.share for half in halves) else []
 
 
 def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array], support: float, good: float) -> list[Segment]:
@@ -136,7 +120,7 @@ def _at_corners(view: View, fits: SolidFits, item: Segment, corners: list[Array]
     best: list[Segment] = []
     least = np.inf
     for side in cuts_at(corners, item.pixels, view.valid.shape[1]):
-        if min(side.sum(), (~side).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)):
+        if min(side.sum(), (~side).sum()) < max(SPLIT.min_corner_part, SPLIT.min_share * len(side)):
             continue
         parts = _shared_out(fits, item, side, support, view.valid.shape[1])
         error = _error(fits, parts, support)
@@ -153,8 +137,8 @@ def _shared_out(fits: SolidFits, item: Segment, side: Mask, support: float, widt
     for _ in range(2):
         solids = [fits.of(part, _bottom(part, support)) for part in parts]
         one, other = (np.abs(surface_distance(_reaching_on(solid), item.points)) for solid in solids)
-        changed = np.where(side, one < other + _HOLD, one + _HOLD < other)
-        if min(changed.sum(), (~changed).sum()) < max(_MIN_CORNER_PART, _MIN_SHARE * len(side)) or (changed != side).sum() < 0.03 * len(side):
+        changed = np.where(side, one < other + SPLIT.hold, one + SPLIT.hold < other)
+        if min(changed.sum(), (~changed).sum()) < max(SPLIT.min_corner_part, SPLIT.min_share * len(side)) or (changed != side).sum() < 0.03 * len(side):
             break
         side = _without_strays(item, changed, width)
         parts = [part_of(item, side), part_of(item, ~side)]
@@ -172,7 +156,7 @@ def _without_strays(item: Segment, side: Mask, width: int) -> Mask:
 
 
 def _reaching_on(solid: Solid) -> Solid:
-    return replace(solid, size=solid.size + np.array([2 * _REACH, 0.0, 0.0])) if solid.lying else solid
+    return replace(solid, size=solid.size + np.array([2 * SPLIT.reach, 0.0, 0.0])) if solid.lying else solid
 
 
 def _error(fits: SolidFits, parts: list[Segment], support: float) -> float:
@@ -183,7 +167,7 @@ def _error(fits: SolidFits, parts: list[Segment], support: float) -> float:
 
 def _bottom(part: Segment, support: float) -> float:
     low = quantile(part.points[:, 2], 0.03)
-    return low if low > support + _ABOVE else support
+    return low if low > support + SPLIT.above else support
 
 
 def _cuts(item: Segment) -> list[Mask]:
@@ -198,7 +182,7 @@ def _cuts(item: Segment) -> list[Mask]:
         low, high = spread(along, 0.02, 0.98)
         for share in (0.25, 0.35, 0.45, 0.55, 0.65, 0.75):
             side = along < low + share * (high - low)
-            if min(side.sum(), (~side).sum()) >= _MIN_PART:
+            if min(side.sum(), (~side).sum()) >= SPLIT.min_part:
                 found.append((_area(ground[side]) + _area(ground[~side]), side))
     found += [(0.0, side) for side in _tall_part(item)]
     return [side for _, side in sorted(found, key=lambda cut: cut[0])[:4]]
@@ -215,9 +199,9 @@ def _tall_part(item: Segment) -> list[Mask]:
     sides = []
     for level in np.nonzero(counts > 0.06 * len(z))[0]:
         above = z > edges[level] + 0.006
-        if not _MIN_PART <= above.sum() <= len(z) - _MIN_PART:
+        if not SPLIT.min_part <= above.sum() <= len(z) - SPLIT.min_part:
             continue
         side = above | tight_rectangle(item.points[above][:, :2]).inside(item.points[:, :2], -0.002)
-        if side.sum() <= len(z) - _MIN_PART:
+        if side.sum() <= len(z) - SPLIT.min_part:
             sides.append(side)
     return sides[-2:]

@@ -11,16 +11,8 @@ from scipy.spatial import cKDTree
 from deskhand.geometry import Array, cylinder_axis, inverse, transform_points
 from deskhand.perception.fit.heightmap_completion import column_body, column_sides, columns_of, rounded
 from deskhand.perception.fit.revolution_completion import Turned, turned
+from deskhand.perception.fit.surface_settings import SURFACE
 from deskhand.types import SceneObject
-
-MAX_POINTS = 320
-FITS = 0.0028  # [m] that seen points may lie off a simple solid, nine in ten of them
-FAR_OFF = 0.007  # [m] that nearly none may
-COVERED = 0.005  # [m] from a spot of a solid's top to the nearest seen point
-UNSEEN = 0.1  # share of a solid's top that may be so
-WALL_BAND = 0.0035  # [m]
-PART_EDGE = 0.008  # [m]
-MIN_SEEN = 40  # points that columns need
 
 
 @dataclass(frozen=True)
@@ -42,10 +34,10 @@ def complete_surface(item: SceneObject, spacing: float = 0.005) -> Surface:
     That of its box, cylinder or sphere when this explains the seen points; else columns under the seen top (columns.py).
     """
     seen = np.asarray(item.points, dtype=float)
-    if item.shape != "other" or len(seen) < MIN_SEEN:
+    if item.shape != "other" or len(seen) < SURFACE.min_seen:
         points, normals = _solid(item, spacing)
         surface = Surface(points, normals, points)
-        if len(seen) < MIN_SEEN or explains(item, surface, seen):
+        if len(seen) < SURFACE.min_seen or explains(item, surface, seen):
             return surface
     return column_surface(item)
 
@@ -63,7 +55,7 @@ def column_surface(item: SceneObject, parts: Sequence[SceneObject] = ()) -> Surf
     if wall is not None:
         points, normals, body = _with_wall(points, normals, body, wall)
     if parts:  # take hold of this one, not of its neighbour
-        low, high = np.asarray(item.points).min(axis=0) - PART_EDGE, np.asarray(item.points).max(axis=0) + PART_EDGE
+        low, high = np.asarray(item.points).min(axis=0) - SURFACE.part_edge, np.asarray(item.points).max(axis=0) + SURFACE.part_edge
         near = np.all((points[:, :2] > low[:2]) & (points[:, :2] < high[:2]), axis=1) & (points[:, 2] > item.bottom)
         points, normals = points[near], normals[near]
     return Surface(points, normals, body, simple=False)
@@ -73,10 +65,10 @@ def _with_wall(points: Array, normals: Array, body: Array, wall: Turned) -> tupl
     """Columns whose outside is replaced by the wall that was seen; what lies inside or sticks out stays."""
     beside = np.linalg.norm(points[:, :2] - wall.centre, axis=1) - wall.radius_at(points[:, 2])
     highest = wall.radius.max()
-    outside = (np.abs(beside) < WALL_BAND) | ((beside > 0) & (np.linalg.norm(points[:, :2] - wall.centre, axis=1) < highest + WALL_BAND))
+    outside = (np.abs(beside) < SURFACE.wall_band) | ((beside > 0) & (np.linalg.norm(points[:, :2] - wall.centre, axis=1) < highest + SURFACE.wall_band))
     sides, outward = wall.sides(0.007)
     reaches = np.linalg.norm(body[:, :2] - wall.centre, axis=1) - wall.radius_at(body[:, 2])
-    hangs = (reaches > WALL_BAND) & (np.linalg.norm(body[:, :2] - wall.centre, axis=1) < highest + WALL_BAND)
+    hangs = (reaches > SURFACE.wall_band) & (np.linalg.norm(body[:, :2] - wall.centre, axis=1) < highest + SURFACE.wall_band)
     return np.vstack([points[~outside], sides]), np.vstack([normals[~outside], outward]), np.vstack([body[~hangs], sides])
 
 
@@ -107,13 +99,13 @@ def _solid(item: SceneObject, spacing: float) -> tuple[Array, Array]:
 def explains(item: SceneObject, surface: Surface, seen: Array) -> bool:
     """Whether the solid of ``item`` is what was seen: no seen point (N, 3) far from it, no part of its top unseen."""
     off = np.abs(_distance(item, seen))
-    if np.quantile(off, 0.9) > FITS or (off > FAR_OFF).mean() > 0.03:
+    if np.quantile(off, 0.9) > SURFACE.fits or (off > SURFACE.far_off).mean() > 0.03:
         return False
     top = surface.points[(surface.normals[:, 2] > 0.6) & (surface.points[:, 2] > item.bottom + 0.6 * (item.top - item.bottom))]
     if len(top) < 8:
         return True
     nearest = np.asarray(cKDTree(seen).query(top)[0])
-    return bool(np.mean(nearest > COVERED) < UNSEEN)
+    return bool(np.mean(nearest > SURFACE.covered) < SURFACE.unseen)
 
 
 def _distance(item: SceneObject, points: Array) -> Array:
@@ -141,7 +133,7 @@ def _steps(length: float, spacing: float) -> Array:
     return (np.arange(count) + 0.5) / count * length - length / 2
 
 
-def _box(size: Array, spacing: float, limit: int = MAX_POINTS) -> tuple[Array, Array]:
+def _box(size: Array, spacing: float, limit: int = SURFACE.max_points) -> tuple[Array, Array]:
     area = 2 * (size[0] * size[1] + size[1] * size[2] + size[2] * size[0])
     spacing = max(spacing, float(np.sqrt(area / limit)))
     points, normals = [], []
@@ -167,7 +159,7 @@ def _sphere(radius: float, count: int = 120) -> tuple[Array, Array]:
 def _cylinder(size: Array, spacing: float, wall: float) -> tuple[Array, Array]:
     axis = cylinder_axis(size)
     diameter, height = float(np.mean(np.delete(size, axis))), float(size[axis])
-    spacing = max(spacing, float(np.sqrt((np.pi * diameter * height + np.pi * diameter**2 / 2) / MAX_POINTS)))
+    spacing = max(spacing, float(np.sqrt((np.pi * diameter * height + np.pi * diameter**2 / 2) / SURFACE.max_points)))
     around = 2 * max(6, int(np.ceil(np.pi * diameter / spacing / 2)))
     angle = np.arange(around) * 2 * np.pi / around
     ring = np.column_stack([np.cos(angle), np.sin(angle)])

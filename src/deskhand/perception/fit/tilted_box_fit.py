@@ -9,30 +9,11 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from deskhand.geometry import Array, make_transform
+from deskhand.perception.fit.settings import TILTED_BOX
 from deskhand.perception.fit.side_view_fit import Prior, corner_yaw
 from deskhand.perception.fit.solid import Solid, rms, surface_distance
 from deskhand.perception.footprint import filled_rectangle, fit_round
 from deskhand.perception.quantiles import spread
-
-_TILT = np.cos(np.deg2rad(6.0))  # of the axis that is nearest to upright; less is standing
-_BELOW = 0.004  # [m] that it may seem to reach into the table
-_ON_FACE = 0.002  # [m] from the plane of a face
-_BESIDE = 0.004
-_TRIALS = 80
-_LEAST_FACE = 0.3  # share of the points that the largest face must have
-_SIDE = 25  # points that tell how an object is turned
-_TRIM = 0.02
-_SHALLOW = 0.004  # [m] that an object is deep at least
-_FEW = 3  # points that may be deeper than the object is
-_LEAST, _MOST = 0.008, 0.062  # [m] of depth
-_LIKELY, _MOST_LIKELY = 0.3, 0.9  # times as usual as the most usual depth
-_GRAZING = 0.1
-_ROUND = 1.0  # times the error of a box is that of a ball
-_UPRIGHT = np.cos(np.deg2rad(3.0))
-_ROUGH = 0.0035  # [m] of error with which it is worth while
-_SOME = 200  # points that are enough for that
-_GOOD, _ROUNDS = 0.001, 14  # [m] of error, and steps, until a box is where its points are
-_STAYS = 0.01  # weight of what no point is near to
 
 
 def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | None:
@@ -41,48 +22,48 @@ def tilted(points: Array, whole: Array, eye: Array, prior: Prior) -> Solid | Non
     None when it stands, would go through the table at height 0, or may be a ball.
     Its axes are those of its largest face and of what is seen of the others; where no other face is seen it is as deep as such objects usually are.
     """
-    normal = _largest_face(points, eye) if len(points) >= _SIDE else None
+    normal = _largest_face(points, eye) if len(points) >= TILTED_BOX.side else None
     if normal is None:
         return None
     axes = _frame(normal)
     local = points @ axes
-    level = float(np.median(local[np.abs(local[:, 2] - _mode(local[:, 2])) < _ON_FACE, 2]))
-    face, beside = np.abs(local[:, 2] - level) < _ON_FACE, local[:, 2] < level - _BESIDE
-    if face.sum() < _LEAST_FACE * len(points):
+    level = float(np.median(local[np.abs(local[:, 2] - _mode(local[:, 2])) < TILTED_BOX.on_face, 2]))
+    face, beside = np.abs(local[:, 2] - level) < TILTED_BOX.on_face, local[:, 2] < level - TILTED_BOX.beside
+    if face.sum() < TILTED_BOX.least_face * len(points):
         return None
-    yaw = corner_yaw(local[beside, :2]) if beside.sum() >= _SIDE else filled_rectangle(local[face, :2]).yaw
+    yaw = corner_yaw(local[beside, :2]) if beside.sum() >= TILTED_BOX.side else filled_rectangle(local[face, :2]).yaw
     c, s = np.cos(yaw), np.sin(yaw)
     axes = axes @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    bounds = np.array([spread(column, _TRIM, 1 - _TRIM) for column in (whole @ axes).T])
+    bounds = np.array([spread(column, TILTED_BOX.trim, 1 - TILTED_BOX.trim) for column in (whole @ axes).T])
     low, high = bounds.T
-    rest = _TRIM / (1 - 2 * _TRIM) * (high - low)
+    rest = TILTED_BOX.trim / (1 - 2 * TILTED_BOX.trim) * (high - low)
     low, high = low - rest, high + rest
-    deepest = float(np.partition(whole @ normal, _FEW)[_FEW])
-    low[2], high[2] = min(level - _SHALLOW, deepest), level
+    deepest = float(np.partition(whole @ normal, TILTED_BOX.few)[TILTED_BOX.few])
+    low[2], high[2] = min(level - TILTED_BOX.shallow, deepest), level
     rough = Solid("box", make_transform(axes, axes @ ((low + high) / 2)), high - low, 0.0)
-    if np.abs(axes[2]).max() > _UPRIGHT or rms(surface_distance(rough, points)) > _ROUGH:
+    if np.abs(axes[2]).max() > TILTED_BOX.upright or rms(surface_distance(rough, points)) > TILTED_BOX.rough:
         return None
-    axes, low, high = _polished(points[:: 1 + len(points) // _SOME], axes, low, high)
+    axes, low, high = _polished(points[:: 1 + len(points) // TILTED_BOX.some], axes, low, high)
     size = high - low
-    depths = np.arange(max(_LEAST, size[2]), _MOST, 0.002)
+    depths = np.arange(max(TILTED_BOX.least, size[2]), TILTED_BOX.most, 0.002)
     weights = prior("box", np.column_stack([np.tile(size[:2], (len(depths), 1)), depths]), hidden=True)
     if not len(depths) or weights.max() <= 0:
         return None
     guessed: tuple[int, ...] = ()
     # A face that is turned to the camera is mostly seen as deep as it is.
-    if weights[0] < _LIKELY * weights.max() or size[2] < _LEAST:
-        low[2], guessed = high[2] - float(depths[weights >= _MOST_LIKELY * weights.max()].mean()), (2,)
+    if weights[0] < TILTED_BOX.likely * weights.max() or size[2] < TILTED_BOX.least:
+        low[2], guessed = high[2] - float(depths[weights >= TILTED_BOX.most_likely * weights.max()].mean()), (2,)
     size = high - low
     order = _upright_last(axes, size)
     turn = axes[:, order]
     turn[:, 2] *= np.sign(turn[2, 2])
     turn[:, 1] = np.cross(turn[:, 2], turn[:, 0])
     middle = axes @ ((low + high) / 2)
-    if turn[2, 2] > _TILT or middle[2] - np.abs(turn[2]) @ size[order] / 2 < -_BELOW:
+    if turn[2, 2] > TILTED_BOX.tilt or middle[2] - np.abs(turn[2]) @ size[order] / 2 < -TILTED_BOX.below:
         return None
     solid = Solid("box", make_transform(turn, middle), size[order], 0.0, guessed=tuple(order.index(axis) for axis in guessed))
     solid = replace(solid, error=rms(surface_distance(solid, points)))
-    return None if rms(fit_round(points, _GOOD)[2]) < _ROUND * solid.error else solid
+    return None if rms(fit_round(points, TILTED_BOX.good)[2]) < TILTED_BOX.round * solid.error else solid
 
 
 def _polished(points: Array, axes: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
@@ -93,11 +74,11 @@ def _polished(points: Array, axes: Array, low: Array, high: Array) -> tuple[Arra
         x, y, z = numbers[:3]
         turn = np.array([[1.0, -z, y], [z, 1.0, -x], [-y, x, 1.0]])
         box = Solid("box", make_transform(None, (numbers[3:6] + numbers[6:]) / 2), numbers[6:] - numbers[3:6], 0.0)
-        return np.append(surface_distance(box, (local - middle) @ turn), _STAYS * (numbers - start))
+        return np.append(surface_distance(box, (local - middle) @ turn), TILTED_BOX.stays * (numbers - start))
 
     middle = (low + high) / 2
     start = np.concatenate([np.zeros(3), low - middle, high - middle])
-    best = least_squares(distance, start, loss="soft_l1", f_scale=_GOOD, max_nfev=_ROUNDS, x_scale=np.repeat([0.05, 0.002], [3, 6])).x
+    best = least_squares(distance, start, loss="soft_l1", f_scale=TILTED_BOX.good, max_nfev=TILTED_BOX.rounds, x_scale=np.repeat([0.05, 0.002], [3, 6])).x
     turn = Rotation.from_rotvec(best[:3]).as_matrix()
     shift = middle @ turn
     return axes @ turn, best[3:6] + shift, best[6:] + shift
@@ -106,7 +87,7 @@ def _polished(points: Array, axes: Array, low: Array, high: Array) -> tuple[Arra
 def _largest_face(points: Array, eye: Array) -> Array | None:
     """Normal (3,) toward the camera of the plane that most points are on: by consensus (RANSAC, seeded), then least squares."""
     random = np.random.default_rng(0)
-    corners = points[random.integers(0, len(points), (_TRIALS, 3))]
+    corners = points[random.integers(0, len(points), (TILTED_BOX.trials, 3))]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1)
     good = length > 1e-6
@@ -114,21 +95,21 @@ def _largest_face(points: Array, eye: Array) -> Array | None:
         return None
     normals = normals[good] / length[good, None]
     away = np.abs(points @ normals.T - (corners[good, 0] * normals).sum(axis=1))
-    best = int(np.argmax((away < _ON_FACE).sum(axis=0)))
-    near = points[away[:, best] < _ON_FACE]
+    best = int(np.argmax((away < TILTED_BOX.on_face).sum(axis=0)))
+    near = points[away[:, best] < TILTED_BOX.on_face]
     if len(near) < 3:
         return None
     middle = near.mean(axis=0)
     normal = np.linalg.svd(near - middle, full_matrices=False)[2][2]
     toward = float(normal @ (eye - middle))
-    if abs(toward) < _GRAZING * float(np.linalg.norm(eye - middle)):
+    if abs(toward) < TILTED_BOX.grazing * float(np.linalg.norm(eye - middle)):
         return None
     return np.asarray(normal * np.sign(toward))
 
 
 def _mode(values: Array) -> float:
     """The value that most others are near to."""
-    counts, edges = np.histogram(values, bins=max(1, int(np.ptp(values) / (_ON_FACE / 2)) + 1))
+    counts, edges = np.histogram(values, bins=max(1, int(np.ptp(values) / (TILTED_BOX.on_face / 2)) + 1))
     number = int(np.argmax(counts))
     return float((edges[number] + edges[number + 1]) / 2)
 

@@ -8,16 +8,10 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.fit.settings import UPRIGHT_FIT
 from deskhand.perception.fit.solid import Solid, rms, standing_pose, surface_distance
 from deskhand.perception.footprint import filled_rectangle, fit_circle, hull, hull_area, tight_rectangle
 from deskhand.perception.quantiles import median, quantile, spread
-
-_STRIP = 0.008  # [m] a narrower top is only the edge of a side
-_LEVELS = 14  # of 1 mm
-_ROUGH, _EDGE = 0.002, 0.010  # [m] that an edge may be uneven, and how long it must be
-_WAYS, _TURNED = 3, np.radians(8.0)  # ways a box is tried to be turned, and between them
-_TRIM = 0.015
-_OUTLINE_WEIGHT = 0.008  # [m] of surface error that a wholly wrong outline counts as
 
 
 def top_height(z: Array) -> float:
@@ -25,7 +19,7 @@ def top_height(z: Array) -> float:
     high = quantile(z, 0.985)
     lowest = high - 0.012
     numbers = np.floor((z[z >= lowest] - lowest) * 1000.0).astype(np.int64)
-    counts = np.convolve(np.bincount(numbers[numbers < _LEVELS], minlength=_LEVELS), [0.25, 0.5, 1, 0.5, 0.25], "same")
+    counts = np.convolve(np.bincount(numbers[numbers < UPRIGHT_FIT.levels], minlength=UPRIGHT_FIT.levels), [0.25, 0.5, 1, 0.5, 0.25], "same")
     strong = np.nonzero(counts > 0.6 * counts.max())[0]
     mode = float(lowest + 0.001 * strong[-1] + 0.0005)
     level = z[np.abs(z - mode) < 0.003]
@@ -41,7 +35,7 @@ def from_top(points: Array, plateau: Array, top: float, support: float, eye: Arr
     outline = hull(ground)
     area = hull_area(outline)
     box = tight_rectangle(outline)
-    share = min(1.0, area / max(1e-9, hull_area(points[:, :2]))) if box.size[1] > _STRIP else 0.0
+    share = min(1.0, area / max(1e-9, hull_area(points[:, :2]))) if box.size[1] > UPRIGHT_FIT.strip else 0.0
     roundness = area / max(1e-9, float(np.prod(box.size)))
     filled = filled_rectangle(ground)
     centre, size = _near_sides(points, filled.centre, filled.size, filled.yaw, top, eye)
@@ -52,24 +46,28 @@ def from_top(points: Array, plateau: Array, top: float, support: float, eye: Arr
     as_cylinder = upright(points, centre, np.array([2 * radius, 2 * radius]), 0.0, top, support, "cylinder", share)
     # The top's outline is pi / 4 of its rectangle for a disc and all of it for a box; holes at its corners make less of it.
     doubt_box, doubt_cylinder = max(0.0, 0.88 - roundness), max(0.0, roundness - 0.88)
-    return as_box if as_box.error + _OUTLINE_WEIGHT * doubt_box <= as_cylinder.error + _OUTLINE_WEIGHT * doubt_cylinder else as_cylinder
+    return as_box if as_box.error + UPRIGHT_FIT.outline_weight * doubt_box <= as_cylinder.error + UPRIGHT_FIT.outline_weight * doubt_cylinder else as_cylinder
 
 
 def boxes_along_edges(points: Array, top: float, support: float) -> list[Solid]:
     """Boxes around points (N, 3), each along one of the longest straight edges of their outline: what is cut off by something before it keeps some edges."""
     ground = points[:, :2]
-    corners = cv2.approxPolyDP(hull(ground).astype(np.float32).reshape(-1, 1, 2), _ROUGH, True).reshape(-1, 2).astype(float)
+    corners = cv2.approxPolyDP(hull(ground).astype(np.float32).reshape(-1, 1, 2), UPRIGHT_FIT.rough, True).reshape(-1, 2).astype(float)
     edges = np.roll(corners, -1, axis=0) - corners
     yaws: list[float] = []
     for edge in edges[np.argsort(-np.linalg.norm(edges, axis=1))]:
         yaw = float(np.arctan2(edge[1], edge[0]))
-        if np.linalg.norm(edge) > _EDGE and len(yaws) < _WAYS and all(abs((yaw - other + np.pi / 4) % (np.pi / 2) - np.pi / 4) > _TURNED for other in yaws):
+        if (
+            np.linalg.norm(edge) > UPRIGHT_FIT.edge
+            and len(yaws) < UPRIGHT_FIT.ways
+            and all(abs((yaw - other + np.pi / 4) % (np.pi / 2) - np.pi / 4) > UPRIGHT_FIT.turned for other in yaws)
+        ):
             yaws.append(yaw)
     found = []
     for yaw in yaws:
         c, s = np.cos(yaw), np.sin(yaw)
         rotation = np.array([[c, -s], [s, c]])
-        low, high = np.array([spread(column, _TRIM, 1 - _TRIM) for column in (ground @ rotation).T]).T
+        low, high = np.array([spread(column, UPRIGHT_FIT.trim, 1 - UPRIGHT_FIT.trim) for column in (ground @ rotation).T]).T
         found.append(upright(points, rotation @ ((low + high) / 2), high - low, yaw, top, support, "box", 0.0))
     return found
 

@@ -7,12 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.segment.pixel_settings import GAPS
 from deskhand.perception.view import View
 from deskhand.perception.visibility import FREE, UNKNOWN, states
-
-_WAY = (0.3, 0.5, 0.7)  # where the way from one place to the other is looked at
-
-_UNSEEN = 0.5  # evidence neither for one object nor for two
 
 
 def gap_share(view: View, begin: Array, end: Array, margin: float) -> Array:
@@ -21,8 +18,8 @@ def gap_share(view: View, begin: Array, end: Array, margin: float) -> Array:
     """
     through, unseen = np.zeros(len(begin), bool), np.zeros(len(begin), bool)
     measured = replace(view, frame=replace(view.frame, depth=np.where(view.filled, np.nan, view.frame.depth).astype(np.float32)))
-    for share in _WAY:
+    for share in GAPS.way:
         found = states(measured, begin + share * (end - begin), margin)
         through |= found == FREE
         unseen |= found == UNKNOWN
-    return np.where(through, 1.0, np.where(unseen, _UNSEEN, 0.0))
+    return np.where(through, 1.0, np.where(unseen, GAPS.unseen, 0.0))

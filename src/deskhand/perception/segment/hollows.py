@@ -8,12 +8,10 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
+from deskhand.perception.segment.pixel_settings import OPENING
 from deskhand.perception.segment.settings import HollowSettings
 from deskhand.perception.segment.voxels import Numbers, Voxels
 from deskhand.perception.view import Mask
-
-_CORNER = 0.0005  # [m] that a simpler outline may be off
-_TOP = 0.97  # share of its voxels that is below the top of a part
 
 
 def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: HollowSettings) -> tuple[Numbers, set[int]]:
@@ -38,14 +36,14 @@ def join_hollows(voxels: Voxels, part: Numbers, shells: set[int], settings: Holl
 
 
 def _top(heights: Array) -> float:
-    return float(np.quantile(heights, _TOP))
+    return float(np.quantile(heights, OPENING.top))
 
 
 def _tops(heights: Array, part: Numbers) -> dict[int, float]:
     """The same of every part at once, by its number."""
     order = np.lexsort((heights, part))
     numbers, first, count = np.unique(part[order], return_index=True, return_counts=True)
-    place = _TOP * (count - 1)
+    place = OPENING.top * (count - 1)
     below = place.astype(np.int64)
     ordered, beyond = heights[order], np.minimum(below + 1, count - 1)
     tops = ordered[first + below] + (place - below) * (ordered[first + beyond] - ordered[first + below])
@@ -107,7 +105,7 @@ def _inside(outline: Array, places: Array) -> Mask:
     """Which places (N, 2) are within a convex outline (M, 1, 2)."""
     if not len(places):
         return np.zeros(0, bool)
-    corners = cv2.approxPolyDP(outline.astype(np.float32), _CORNER, True)[:, 0].astype(float)
+    corners = cv2.approxPolyDP(outline.astype(np.float32), OPENING.corner, True)[:, 0].astype(float)
     edge = np.roll(corners, -1, axis=0) - corners
     away = places[:, None] - corners[None]
     side = edge[None, :, 0] * away[..., 1] - edge[None, :, 1] * away[..., 0]

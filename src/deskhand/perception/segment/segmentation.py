@@ -12,18 +12,11 @@ from scipy.ndimage import find_objects
 
 from deskhand.geometry import Array
 from deskhand.perception.quantiles import median
+from deskhand.perception.segment.pixel_settings import COLOR_CUT
 from deskhand.perception.segment.settings import SegmentSettings
 from deskhand.perception.segment.shape import Parts, shape_parts
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import Indices, Mask, View
-
-_LIGHT_RATIO = 3.0  # more than shading and a cast shadow do to one surface
-_COLORED = 60  # [px] of one colour at least, for a segment to be cut
-_TWO_COLORS = 0.13  # between the chromaticities of two objects; a dark side of one object is up to 0.10 from its top
-_SLIVER = 0.2  # of the largest piece of a colour
-_STRAY = 0.02  # of the largest connected piece
-_NEAR = 0.01  # [m] about a piece within which a sliver of it lies
-_SPECK = 14  # [px] fewer than this are mixed pixels of an edge
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ def segment(view: View, settings: PerceptionSettings) -> list[Segment]:
     both = colored[things].astype(np.int64) * len(parts.printed) + parts.labels[things]
     labels[things] = _without_slivers(both, colored[things], view.points[things], parts.sliver) + 1
     labels = _alike(view, labels, np.where(parts.hollow[parts.labels], parts.labels, 0), settings)
-    segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), _SPECK)
+    segments = segments_of(view, _without_strays(_absorb_specks(view, labels), parts.sliver), COLOR_CUT.speck)
     segments = [item for item in segments if np.count_nonzero(item.measured) >= min(settings.min_pixels, len(item))]  # inferred depth makes no object
     sizes = np.bincount(parts.labels.reshape(-1))
     return [_of_part(item, parts, whole, sizes) for item in segments]
@@ -114,20 +107,20 @@ def _without_slivers(pieces: Indices, colored: npt.NDArray[np.int32], points: np
     low, high = np.full((len(numbers), 3), np.inf, np.float32), np.full((len(numbers), 3), -np.inf, np.float32)
     np.minimum.at(low, piece, points)
     np.maximum.at(high, piece, points)
-    near = ((low > low[largest[color]] - _NEAR) & (high < high[largest[color]] + _NEAR)).all(axis=1)
-    small = near & (color > 0) & (count < sliver) & (count < _SLIVER * count[largest[color]])
+    near = ((low > low[largest[color]] - COLOR_CUT.near) & (high < high[largest[color]] + COLOR_CUT.near)).all(axis=1)
+    small = near & (color > 0) & (count < sliver) & (count < COLOR_CUT.sliver * count[largest[color]])
     return np.asarray(np.where(small, largest[color], np.arange(len(numbers)))[piece])
 
 
 def _without_strays(labels: npt.NDArray[np.int32], sliver: int) -> npt.NDArray[np.int32]:
     """The same without specks of a piece that lie apart from it in the picture: mixed pixels at the edge of something else, which stretch its outline."""
-    most = max(sliver, _SPECK)
+    most = max(sliver, COLOR_CUT.speck)
     for number, window in enumerate(find_objects(labels), start=1):
         if window is None:
             continue
         count, pieces, facts, _ = cv2.connectedComponentsWithStats((labels[window] == number).astype(np.uint8), connectivity=8)
         area = facts[:, cv2.CC_STAT_AREA]
-        stray = (area < most) & (area < _STRAY * area[1:].max())
+        stray = (area < most) & (area < COLOR_CUT.stray * area[1:].max())
         stray[0] = False
         if count > 2 and stray.any():
             labels[window][stray[pieces]] = 0
@@ -142,12 +135,12 @@ def _alike(view: View, labels: npt.NDArray[np.int32], hollows: npt.NDArray[np.in
         main: list[tuple[int, npt.NDArray[np.float32], float]] = []
         for number in numbers[np.argsort(-count)]:
             piece = own & (labels == number)
-            if main and piece.sum() < _COLORED:
+            if main and piece.sum() < COLOR_CUT.colored:
                 labels[piece] = main[0][0]
                 continue
             chroma, light = np.median(view.chroma[piece], axis=0), float(np.median(view.light[piece]))
             for other, like, level in main:
-                if np.linalg.norm(chroma - like) < settings.chroma_step and 1 / _LIGHT_RATIO < (light + 12) / (level + 12) < _LIGHT_RATIO:
+                if np.linalg.norm(chroma - like) < settings.chroma_step and 1 / COLOR_CUT.light_ratio < (light + 12) / (level + 12) < COLOR_CUT.light_ratio:
                     labels[piece] = other
                     break
             else:
@@ -163,7 +156,7 @@ def _by_color(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32
     bounds = np.concatenate([[0], np.cumsum(np.bincount(flat[things])[1:])]) if len(things) else np.zeros(1, int)
     count = len(bounds)
     for begin, end in pairwise(bounds):
-        if end - begin < 2 * _COLORED:
+        if end - begin < 2 * COLOR_CUT.colored:
             continue
         pixels = order[begin:end]
         other = _other_color(chroma[pixels])
@@ -188,24 +181,24 @@ def _other_color(chroma: npt.NDArray[np.float32]) -> Mask | None:
     some = chroma[:: 1 + len(chroma) // 400]
     middle = np.array([median(column) for column in some.T])
     away = ((some - middle) ** 2).sum(axis=1)
-    far = some[away > (_TWO_COLORS / 2) ** 2]
+    far = some[away > (COLOR_CUT.two_colors / 2) ** 2]
     if len(far) < 0.04 * len(some):
         return None
-    one, two = some[away <= (_TWO_COLORS / 2) ** 2].mean(axis=0) if len(far) < len(some) else middle, far.mean(axis=0)
+    one, two = some[away <= (COLOR_CUT.two_colors / 2) ** 2].mean(axis=0) if len(far) < len(some) else middle, far.mean(axis=0)
     for _ in range(3):
         nearer = ((some - two) ** 2).sum(axis=1) < ((some - one) ** 2).sum(axis=1)
         if not 0 < nearer.sum() < len(some):
             return None
         one, two = some[~nearer].mean(axis=0), some[nearer].mean(axis=0)
     gap = two - one
-    if gap @ gap < _TWO_COLORS**2:
+    if gap @ gap < COLOR_CUT.two_colors**2:
         return None
     # Of two objects few pixels are between the colours; of shades of one many are.
     along = (chroma - one) @ (gap / (gap @ gap))
     if ((along > 0.3) & (along < 0.7)).mean() > 0.15:
         return None
     other = along > 0.5
-    return other if min(other.sum(), (~other).sum()) >= _COLORED else None
+    return other if min(other.sum(), (~other).sum()) >= COLOR_CUT.colored else None
 
 
 def segments_of(view: View, labels: npt.NDArray[np.int32], min_pixels: int) -> list[Segment]:
@@ -244,7 +237,7 @@ def _joins(view: View, mask: Mask, flat: Indices, step: int, settings: Perceptio
     ratio = (light[flat] + 12.0) / (light[other] + 12.0)
     near = np.einsum("ij,ij->i", apart, apart) < settings.join_distance**2
     same = np.einsum("ij,ij->i", unlike, unlike) < settings.chroma_step**2
-    return np.asarray(mask.reshape(-1)[other] & near & same & (ratio < _LIGHT_RATIO) & (ratio > 1 / _LIGHT_RATIO))
+    return np.asarray(mask.reshape(-1)[other] & near & same & (ratio < COLOR_CUT.light_ratio) & (ratio > 1 / COLOR_CUT.light_ratio))
 
 
 def _absorb_specks(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -252,7 +245,7 @@ def _absorb_specks(view: View, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.
     flat, width = labels.reshape(-1), labels.shape[1]
     points = view.points.reshape(-1, 3)
     things = np.flatnonzero(flat)
-    large = np.bincount(flat) >= _SPECK
+    large = np.bincount(flat) >= COLOR_CUT.speck
     large[0] = False
     small = things[~large[flat[things]]]
     for _ in range(3):

@@ -14,23 +14,10 @@ from deskhand.perception.fit.upright_fit import top_height
 from deskhand.perception.footprint import Rectangle
 from deskhand.perception.quantiles import quantile
 from deskhand.perception.segment.segmentation import Segment
+from deskhand.perception.support.settings import SUPPORT
 from deskhand.perception.view import Mask, View
 from deskhand.perception.visibility import FREE, HIDDEN, SEEN, UNKNOWN, States, Taken, is_hidden, states
 
-_GAP = 0.009  # [m] a lowest seen point this much higher than the plane below means that something is between
-_FIT = 0.009  # [m] between the lowest seen point and the top of what carries it
-_ABOVE = 0.006  # [m] that the seen top of what carries an object may be above where that begins
-_INFERRED = 0.008  # [m] the same where the object's underside is only known by how high its kind is: what that is known to
-_OVERHANG = 0.022  # [m] of what is below may be hidden by what overhangs it
-_OVERLAP = 0.15  # share of a footprint that must lie above what carries it
-_WORSE = 0.003  # [m] of error that an object's solid may gain when it is made high enough to carry another
-_GOES_ON = 0.13  # [m] that an object may go on behind another
-_ROD = 4.5  # times as long as wide
-_UPPERMOST = 0.985  # share of an object's points that are lower than where it seems to end
-_RIM, _WIDEST_RIM = 0.003, 0.006  # [m] of another colour at the ends of cans
-_WITHIN = 0.002  # [m]
-_CONTACT = 0.009  # [m] in depth between the faces of two objects on each other
-_LEANS = np.sin(np.deg2rad(4.0))
 _GRID = np.stack(np.meshgrid(np.linspace(-0.45, 0.45, 7), np.linspace(-0.45, 0.45, 7)), axis=-1).reshape(-1, 2)
 
 
@@ -62,10 +49,10 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
     carriers = {i: _carriers(view, fits, i, result, lows, highs, floors) for i in lows if not _leans(result[i].solid)}
     owner = _owners(view, result)
     for i in lows:
-        if not carriers.get(i, [i]) and lows[i] > floors[i] + _GAP:
+        if not carriers.get(i, [i]) and lows[i] > floors[i] + SUPPORT.gap:
             found, there = _below(view, result[i], lows[i], owner)
             # What rises above where an object seems to end, or is round and lies, is not below it but before it, and hides how it goes on.
-            before = [j for j in highs if j != i and (highs[j] > lows[i] + _ABOVE or _is_rod(result[j].solid))]
+            before = [j for j in highs if j != i and (highs[j] > lows[i] + SUPPORT.above or _is_rod(result[j].solid))]
             found[np.isin(there, before)] = HIDDEN
             there = np.where(found == SEEN, there, -1)
             carriers[i] = _seen_below(i, result, lows, there)
@@ -82,7 +69,7 @@ def find_supports(view: View, fits: SolidFits, placed: list[Placed]) -> list[Pla
             continue
         below = carriers.get(i, [])
         floor = float(np.mean([_top(result[j].solid) for j in below])) if below else floors[i]
-        if below and abs(floor - lows[i]) > _GAP:
+        if below and abs(floor - lows[i]) > SUPPORT.gap:
             floor = lows[i]  # of what is below too little is seen to tell how high it is
         result[i] = _refit(
             fits,
@@ -105,7 +92,7 @@ def complete(fits: SolidFits, placed: list[Placed]) -> list[Placed]:
     for i, item in enumerate(result):
         if item.hollow is not None and item.support >= 0 and item.relation == "on":
             floor = _top(result[item.support].solid)  # its height is better known now
-            if abs(floor - _bottom(item.solid)) < _GAP:
+            if abs(floor - _bottom(item.solid)) < SUPPORT.gap:
                 result[i] = replace(item, solid=at_height(item.solid, floor, _top(item.solid)))
         if i not in containers and _leans(item.solid) and item.relation == "on":
             against = _leans_against(i, result, containers)
@@ -126,7 +113,7 @@ def _free(i: int, placed: list[Placed]) -> tuple[bool, bool]:
 def _taken(i: int, placed: list[Placed]) -> Taken:
     """Where object ``i`` cannot be: within the others, as far as they are seen, and through the walls of containers."""
     own = placed[i].solid
-    reach = float(np.linalg.norm(own.size)) / 2 + _GOES_ON
+    reach = float(np.linalg.norm(own.size)) / 2 + SUPPORT.goes_on
     others = [item for j, item in enumerate(placed) if j != i]
     near = [item for item in others if np.linalg.norm(item.solid.pose[:2, 3] - own.pose[:2, 3]) < reach + float(np.linalg.norm(item.solid.size[:2])) / 2]
     solids = [item.solid for item in near if item.hollow is None]
@@ -135,10 +122,10 @@ def _taken(i: int, placed: list[Placed]) -> Taken:
     def taken(points: Array) -> Mask:
         hit = np.zeros(len(points), bool)
         for solid in solids:
-            hit |= surface_distance(solid, points) < -_WITHIN
+            hit |= surface_distance(solid, points) < -SUPPORT.within
         for hollow, bottom, inside in hollows:
             height = points[:, 2]
-            hit |= (hollow.holds(points, hollow.wall if inside else 0.0) != inside) & (bottom - _WITHIN < height) & (height < hollow.height)
+            hit |= (hollow.holds(points, hollow.wall if inside else 0.0) != inside) & (bottom - SUPPORT.within < height) & (height < hollow.height)
         return hit
 
     return taken
@@ -166,11 +153,14 @@ def _own_top(view: View, item: Placed, above: list[Placed], lows: list[float]) -
     z = item.segment.points[item.segment.measured, 2]
     if len(z) >= 40:
         top = top_height(z)
-        if abs(top - begins) < _FIT and int((np.abs(z - top) < max(0.002, 1.5 * view.noise)).sum()) > 0.2 * len(z):
+        if abs(top - begins) < SUPPORT.fit and int((np.abs(z - top) < max(0.002, 1.5 * view.noise)).sum()) > 0.2 * len(z):
             return top
     if all(_is_standing_round(each) for each in (item, *above)):
-        below, over = quantile(_painted(view, item), _UPPERMOST), float(np.mean([quantile(_painted(view, each), 1 - _UPPERMOST) for each in above]))
-        if _RIM < over - below < 2 * _WIDEST_RIM:
+        below, over = (
+            quantile(_painted(view, item), SUPPORT.uppermost),
+            float(np.mean([quantile(_painted(view, each), 1 - SUPPORT.uppermost) for each in above])),
+        )
+        if SUPPORT.rim < over - below < 2 * SUPPORT.widest_rim:
             return (below + over) / 2
     return begins
 
@@ -187,7 +177,7 @@ def _painted(view: View, item: Placed) -> Array:
 def is_in(item: Segment, hollow: Hollow) -> bool:
     """Whether what is seen of an object lies in a container."""
     within = hollow.holds(item.points).mean()
-    below = hollow.bottom + _INFERRED if hollow.bottom > 0 else 0.0  # what carries it is not in it
+    below = hollow.bottom + SUPPORT.inferred if hollow.bottom > 0 else 0.0  # what carries it is not in it
     z = item.points[:, 2]
     return bool(within > 0.55 and quantile(z, 0.05) < hollow.height + 0.004 and (not below or quantile(z, 0.5) > below))
 
@@ -197,9 +187,9 @@ def _carriers(
 ) -> list[int]:
     """Indices of the objects that ``i`` stands on, the one with most of it above first."""
     low, item = lows[i], placed[i]
-    if low < floors[i] + _GAP:
+    if low < floors[i] + SUPPORT.gap:
         return []
-    above = _ABOVE + (_INFERRED if item.hollow is not None and item.hollow.bottom > 0 else 0.0)
+    above = SUPPORT.above + (SUPPORT.inferred if item.hollow is not None and item.hollow.bottom > 0 else 0.0)
     z = item.segment.points[:, 2]
     lowest = item.segment.points[z < low + 0.005]
     unseen = is_hidden(view, lowest - [0.0, 0.0, 0.009])
@@ -208,16 +198,16 @@ def _carriers(
         if j == i or j not in lows or _leans(other.solid) or other.solid.shape == "sphere" or (_is_rod(other.solid) and not item.solid.lying):
             continue
         highest = highs[j]
-        if not (highest < low + above and (unseen or highest > low - _OVERHANG)):
+        if not (highest < low + above and (unseen or highest > low - SUPPORT.overhang)):
             continue
         if np.linalg.norm(other.solid.pose[:2, 3] - item.solid.pose[:2, 3]) > np.hypot(*item.solid.size[:2]) / 2 + np.hypot(*other.solid.size[:2]) / 2 + 0.03:
             continue
         below = other.solid if other.hollow is not None else fits.of(other.segment, floors[j], low)
-        if below.error > other.solid.error + _WORSE:
+        if below.error > other.solid.error + SUPPORT.worse:
             continue  # what is seen of it is no part of anything so high
         below = below if other.hollow is not None else fits.whole(below)
         share = _share(item.solid, below)
-        if share > _OVERLAP:
+        if share > SUPPORT.overlap:
             found.append((share, j))
     if not found:
         return []
@@ -243,7 +233,7 @@ def _below(view: View, item: Placed, low: float, owner: npt.NDArray[np.int64]) -
     height, width = view.valid.shape
     u, v = np.rint(np.nan_to_num(pixels, nan=-1.0)).astype(int).T
     inside = (u >= 0) & (v >= 0) & (u < width) & (v < height)
-    found = states(view, below, _CONTACT)
+    found = states(view, below, SUPPORT.contact)
     there = np.where(inside & (found == SEEN), owner[np.where(inside, v * width + u, 0)], -1)
     return found, there
 
@@ -268,7 +258,7 @@ def _hidden_below(i: int, placed: list[Placed], lows: dict[int, float], highs: d
     """Index of the highest object below ``i``, of which the top may be hidden by it."""
     found = []
     for j in lows:
-        if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + _ABOVE and _share(placed[i].solid, placed[j].solid) > _OVERLAP:
+        if j != i and not _leans(placed[j].solid) and highs[j] < lows[i] + SUPPORT.above and _share(placed[i].solid, placed[j].solid) > SUPPORT.overlap:
             found.append((highs[j], j))
     return [max(found)[1]] if found else []
 
@@ -286,12 +276,12 @@ def _outline(solid: Solid) -> Rectangle:
 
 
 def _leans(solid: Solid) -> bool:
-    return bool(solid.lying and abs(solid.pose[2, 0]) > _LEANS)
+    return bool(solid.lying and abs(solid.pose[2, 0]) > SUPPORT.leans)
 
 
 def _is_rod(solid: Solid) -> bool:
     """Whether it is long and round and lies: nothing stands on such an object."""
-    return bool(solid.lying and solid.size[0] > _ROD * solid.size[1])
+    return bool(solid.lying and solid.size[0] > SUPPORT.rod * solid.size[1])
 
 
 def _leans_against(i: int, placed: list[Placed], containers: list[int]) -> int | None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
 from deskhand.perception.taught.recogniser import Named, Recogniser
+from deskhand.perception.taught.settings import NAMING
 from deskhand.types import Frame, NameCandidate, SceneObject
 from deskhand.world.taught import TaughtStore
 
@@ -21,10 +22,6 @@ log = logging.getLogger(__name__)
 
 TAUGHT = "taught"
 """The source of these names."""
-NAMED = 0.5  # from this probability on an object is called so
-TOLD = 0.05  # candidates that are less likely are not told
-MOST_GUESSED = 1  # sides that are not seen; of what has more a piece is seen, and that may look like anything
-LEAST_PIXELS = 80  # fewer show too little of an object to know it again
 
 Pixels = npt.NDArray[np.int64]
 
@@ -80,7 +77,7 @@ def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Seque
     """``items`` with the names that ``recogniser`` gives them; ``once`` as for :meth:`Recogniser.recognise_all`."""
     if not recogniser.names:
         return list(items)
-    asked = [index for index, own in enumerate(pixels) if len(own) >= LEAST_PIXELS and len(items[index].guessed) <= MOST_GUESSED]
+    asked = [index for index, own in enumerate(pixels) if len(own) >= NAMING.least_pixels and len(items[index].guessed) <= NAMING.most_guessed]
     queries = [(*cut_out(frame.color, pixels[index]), _known_size(items[index])) for index in asked]
     named = list(items)
     for index, answer in zip(asked, recogniser.recognise_all(queries, once), strict=True):
@@ -90,10 +87,10 @@ def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Seque
 
 def sides_by(recogniser: Recogniser, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
     """See :meth:`Namer.sides`."""
-    if not recogniser.names or len(pixels) < LEAST_PIXELS:
+    if not recogniser.names or len(pixels) < NAMING.least_pixels:
         return None
     answer = recogniser.recognise(*cut_out(frame.color, pixels), size)
-    return recogniser.sides(answer[0][0]) if answer and answer[0][1] >= NAMED else None
+    return recogniser.sides(answer[0][0]) if answer and answer[0][1] >= NAMING.named else None
 
 
 def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
@@ -112,12 +109,12 @@ def _known_size(item: SceneObject) -> tuple[float, ...]:
 
 def _renamed(item: SceneObject, answer: Named) -> SceneObject:
     """The taught names first; what others say shares the rest. A container stays one: that is measured, not named."""
-    told = [NameCandidate(label_of(name), share, TAUGHT) for name, share in answer if share >= TOLD]
+    told = [NameCandidate(label_of(name), share, TAUGHT) for name, share in answer if share >= NAMING.told]
     if not told:
         return item
     left = 1.0 - sum(share for _, share in answer)
     others = [replace(other, probability=other.probability * left) for other in item.names]
     names = tuple(sorted([*told, *others], key=lambda other: -other.probability))
-    if told[0].probability < NAMED:
+    if told[0].probability < NAMING.named:
         return replace(item, names=names)
     return replace(item, label=told[0].name, label_source=TAUGHT, confidence=told[0].probability, names=names)

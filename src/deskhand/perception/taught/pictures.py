@@ -10,13 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
+from deskhand.perception.taught.settings import PICTURES
 from deskhand.world.taught import TaughtView
-
-BORDER = 0.04  # share of the picture's sides that is taken for background
-PLAIN = 12.0  # standard deviation of the background in CIE Lab from which on it is not plain
-OTHER = 4.0  # standard deviations from the background, and
-LEAST_OTHER = 12.0  # [CIE Lab] at least, from which on a pixel shows the object
-LEAST_SHARE, MOST_SHARE = 0.01, 0.95  # of the picture that the object may fill
 
 
 def view_from_files(picture: Path, mask: Path | None = None, size: Sequence[float] = ()) -> TaughtView:
@@ -42,14 +37,14 @@ def view_from_files(picture: Path, mask: Path | None = None, size: Sequence[floa
 def before_plain(color: npt.NDArray[np.uint8], name: str = "the picture") -> npt.NDArray[np.bool_]:
     """Which pixels of a picture (H, W, 3) show the object that stands before a plain background. Raises ``invalid_input`` where that cannot be told."""
     lab = cv2.cvtColor(color.astype(np.float32) / 255, cv2.COLOR_RGB2Lab)
-    rows, columns = (max(2, round(BORDER * side)) for side in color.shape[:2])
+    rows, columns = (max(2, round(PICTURES.border * side)) for side in color.shape[:2])
     border = np.ones(color.shape[:2], bool)
     border[rows:-rows, columns:-columns] = False
     middle, spread = np.median(lab[border], axis=0), lab[border].std(axis=0)
     hint = "Give a --mask, a PNG with transparency, or a picture of the object alone before a plain background."
-    if float(np.linalg.norm(spread)) > PLAIN:
+    if float(np.linalg.norm(spread)) > PICTURES.plain:
         raise DeskhandError("invalid_input", f"the background of {name} is not plain.", hint=hint)
-    other = np.linalg.norm(lab - middle, axis=-1) > max(LEAST_OTHER, OTHER * float(np.linalg.norm(spread)))
+    other = np.linalg.norm(lab - middle, axis=-1) > max(PICTURES.least_other, PICTURES.other * float(np.linalg.norm(spread)))
     closed = cv2.morphologyEx(other.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     count, parts, stats, _ = cv2.connectedComponentsWithStats(closed)
     if count < 2:
@@ -57,7 +52,7 @@ def before_plain(color: npt.NDArray[np.uint8], name: str = "the picture") -> npt
     own = parts == 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
     outline, _ = cv2.findContours(own.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     filled = cv2.drawContours(np.zeros(own.shape, np.uint8), outline, -1, 1, cv2.FILLED) > 0
-    if not LEAST_SHARE < float(filled.mean()) < MOST_SHARE:
+    if not PICTURES.least_share < float(filled.mean()) < PICTURES.most_share:
         raise DeskhandError("invalid_input", f"the object fills {100 * float(filled.mean()):.1f} % of {name}.", hint=hint)
     return np.asarray(filled)
 

@@ -16,24 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.taught.descriptor import DARK, Floats, Image, Mask, describe
-from deskhand.perception.taught.variants import TURNS, disturbed, reduced, turned
+from deskhand.perception.taught.descriptor import Floats, Image, Mask, describe
+from deskhand.perception.taught.settings import DESCRIPTOR, RECOGNISER, VARIANTS
+from deskhand.perception.taught.variants import disturbed, reduced, turned
 from deskhand.world.taught import TaughtView
 
 Query = tuple[Image, Mask, Sequence[float]]
 Named = list[tuple[str, float]]
-
-DISTURBED = 8
-"""Variants of a view from which it is learnt how much looks differ."""
-SHRUNK = 0.5  # share of the mean variance that is added to every direction
-VIEWS_APART = 0.3  # weight of what the views of one name differ by, beside what variants of one view do
-SIZE_SHARE, SIZE_LEAST = 0.06, 0.005  # standard deviation of a measured side: share of it, and [m]
-SIDE_MOST = 4.0
-"""Squared standard deviations that one side may cost at most: what is farther off than 95 of 100 is a side of which one view shows a part only."""
-SURELY = 0.9
-"""As many objects as are called so with this probability by themselves may have one name; the others of a look share out what is left."""
-SURE, NONE = 0.08, 180.0
-"""Weight of half a squared distance, and the distance from which it is rather none: where there are too few views to fit them."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +49,11 @@ class Recogniser:
         for index, (number, view) in enumerate(views):
             color, mask = reduced(view.color, view.mask)
             random = np.random.default_rng([crc32(b"taught"), index])
-            for turn in range(TURNS):
+            for turn in range(VARIANTS.turns):
                 modes.append(_mode(number, index, *turned(color, mask, turn)))
-            for k in range(DISTURBED):
-                base = modes[len(modes) - TURNS + k * TURNS // DISTURBED]
-                variant = describe(*disturbed(*turned(color, mask, k * TURNS // DISTURBED), random))
+            for k in range(RECOGNISER.disturbed):
+                base = modes[len(modes) - VARIANTS.turns + k * VARIANTS.turns // RECOGNISER.disturbed]
+                variant = describe(*disturbed(*turned(color, mask, k * VARIANTS.turns // RECOGNISER.disturbed), random))
                 spread.append(variant - base.descriptor)
                 looks += [variant] if k == 0 else []
         self._mode_name = np.array([mode.name for mode in modes])
@@ -143,8 +132,8 @@ class Recogniser:
         for index, own in enumerate(self._sizes):
             if len(own):  # of fewer sides, those that they fit best
                 chosen = np.array(list(combinations(own, len(seen))))
-                off = np.minimum(((seen - chosen) / (SIZE_LEAST + SIZE_SHARE * chosen)) ** 2, SIDE_MOST)
-                cost[index] = float(off.sum(axis=1).min()) / SURE
+                off = np.minimum(((seen - chosen) / (RECOGNISER.size_least + RECOGNISER.size_share * chosen)) ** 2, RECOGNISER.side_most)
+                cost[index] = float(off.sum(axis=1).min()) / RECOGNISER.sure
         return cost
 
     def _shares(self, squared: Array, sure: float | None = None, none: float | None = None) -> Array:
@@ -174,11 +163,11 @@ class Recogniser:
                 rows.append(np.where(np.arange(len(least)) == number, np.inf, least))
                 truths.append(-1)
         if len(self.names) < 3 or len(rows) < 10:
-            return SURE, NONE
-        best = (-np.inf, SURE, NONE)
+            return RECOGNISER.sure, RECOGNISER.none
+        best = (-np.inf, RECOGNISER.sure, RECOGNISER.none)
         own_distances = [row[truth] for row, truth in zip(rows, truths, strict=True) if truth >= 0]
         for none in np.quantile(own_distances, np.linspace(0.3, 1.0, 15)) * 1.05:
-            for sure in SURE * 2.0 ** np.arange(-4, 4):
+            for sure in RECOGNISER.sure * 2.0 ** np.arange(-4, 4):
                 likely = 0.0
                 for row, truth in zip(rows, truths, strict=True):
                     shares = self._shares(row, float(sure), float(none))
@@ -198,19 +187,19 @@ def _mode(name: int, view: int, color: Image, mask: Mask) -> Mode:
 
 def _light(color: Image, mask: Mask) -> Array:
     """Mean log colour (3,) of an object."""
-    return np.asarray(np.log(color[mask].astype(float) + DARK).mean(axis=0))
+    return np.asarray(np.log(color[mask].astype(float) + DESCRIPTOR.dark).mean(axis=0))
 
 
 def _relit(color: Image, gain: Array) -> Image:
-    return np.asarray(np.clip((color.astype(np.float32) + DARK) * np.exp(gain) - DARK, 0, 255).astype(np.uint8))
+    return np.asarray(np.clip((color.astype(np.float32) + DESCRIPTOR.dark) * np.exp(gain) - DESCRIPTOR.dark, 0, 255).astype(np.uint8))
 
 
 def _whitening(spread: Array, apart: Array) -> Array:
     """The map (D, D) under which what looks at one object differ by has unit variance, directions that hardly vary held back."""
     within = spread.T @ spread / len(spread)
     if len(apart):
-        within += VIEWS_APART * apart.T @ apart / len(apart)
-    within += SHRUNK * np.trace(within) / len(within) * np.eye(len(within))
+        within += RECOGNISER.views_apart * apart.T @ apart / len(apart)
+    within += RECOGNISER.shrunk * np.trace(within) / len(within) * np.eye(len(within))
     values, vectors = np.linalg.eigh(within)
     return np.asarray(vectors / np.sqrt(values))
 
@@ -220,7 +209,7 @@ def _each_once(shares: Array) -> Array:
     (Sinkhorn).
     """
     none = np.maximum(1 - shares.sum(axis=1, keepdims=True), 1e-3)
-    room = np.maximum((shares >= SURELY).sum(axis=0), 1)
+    room = np.maximum((shares >= RECOGNISER.surely).sum(axis=0), 1)
     table = np.hstack([shares, none])
     for _ in range(20):
         table /= table.sum(axis=1, keepdims=True)

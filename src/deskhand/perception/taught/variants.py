@@ -6,17 +6,14 @@ import cv2
 import numpy as np
 
 from deskhand.perception.taught.descriptor import Image, Mask
-
-TURNS = 12
-"""A view is learnt in so many directions in the picture."""
-LARGEST = 64  # [px] of a variant's sides: what is compared is 32
+from deskhand.perception.taught.settings import VARIANTS
 
 
 def reduced(color: Image, mask: Mask) -> tuple[Image, Mask]:
-    """The object's box, no larger than :data:`LARGEST`."""
+    """The object's box, no larger than :attr:`VariantSettings.largest`."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     color, mask = color[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1], mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    scale = min(1.0, LARGEST / max(mask.shape))
+    scale = min(1.0, VARIANTS.largest / max(mask.shape))
     return scaled(color, mask, scale) if scale < 1 else (color, mask)
 
 
@@ -48,10 +45,10 @@ def warped(color: Image, mask: Mask, matrix: np.ndarray[tuple[int, ...], np.dtyp
 
 
 def turned(color: Image, mask: Mask, turn: int) -> tuple[Image, Mask]:
-    """Both turned by ``turn`` of :data:`TURNS` in the picture."""
-    if turn % TURNS == 0:
+    """Both turned by ``turn`` of :attr:`VariantSettings.turns` in the picture."""
+    if turn % VARIANTS.turns == 0:
         return color, mask
-    angle = 2 * np.pi * turn / TURNS
+    angle = 2 * np.pi * turn / VARIANTS.turns
     return warped(color, mask, np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]))
 
 

@@ -7,13 +7,8 @@ import numpy.typing as npt
 
 from deskhand.arms.config import ArmConfig
 from deskhand.geometry import Array
+from deskhand.perception.track.coverage_settings import COVERAGE
 from deskhand.types import CameraIntrinsics, Frame
-
-CELL = 0.02  # [m] of the space over the desk
-HEIGHT = 0.12  # [m] of the space over the desk that objects stand in
-BEYOND = 0.06  # [m] around where the arm grasps
-REACH = (0.12, 0.9)  # [m] from the camera within which a view of the desk tells something
-_BEGIN, _STEP = 1.5, 0.7  # cells from a place, and from step to step, at which what hides it is looked for
 
 Mask = npt.NDArray[np.bool_]
 
@@ -89,7 +84,7 @@ class Space:
         length = np.linalg.norm(way, axis=1)
         way = way / np.maximum(length, 1e-9)[:, None]
         clear = np.ones(len(points), bool)
-        for far in np.arange(_BEGIN, float(np.linalg.norm(self.filled.shape)), _STEP) * self.cell:
+        for far in np.arange(COVERAGE.begin, float(np.linalg.norm(self.filled.shape)), COVERAGE.step) * self.cell:
             index = np.floor((points + far * way - self._low) / self.cell).astype(int)
             within = ((index >= 0) & (index < self.filled.shape)).all(axis=1) & (far < length)
             if not within.any():
@@ -102,11 +97,11 @@ class Coverage(Space):
     """The space over the part of the desk that the arm reaches; cells beyond its reach are not wanted."""
 
     def __init__(self, arm: ArmConfig) -> None:
-        base, most = arm.world_T_base[:2, 3], arm.work_radius[1] + BEYOND
-        super().__init__(np.array([*(base - most), 0.0]), np.array([*(base + most), HEIGHT]), CELL, 0.5 * CELL, REACH)
+        base, most = arm.world_T_base[:2, 3], arm.work_radius[1] + COVERAGE.beyond
+        super().__init__(np.array([*(base - most), 0.0]), np.array([*(base + most), COVERAGE.height]), COVERAGE.cell, 0.5 * COVERAGE.cell, COVERAGE.reach)
         away = np.linalg.norm(self._middles[..., :2] - base, axis=-1)
         ahead = self._middles[..., 0] > base[0] - 0.05  # behind the arm there is nothing to grasp
-        self.wanted &= (away > arm.work_radius[0] - BEYOND) & (away < most) & ahead
+        self.wanted &= (away > arm.work_radius[0] - COVERAGE.beyond) & (away < most) & ahead
 
 
 def shown(frame: Frame, points: Array, sure: float | Array) -> tuple[Mask, Mask]:

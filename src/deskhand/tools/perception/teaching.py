@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.perception.taught.naming import LEAST_PIXELS, cut_out
+from deskhand.perception.taught.naming import cut_out
+from deskhand.perception.taught.settings import NAMING
 from deskhand.skills.sides import sides_of
 from deskhand.tools.looking import look, skill_context
 from deskhand.tools.objects import ObjectId, rounded
@@ -140,7 +141,7 @@ def _view(ctx: ToolContext, object_id: str) -> TaughtView | None:
         return None
     view = desk_view(ctx)
     pixels = np.flatnonzero(owners(view, scene).reshape(-1) == index)
-    if len(pixels) < LEAST_PIXELS:
+    if len(pixels) < NAMING.least_pixels:
         return None
     item = scene.objects[index]
     return TaughtView(*cut_out(view.frame.color, pixels), size=() if item.guessed else tuple(map(float, item.size)))

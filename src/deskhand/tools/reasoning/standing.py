@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from deskhand.etp.tool import ToolContext
-from deskhand.perception.fit.pose_verification import ENOUGH, locate, shifted
+from deskhand.perception.fit.pose_verification import locate, shifted
+from deskhand.perception.fit.surface_settings import VERIFICATION
 from deskhand.types import Scene
 from deskhand.world.level import TURNED, heading_error, level
 
@@ -26,7 +27,7 @@ def at_position(ctx: ToolContext, scene: Scene, object_id: str, position: Sequen
         shift, evidence = locate(ctx.robot.observe(), item, others)
         if evidence.there:
             item, how = shifted(item, shift), f"{evidence.share:.0%} of what is seen of it agrees"
-        elif evidence.seen >= ENOUGH:
+        elif evidence.seen >= VERIFICATION.enough:
             return False, f"{object_id} is not where it was put: only {evidence.share:.0%} of what is seen there agrees."
         else:
             how = "put there and hidden since by what stands around it"

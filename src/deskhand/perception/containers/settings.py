@@ -1,0 +1,104 @@
+"""What can be set in finding open hollow objects; lengths in metres, shares without units.
+
+Where a field names no source, its value follows from the noise of the depth (1 to 3 mm, :class:`PerceptionSettings`) or was chosen on rendered scenes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class HollowSettings:
+    """What an open object is by its size.
+
+    Source: the mug of the YCB objects (Calli et al. 2015) is 82 mm wide.
+
+    Attributes:
+        sorting_side: narrower hollow objects are cups: nothing is sorted into them [m].
+        sorting_round: the same of round ones, by their diameter [m].
+        bowl: height of round objects, as a share of their width, up to which their inside may curve.
+    """
+
+    sorting_side: float = 0.075
+    sorting_round: float = 0.09
+    bowl: float = 0.6
+
+
+@dataclass(frozen=True)
+class RimSettings:
+    """When segments make an open object together, and what of them is something else.
+
+    Attributes:
+        min_side: narrower objects are not hollow [m].
+        min_piece: a piece with fewer pixels is no part of a hollow object [px].
+        same_chroma: pieces whose chromaticity differs less are of one colour.
+        lid: share of the points at the top that are in the middle, a quarter of the width from the edge; a third of a lid's are.
+        round_share: share of its rectangle that the outline of a round rim fills at most (a circle: pi / 4 = 0.785) .
+        round_small: .. and of a cup's, whose corners noise fills.
+        in_a_row: small objects that are together more times as long as wide stand in a row.
+        lower: what goes on below a hollow object by more carries it [m].
+        above_rim: what is higher above the rim is a handle [m].
+        from_rim: so far inside and outside the rim the ground is looked at [m] .
+        grid: .. at so many places along each side.
+        flat: places that differ less in height from the table show ground [m].
+        thin: ground inside and outside a rim that differs less is one: a floor is thicker [m].
+        like: the same of chromaticity and of the logarithm of lightness.
+        on_wall: a round wall further down may be off the rim's axis by twice as much, and uneven by half of it [m].
+        wall: share by which its radius may differ.
+        few: fewer points below tell nothing [px].
+        below: points of the wall are farther below what touches it [m].
+        on_something: what begins higher does not stand on the table [m].
+    """
+
+    min_side: float = 0.024
+    min_piece: int = 60
+    same_chroma: float = 0.05
+    lid: float = 0.15
+    round_share: float = 0.87
+    round_small: float = 0.93
+    in_a_row: float = 1.5
+    lower: float = 0.01
+    above_rim: float = 0.008
+    from_rim: float = 0.012
+    grid: int = 9
+    flat: float = 0.006
+    thin: float = 0.0015
+    like: float = 0.06
+    on_wall: float = 0.003
+    wall: float = 0.3
+    few: int = 25
+    below: float = 0.002
+    on_something: float = 0.012
+
+
+@dataclass(frozen=True)
+class KnownSettings:
+    """When a container of an earlier look is seen again.
+
+    Attributes:
+        same: middles of one container are nearer to each other in two looks [m].
+        shift: two measurements of one container differ by less [m].
+        spacing: between the spots of a rim that are looked at [m].
+        near: depth between a spot of the rim and what is seen there, at most [m].
+        color: difference of chromaticity that one colour may have.
+        enough: share of the spots that must be seen.
+        there: share of those seen or seen past that must be seen.
+        margin: about walls and floor [m].
+        scrap: fewer points are no part of anything [px].
+    """
+
+    same: float = 0.05
+    shift: float = 0.006
+    spacing: float = 0.006
+    near: float = 0.008
+    color: float = 0.05
+    enough: float = 0.15
+    there: float = 0.7
+    margin: float = 0.006
+    scrap: int = 25
+
+
+HOLLOW = HollowSettings()
+RIM = RimSettings()
+KNOWN = KnownSettings()

@@ -1,0 +1,240 @@
+"""What can be set in telling whether segments are parts of one object or one is several; lengths in metres, angles in radians, pixels as px.
+
+Where a field names no source, its value follows from the noise of the depth (1 to 3 mm, :class:`PerceptionSettings`) or was chosen on rendered scenes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PartSettings:
+    """When pieces that differ in colour are parts of one object.
+
+    Attributes:
+        touch: pieces that are nearer to each other touch [m].
+        lid_depth: an object that shows less of its side and does not stand on the table is the top of another [m].
+        side_seen: so much of its side may be seen when it begins at the height of the other [m].
+        above: what is seen of an object on the table begins lower [m].
+        surface: points that are nearer to a solid lie on it [m].
+        widest: a part belongs to an object that is no wider [m]: what hands and grippers for a table hold.
+        one: rms error of one solid through two pieces, at most [m].
+        free: share of its faces that the camera looks through at most.
+        off: the points of a can's side may lie off it by this [m].
+        end: between the end of a round side that is seen and that of the can [m].
+        smallest: least radius of a lid [m].
+        sides: a piece with fewer pixels tells no side [px].
+        on_lids: share of a level piece that is on the cans of which it makes the lids.
+        as_thin: one object is at most so many times as wide as its pieces .
+        askew: .. and they are off its line by less [rad].
+        longest: longest object that is seen in two pieces [m]: a new pencil is 190 mm (7.5 inches), the longest of pens, markers and pencils.
+    """
+
+    touch: float = 0.008
+    lid_depth: float = 0.008
+    side_seen: float = 0.025
+    above: float = 0.009
+    surface: float = 0.0035
+    widest: float = 0.10
+    one: float = 0.0015
+    free: float = 0.1
+    off: float = 0.004
+    end: float = 0.010
+    smallest: float = 0.012
+    sides: int = 50
+    on_lids: float = 0.9
+    as_thin: float = 1.3
+    askew: float = 0.1
+    longest: float = 0.19
+
+
+@dataclass(frozen=True)
+class PrintSettings:
+    """When pieces that colours have cut are joined again.
+
+    Attributes:
+        one: rms error of one solid through all pieces, at most [m].
+        free: share of its faces that the camera looks through at most.
+        longest: longest rod in several colours [m]: a new pencil is 190 mm (7.5 inches), the longest of pens, markers and pencils.
+        usual: how usual the size of the whole is at least (1: the most usual) .
+        rare: .. and that of each piece at most, where boxes could as well be several.
+        end: between the ends of two pieces of a rod, at most [m].
+        sliver: a piece with a smaller share of all pixels tells nothing.
+        above: share of the height of a round wall that pieces of it may share where they stand on each other.
+    """
+
+    one: float = 0.001
+    free: float = 0.1
+    longest: float = 0.19
+    usual: float = 0.6
+    rare: float = 0.2
+    end: float = 0.008
+    sliver: float = 0.05
+    above: float = 0.2
+
+
+@dataclass(frozen=True)
+class SplitSettings:
+    """When a segment is cut into two objects.
+
+    Attributes:
+        poor: rms error of a solid from which a cut is tried; single solids are below 0.0012 [m].
+        gain: the two parts' error over that of the whole at most.
+        corner_gain: the same for cuts at inward corners of the outline.
+        hold: a point must be nearer to the other solid by this to go over to it [m].
+        reach: so far beyond its seen ends a lying object takes points [m].
+        min_part: a part has as many pixels [px].
+        min_share: share of a segment that is cut at a corner, at least.
+        min_corner_part: a part that is cut at a corner has as many pixels [px].
+        least: what is cut has as many pixels [px].
+        min_breadth: what is narrower is not two objects beside each other [m].
+        max_size: larger ones are not two objects that can be grasped [m].
+        depth: an object is cut so often at most.
+        still: error of the parts of such a cut at most: what slopes is explained by no number of these solids [m].
+        scrap: fewer pixels are no part [px].
+        no_box: rms error from which a box may be two round objects [m].
+        round: share of its error that round halves have at most.
+        share: share by which their width may differ from half its length.
+        unexplained: share of its pixels that the solid of a part may leave unexplained.
+        rod: rms error of a part that lies, or leans, and whose picture is not compared [m].
+        explained: share of the pixels that is in explained parts.
+        above: what is seen of an object on its support begins lower [m].
+    """
+
+    poor: float = 0.0017
+    gain: float = 0.62
+    corner_gain: float = 0.75
+    hold: float = 0.001
+    reach: float = 0.08
+    min_part: int = 80
+    min_share: float = 0.12
+    min_corner_part: int = 50
+    least: int = 100
+    min_breadth: float = 0.024
+    max_size: float = 0.20
+    depth: int = 3
+    still: float = 0.0025
+    scrap: int = 25
+    no_box: float = 0.0012
+    round: float = 0.6
+    share: float = 0.2
+    unexplained: float = 0.35
+    rod: float = 0.001
+    explained: float = 0.7
+    above: float = 0.009
+
+
+@dataclass(frozen=True)
+class LevelSettings:
+    """When an object is two on each other.
+
+    Attributes:
+        slice: height of a slice [m].
+        lowest: lowest object [m].
+        two: lowest height of two objects on each other [m].
+        jump: a side jumps by this from one slice to the next but one [m].
+        enough: points of a slice.
+        cuts: cuts that are tried.
+        top: so far above a cut points still belong to what is below [m].
+        doubt: share of its pixels that one may leave unexplained.
+        same: the parts of one can may seem so far apart, or more or less wide [m].
+        least: a part has as many pixels [px].
+        gain: two must explain the picture better than one by this, sizes included [px] .
+        gain_share: .. and by this share of the pixels, without sizes.
+        still: share of the pixels that two may leave unexplained: slopes and handles are not explained by more solids either.
+        depth: objects on each other, at most.
+    """
+
+    slice: float = 0.004
+    lowest: float = 0.010
+    two: float = 0.035
+    jump: float = 0.0018
+    enough: int = 8
+    cuts: int = 2
+    top: float = 0.003
+    doubt: float = 0.15
+    same: float = 0.0025
+    least: int = 50
+    gain: float = 20.0
+    gain_share: float = 0.03
+    still: float = 0.4
+    depth: int = 5
+
+
+@dataclass(frozen=True)
+class OutlineSettings:
+    """Which inward corners of an outline a cut may begin at.
+
+    Attributes:
+        depth: a corner lies within the convex outline by this at least [px].
+        deep: the same as a share of the root of the area.
+        behind: what is farther behind or before beside a corner is no part of it [m].
+        most: corners that are tried.
+        cuts: cuts that are tried.
+    """
+
+    depth: float = 3.0
+    deep: float = 0.05
+    behind: float = 0.005
+    most: int = 4
+    cuts: int = 4
+
+
+@dataclass(frozen=True)
+class SeamSettings:
+    """When the lines on a face are the seams between blocks.
+
+    Attributes:
+        step: between lines along a face [m].
+        columns: places along each line.
+        beside: steps to either side that a seam is compared with.
+        inset: share of a face's breadth that is looked at.
+        line: lighter or darker than its surroundings by this at least [of 255].
+        spread: and by so many times the picture's noise.
+        hides: something nearer by this stands before a face; blocks of one tower are less off its middle [m].
+        near: from where an even division puts a seam, at most [m].
+        slight: share of a seam's length that must show, more than elsewhere, where blocks explain the size.
+        seen: the same where another object explains it as well.
+        clear: the same where nothing tells how large the parts are.
+        end: no seam is so near to an end [m].
+        most: blocks in one tower, at most.
+        even: share of a block's edge that its sides may differ.
+        likelier: blocks are so many times as usual as the whole.
+    """
+
+    step: float = 0.0008
+    columns: int = 24
+    beside: int = 4
+    inset: float = 0.9
+    line: float = 5.0
+    spread: float = 3.5
+    hides: float = 0.008
+    near: float = 0.0035
+    slight: float = 0.07
+    seen: float = 0.2
+    clear: float = 0.5
+    end: float = 0.012
+    most: int = 6
+    even: float = 0.10
+    likelier: float = 1.5
+
+
+@dataclass(frozen=True)
+class OverlapSettings:
+    """When an object is a piece of another.
+
+    Attributes:
+        shared: share of an object's volume within another's, from which it is a piece of that.
+    """
+
+    shared: float = 0.6
+
+
+PARTS = PartSettings()
+PRINT = PrintSettings()
+SPLIT = SplitSettings()
+LEVELS = LevelSettings()
+OUTLINE = OutlineSettings()
+SEAMS = SeamSettings()
+OVERLAP = OverlapSettings()

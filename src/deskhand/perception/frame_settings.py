@@ -1,0 +1,100 @@
+"""What can be set in reading a frame before objects are looked for; lengths in metres, pixels as px, grey levels of 255, shares without units.
+
+Where a field names no source, its value follows from the noise of the sensor (:class:`PerceptionSettings`) or was chosen on rendered scenes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SteadySettings:
+    """When pictures of one look agree.
+
+    The error of stereo depth grows with the square of the distance (Keselman et al. 2017, RealSense).
+
+    Attributes:
+        near: two measurements of one surface differ at most by so much [m] .
+        far: .. and so much times the depth squared [1/m].
+        color: colours differ by more between objects: more than the noise and the exposure of a camera [of 255].
+        shift: a camera that is told to have moved by more did not stand still [m] .
+        turn: .. or to have turned by more [sine].
+    """
+
+    near: float = 0.003
+    far: float = 0.004
+    color: int = 24
+    shift: float = 0.0005
+    turn: float = 0.001
+
+
+@dataclass(frozen=True)
+class VisibilitySettings:
+    """What the camera says of a point.
+
+    Attributes:
+        grazing: sine of the angle to a face under which nothing follows from what is seen beside it.
+        margin: about what is seen within which it is neither before nor behind [m].
+    """
+
+    grazing: float = 0.2
+    margin: float = 0.006
+
+
+@dataclass(frozen=True)
+class ViewSettings:
+    """What part of a picture is looked at.
+
+    Attributes:
+        around: beside objects [px].
+    """
+
+    around: int = 40
+
+
+@dataclass(frozen=True)
+class SelfFilterSettings:
+    """Which points are the robot's own.
+
+    Attributes:
+        finger_padding: about the fingers; what they hold is close to them and must stay [m].
+    """
+
+    finger_padding: float = 0.005
+
+
+@dataclass(frozen=True)
+class ColorNameSettings:
+    """How colours are named.
+
+    Attributes:
+        enough: pixels that tell a colour [px].
+        upright_gain: rooms are lit from above: an upright surface is about so many times darker than a level one.
+    """
+
+    enough: int = 400
+    upright_gain: float = 1.6
+
+
+@dataclass(frozen=True)
+class WritingSettings:
+    """What is taken for writing.
+
+    Attributes:
+        height: least and most height of a mark; print that is lower is not readable in a picture either [px].
+        fewest: marks in a row from which they are taken for writing.
+        ink: grey levels by which ink differs from what it stands on; sensor noise stays below [of 255].
+    """
+
+    height: tuple[float, ...] = (4, 80)
+    fewest: int = 4
+    ink: float = 18.0
+
+
+STEADY = SteadySettings()
+VISIBILITY = VisibilitySettings()
+VIEW = ViewSettings()
+SELF_FILTER = SelfFilterSettings()
+COLOR_NAMES = ColorNameSettings()
+WRITING = WritingSettings()

@@ -1,0 +1,84 @@
+"""What can be set in finding the table, in a look's last steps and in joining several views; lengths in metres, counts and shares without units.
+
+Where a field names no source, its value follows from the noise of the depth (1 to 3 mm, :class:`PerceptionSettings`) or was chosen on rendered scenes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """How the table is found.
+
+    Attributes:
+        stride: every so many-th pixel in both directions is looked at .
+        fine: .. and where those are few, every so many-th.
+        band: points that are nearer to a plane support it [m].
+        as_good: share of the points of the best plane from which another is as good.
+        few: with fewer points near the table more pixels are looked at.
+        rounds: planes through three points that are tried.
+        min_points: fewer points tell no table.
+        as_it_was: a table that is found less far off tells nothing of the scale [m].
+    """
+
+    stride: int = 7
+    fine: int = 2
+    band: float = 0.005
+    as_good: float = 0.8
+    few: int = 1500
+    rounds: int = 60
+    min_points: int = 200
+    as_it_was: float = 0.0005
+
+
+@dataclass(frozen=True)
+class LookSettings:
+    """What counts as partly hidden or held.
+
+    Attributes:
+        cut: share of the outline behind something, from which an object counts as partly hidden.
+        held_reach: what is held is nearer to the tcp [m] .
+        held_height: .. and its lowest point is higher above the table [m].
+    """
+
+    cut: float = 0.12
+    held_reach: float = 0.03
+    held_height: float = 0.02
+
+
+@dataclass(frozen=True)
+class FusionSettings:
+    """When several views show one object, and what its sides are.
+
+    Attributes:
+        apart: the centres of one object may be apart by this in two views, at least; half its shorter side for larger objects [m].
+        heights: its upper ends may differ by this [m].
+        explained: share of an object's points that lie in other objects' boxes, from which it is none of its own.
+        margin: they may lie outside by this [m].
+        edge: within which points belong to a side [m].
+        top: below the top, from which points belong to the sides [m].
+        enough: points that tell where a side is.
+        voxel: of an object's joined cloud [m].
+        cloud: of the scene's [m].
+        most: points of an object.
+        shell: from a container's walls and floor within which points may be theirs [m].
+    """
+
+    apart: float = 0.025
+    heights: float = 0.02
+    explained: float = 0.6
+    margin: float = 0.004
+    edge: float = 0.006
+    top: float = 0.006
+    enough: int = 25
+    voxel: float = 0.002
+    cloud: float = 0.004
+    most: int = 4000
+    shell: float = 0.012
+
+
+TABLE = TableSettings()
+LOOK = LookSettings()
+FUSION = FusionSettings()

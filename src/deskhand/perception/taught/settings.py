@@ -1,0 +1,119 @@
+"""What can be set in knowing taught objects again; pictures in pixels, probabilities and shares without units.
+
+Where a field names no source, its value was chosen on rendered groceries (240 looks, docs/perception.md), not on those that it is judged by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DescriptorSettings:
+    """What of two pictures is compared.
+
+    Layouts, colours and edges by cells follow GIST (Oliva and Torralba 2001: 4 x 4 cells, 8 directions).
+
+    Attributes:
+        side: to which the object's picture is brought [px].
+        dark: added to 0..255 before the logarithm: what is darker is noise.
+        cells: of the layout of colours, each way.
+        edge_cells: of the histograms of edges, each way .
+        directions: .. and directions in each.
+        bins: of the histogram of colours, each way .
+        reach: .. and the chromaticity where it ends (difference of logarithms).
+    """
+
+    side: int = 32
+    dark: float = 12.0
+    cells: int = 6
+    edge_cells: int = 4
+    directions: int = 8
+    bins: int = 8
+    reach: float = 1.4
+
+
+@dataclass(frozen=True)
+class VariantSettings:
+    """Which variants of a view are learnt.
+
+    Attributes:
+        turns: directions in the picture in which a view is learnt.
+        largest: side of a variant at most: what is compared is half of it [px].
+    """
+
+    turns: int = 12
+    largest: int = 64
+
+
+@dataclass(frozen=True)
+class RecogniserSettings:
+    """How looks at one object vary, and what a distance is worth.
+
+    Attributes:
+        disturbed: variants of a view from which it is learnt how much looks differ.
+        shrunk: share of the mean variance that is added to every direction.
+        views_apart: weight of what the views of one name differ by, beside what variants of one view do.
+        size_share: standard deviation of a measured side as a share of it .
+        size_least: .. and what is added [m].
+        side_most: squared standard deviations that one side may cost at most: what is farther off than 95 of 100 (normal distribution) is a side of
+            which one view shows a part only.
+        surely: as many objects as are called so with this probability by themselves may have one name; the others of a look share out what is left.
+        sure: weight of half a squared distance, where there are too few views to fit it .
+        none: .. and the squared distance from which it is rather none of them.
+    """
+
+    disturbed: int = 8
+    shrunk: float = 0.5
+    views_apart: float = 0.3
+    size_share: float = 0.06
+    size_least: float = 0.005
+    side_most: float = 4.0
+    surely: float = 0.9
+    sure: float = 0.08
+    none: float = 180.0
+
+
+@dataclass(frozen=True)
+class NamingSettings:
+    """When a taught name is told and used.
+
+    Attributes:
+        named: from this probability on an object is called so: more likely than not.
+        told: candidates that are less likely are not told.
+        most_guessed: sides that are not seen at most; of what has more a piece is seen, and that may look like anything.
+        least_pixels: fewer show too little of an object to know it again [px].
+    """
+
+    named: float = 0.5
+    told: float = 0.05
+    most_guessed: int = 1
+    least_pixels: int = 80
+
+
+@dataclass(frozen=True)
+class PictureSettings:
+    """When a picture shows one object before a plain background.
+
+    Attributes:
+        border: share of the picture's sides that is taken for background.
+        plain: standard deviation of the background from which on it is not plain [CIE Lab].
+        other: from so many standard deviations of the background .
+        least_other: .. and this difference on a pixel shows the object [CIE Lab].
+        least_share: share of the picture that the object fills at least .
+        most_share: .. and at most.
+    """
+
+    border: float = 0.04
+    plain: float = 12.0
+    other: float = 4.0
+    least_other: float = 12.0
+    least_share: float = 0.01
+    most_share: float = 0.95
+
+
+DESCRIPTOR = DescriptorSettings()
+VARIANTS = VariantSettings()
+RECOGNISER = RecogniserSettings()
+NAMING = NamingSettings()
+PICTURES = PictureSettings()
