@@ -213,7 +213,8 @@ def better_than_any_other(desk: Desk) -> Measured:
 
 def weighings_needed(desk: Desk, count: int, truth: tuple[str, str]) -> int:
     """How many weighings the tool's advice takes to find the odd one; 99 when it finds another."""
-    names, made = [f"block_{number}" for number in range(count)], []
+    names = [f"block_{number}" for number in range(count)]
+    made: list[dict[str, object]] = []
     while not (advice := desk.call("plan_weighings", {"candidates": names, "weighings": made}))["found"]:
         lower = outcome(truth, advice["left"], advice["right"])
         made.append({"left": advice["left"], "right": advice["right"], "lower": lower})
