@@ -66,7 +66,11 @@ def lying_on(scene: Scene, pan: Pan) -> list[SceneObject]:
 
 def carrying(scene: Scene, pan: Pan) -> tuple[str, ...]:
     """Ids under which a look knows the pan and what is below it: what reaches under its middle and not above its rim."""
-    return tuple(item.id for item in scene.objects if item.top < pan.height + PAN_TOP and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02)))
+    return tuple(
+        item.id
+        for item in scene.objects
+        if item.top < pan.height + PAN_TOP and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02))
+    )
 
 
 def _covers(item: SceneObject, point: tuple[float, float]) -> bool:
