@@ -32,6 +32,7 @@ ERROR_NUMBERS: dict[str, int] = {
     "unknown_object": 102,
     "calibration_failed": 103,
     "camera_moved": 104,
+    "not_steady": 105,
     # grasping
     "no_grasp": 200,
     # motion

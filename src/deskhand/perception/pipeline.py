@@ -118,8 +118,16 @@ class Perception:
             names = self.taught.name([item.item for item in detections], list(self.pixels), frame)
             detections = [replace(detection, item=item) for detection, item in zip(detections, names, strict=True)]
         ids = self.tracker.update(detections, still)
+        pieces = self.tracker.pieces
+        self.pixels = tuple(
+            np.concatenate([pixels, *(self.pixels[piece] for piece, whole in pieces.items() if whole == number)])
+            for number, pixels in enumerate(self.pixels)
+            if number not in pieces
+        )
         objects = []
-        for item, detection, object_id in zip(placed, detections, ids, strict=True):
+        for number, (item, detection, object_id) in enumerate(zip(placed, detections, ids, strict=True)):
+            if number in pieces:
+                continue
             label, color = self.tracker.best(object_id)
             support = ids[item.support] if item.support >= 0 else "gripper" if item.relation == "held" else "table"
             source = self.tracker.source(object_id, label) or detection.item.label_source

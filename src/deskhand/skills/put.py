@@ -38,7 +38,7 @@ ON_TOP = 0.008  # [m] that the underside may be seen below the top of what carri
 @dataclass(frozen=True)
 class Target:
     """A place. Where the object's centre shall come to stand: (x, y), heading [rad] of its longer side or None for any, height [m] of what carries it,
-    and that.
+    and that. ``gives``: what carries it moves under the weight, as a pan does; the caller sees whether it stands there.
     """
 
     place: Array
@@ -46,6 +46,7 @@ class Target:
     level: float
     on: tuple[str, ...]
     name: str
+    gives: bool = False
 
     @property
     def exact(self) -> bool:
@@ -110,7 +111,7 @@ def put_down(ctx: SkillContext, held: Held, before: Scene, target: Target, corre
         raise SkillError("place_failed", f"{name} was put on {target.name} but lies {1000 * off:.0f} mm beside the place.", data)
     if abs(turned := float(data.get("turned_by", 0.0))) > TURNED:
         raise SkillError("place_failed", f"{name} lies on {target.name}, but turned by {turned:.2f} rad from {target.yaw:.2f}.", data)
-    if target.on and not _stands_on(after, before, found, target):
+    if target.on and not target.gives and not _stands_on(after, before, found, target):
         raise SkillError("place_failed", f"{name} does not stand on {' and '.join(target.on)} but {found.relation} {found.support}.", data)
     return SkillResult("", f"{name} stands on {' and '.join(target.on) or 'the table'}, {1000 * off:.0f} mm off the place", data)
 
@@ -173,9 +174,14 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
     """Look: is it where the gripper let it go, and how far is that from the place?"""
     name = held.object.id
     put = replace(moved(held.object, pose), support=(target.on or ("table",))[0], relation="on")
-    if put.shape in PROVABLE:
+    if put.shape in PROVABLE and not target.gives:
         ctx.belief.stands(put)
     after, found, data = look_after(ctx, held, before, put.pose)
+    if target.gives:
+        found = _sunk(after, held.object, target)
+        data["seen"] = found is not None
+        if found is not None:
+            data.update(seen_as=found.id, position=[round(float(value), 4) for value in found.position])
     if name in ctx.belief.known:
         frame = ctx.robot.observe()
         others = [item for item in ctx.belief.known.values() if item.id != name]
@@ -193,6 +199,13 @@ def _measure(ctx: SkillContext, held: Held, before: Scene, target: Target, pose:
             data["turned_by"] = round(turn_between(lies.yaw, target.yaw), 4)
     data["disturbed"] = disturbed(before, after, (name,))
     return after, found, data
+
+
+def _sunk(scene: Scene, item: SceneObject, target: Target) -> SceneObject | None:
+    """What is seen at the place on a support that gave way, of about the size of ``item``: the height is not known, and so is no look-alike's id."""
+    near = [(float(np.linalg.norm(other.position[:2] - target.place)), other) for other in scene.objects if max(other.size) < 1.5 * max(item.size)]
+    off, found = min(near, key=lambda pair: pair[0], default=(CLOSE_ENOUGH, None))
+    return found if off < CLOSE_ENOUGH else None
 
 
 def _stands_on(after: Scene, before: Scene, found: SceneObject, target: Target) -> bool:

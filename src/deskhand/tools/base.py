@@ -32,6 +32,7 @@ MODULES = (
     "perception.capture",
     "perception.depth",
     "perception.structure",
+    "perception.pans",
     "perception.models",
     "perception.locating",
     "perception.places",
@@ -62,6 +63,7 @@ MODULES = (
     "reasoning.paths",
     "reasoning.planning",
     "reasoning.verification",
+    "reasoning.weighings",
     "reasoning.viewing",
     "execution.cloud_grasps",
     "execution.controllers",
@@ -73,6 +75,7 @@ MODULES = (
     "execution.picking",
     "execution.recovery",
     "execution.trajectories",
+    "execution.weighing",
 )
 """Modules of ``deskhand.tools`` whose decorated functions are the tool base."""
 BASELINE = ("execution.direct",)

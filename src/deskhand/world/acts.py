@@ -13,6 +13,7 @@ PUTS: dict[str, tuple[str, str]] = {
     "place_at": ("on", ""),
     "place_beside": ("on", ""),
     "put_aside": ("on", ""),
+    "place_on_pan": ("on", ""),
 }
 """Tools that put down what is held: the relation, and the argument that names the target (none: the table, or the first of what ``on`` lists)."""
 LETS_GO = frozenset(("open_gripper", "handover"))

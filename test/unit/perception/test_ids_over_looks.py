@@ -1,5 +1,8 @@
 """Ids: the same thing keeps its own, another never gets it."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from detections import seen
 
@@ -95,3 +98,34 @@ def test_two_things_that_were_taken_for_one_are_no_measure_for_the_one_that_is_l
         name = tracker.update([seen("box", "red", 0.0, 0.0, (0.035, 0.059, 0.037))])[0]
     assert tracker.update([seen("block", "red", 0.014, 0.0, (0.031, 0.03, 0.031))]) == [name]
     assert tracker.best(name)[0] == "block"
+
+
+def _rod(begin, end, color="red"):
+    """What is seen of a rod across x, 16 mm thick, that lies in a container."""
+    x = np.linspace(begin, end, 60)
+    angle = np.linspace(0.0, np.pi, 7)
+    points = np.array([(a, 0.3 + 0.008 * np.cos(b), 0.012 + 0.008 * np.sin(b)) for a in x for b in angle], np.float32)
+    detection = seen("eraser", color, (begin + end) / 2, 0.3, (end - begin, 0.016, 0.016), relation="in", cut=True, z=0.012)
+    return replace(detection, item=replace(detection.item, points=points))
+
+
+def test_two_ends_of_what_is_known_whole_are_one_object_in_a_container(tracker):
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    marker, _ = tracker.update([seen("marker", "red", 0.2, 0.0, (0.128, 0.016, 0.016)), bin_1])
+    assert tracker.update([_rod(-0.064, -0.01), bin_1, _rod(0.02, 0.06)]) == [marker, "bin_1", marker]
+    assert len(tracker.pieces) == 1
+    assert tracker.best(marker)[0] == "marker"
+    assert tracker.update([_rod(-0.064, -0.01), bin_1, _rod(0.02, 0.06)]) == [marker, "bin_1", marker]
+
+
+@pytest.mark.parametrize("other", [_rod(0.05, 0.10), _rod(0.02, 0.06, "blue")])
+def test_what_is_too_far_off_or_of_another_color_is_no_piece_of_it(tracker, other):
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    tracker.update([seen("marker", "red", 0.2, 0.0, (0.128, 0.016, 0.016)), bin_1])
+    assert sorted(tracker.update([_rod(-0.064, -0.01), bin_1, other])) == ["bin_1", "eraser_1", "marker_1"]
+    assert not tracker.pieces
+
+
+def test_of_what_is_seen_for_the_first_time_nothing_is_a_piece(tracker):
+    bin_1 = seen("bin", "green", 0.0, 0.3, (0.2, 0.15, 0.1))
+    assert len(set(tracker.update([_rod(-0.064, -0.01), bin_1, _rod(0.02, 0.06)]))) == 3

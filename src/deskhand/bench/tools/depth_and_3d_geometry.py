@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.worlds import scales
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import Array, inverse, look_at, transform_points
 from deskhand.sim.spec import WorldSpec
@@ -135,3 +136,44 @@ def points(desk: Desk) -> Measured:
     return Measured(
         1000 * float(np.median(error)) if len(error) >= 50 else float("nan"), "mm median error of the depth (0.7 to 1 m), 50 points or more", at_most=20.0
     )
+
+
+def reading_error(desk: Desk) -> tuple[float, str]:
+    """By how much [mm] a reading differs from the balance's joints, signed by the side that is said to be lower; and that side."""
+    told, joints = desk.call("read_balance"), desk.simulation.truth().joints
+    down = told["difference_mm"] * {"left": 1, "right": -1, "level": 1}[told["lower"]]
+    true = 1000 * (joints["balance/left"] - joints["balance/right"])
+    return (abs(down - true) if told["lower"] != "level" else abs(told["difference_mm"] - abs(true))), str(told["lower"])
+
+
+@scenario(
+    tool="read_balance",
+    name="five_loads",
+    situation="The blocks on the pans are given five pairs of masses, from level to the stop: the largest error against the balance's joints.",
+    world=scales,
+    changes=True,
+)
+def five_loads(desk: Desk) -> Measured:
+    worst, model = 0.0, desk.simulation.model
+    for left, right in ((0.030, 0.020), (0.020, 0.020), (0.012, 0.018), (0.024, 0.004), (0.008, 0.060)):
+        for name, mass in (("left", left), ("right", right)):
+            body = desk.simulation.built.object_bodies[desk.names.index(name)]
+            with desk.simulation.lock:
+                model.body_inertia[body] *= mass / model.body_mass[body]
+                model.body_mass[body] = mass
+                desk.push(name, (0.0, 0.0, -0.001))  # what sleeps does not feel that it has become heavier
+        desk.simulation.step(2.0)
+        worst = max(worst, reading_error(desk)[0])
+    return Measured(worst, "mm off at most", at_most=0.5)
+
+
+@scenario(
+    tool="read_balance",
+    name="what_lies_on_it",
+    situation="A block on each pan and one beside the balance: how many of the three are told to lie where they do?",
+    world=scales,
+)
+def what_lies_on_it(desk: Desk) -> Measured:
+    told, ids = desk.call("read_balance"), desk.recognised()
+    right = [told["left"]["on"] == [ids["left"]], told["right"]["on"] == [ids["right"]], ids["spare"] not in (*told["left"]["on"], *told["right"]["on"])]
+    return Measured(sum(right), "right of 3", equal=3)

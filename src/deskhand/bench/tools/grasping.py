@@ -6,7 +6,7 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
-from deskhand.bench.tools.worlds import EDGE, stacked
+from deskhand.bench.tools.worlds import EDGE, scales, stacked
 from deskhand.geometry import inverse, transform_points
 
 
@@ -198,3 +198,32 @@ def stays_clear(desk: Desk) -> Measured:
     desk.call("pick", {"object_id": ids["high"]})
     desk.call("put_aside", {"keep_clear": [[0.02, 0.0]]})
     return Measured(1000 * float(np.linalg.norm(desk.truth("high").pose[:2, 3] - [0.02, 0.0])), "mm from there", at_least=60.0)
+
+
+@scenario(
+    tool="place_on_pan",
+    name="beside_another",
+    situation="The spare block is laid on a pan beside the one that lies there: where is the pan then, against the balance's equation?",
+    world=scales,
+    changes=True,
+)
+def beside_another(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["spare"]})
+    desk.call("place_on_pan", {"side": "right"})
+    desk.simulation.step(1.0)
+    wanted = 9.81 * (0.030 - 0.020 - 0.015) / desk.simulation.built.spec.fixtures[0].stiffness
+    return Measured(1000 * abs(desk.simulation.truth().joints["balance/left"] - wanted), "mm off", at_most=0.5)
+
+
+@scenario(
+    tool="place_on_pan",
+    name="without_a_balance",
+    situation="A block is held and no balance is on the desk: refused as such, and the block still in the hand?",
+    changes=True,
+)
+def without_a_balance(desk: Desk) -> Measured:
+    ids = desk.look()
+    desk.call("pick", {"object_id": ids["green"]})
+    code = desk.result("place_on_pan", {"side": "left"}).code
+    return Measured(float(code == "unknown_object" and desk.simulation.truth().in_hand == ("green",)), "1 when refused so", equal=1)

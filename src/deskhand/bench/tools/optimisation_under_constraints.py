@@ -9,7 +9,8 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
-from deskhand.bench.tools.worlds import BLUE, GREEN, ORANGE, RED, YELLOW, block, upright
+from deskhand.bench.tools.worlds import BLUE, GREEN, ORANGE, RED, YELLOW, bare, block, upright
+from deskhand.planning.weighing import outcome
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 
@@ -208,3 +209,36 @@ def better_than_any_other(desk: Desk) -> Measured:
 
     best = max(map(margin, itertools.permutations(desk.names)))
     return Measured(best - margin(tuple(real[number] for number in given["order"])), "rad less than the best", at_most=0.02)
+
+
+def weighings_needed(desk: Desk, count: int, truth: tuple[str, str]) -> int:
+    """How many weighings the tool's advice takes to find the odd one; 99 when it finds another."""
+    names = [f"block_{number}" for number in range(count)]
+    made: list[dict[str, object]] = []
+    while not (advice := desk.call("plan_weighings", {"candidates": names, "weighings": made}))["found"]:
+        lower = outcome(truth, advice["left"], advice["right"])
+        made.append({"left": advice["left"], "right": advice["right"], "lower": lower})
+    return len(made) if (advice["found"], advice["differs"]) == truth else 99
+
+
+@scenario(
+    tool="plan_weighings",
+    name="within_the_bound",
+    situation="Every odd one of three to six, heavier and lighter, is searched with two on a pan: weighings beyond ceil(log3 2N) + 1, at the most.",
+    world=bare,
+)
+def within_the_bound(desk: Desk) -> Measured:
+    worst = -9
+    for count in (3, 4, 6):
+        allowed = math.ceil(math.log(2 * count, 3) - 1e-9) + 1
+        worst = max(worst, *(weighings_needed(desk, count, (f"block_{number}", way)) - allowed for number in range(count) for way in ("heavier", "lighter")))
+    return Measured(worst, "too many", at_most=0)
+
+
+@scenario(
+    tool="plan_weighings", name="contradiction", situation="Two weighings contradict each other, since one was read wrong: refused with the reason?", world=bare
+)
+def contradiction(desk: Desk) -> Measured:
+    made = [{"left": ["a"], "right": ["b"], "lower": "left"}, {"left": ["a"], "right": ["b"], "lower": "right"}]
+    result = desk.result("plan_weighings", {"candidates": ["a", "b", "c"], "weighings": made})
+    return Measured(float(result.code == "invalid_input" and "read wrong" in result.message), "1 when refused so", equal=1)

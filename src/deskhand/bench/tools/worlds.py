@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 Rgb = tuple[float, float, float]
@@ -96,3 +99,15 @@ def alike() -> WorldSpec:
             upright("can", "can", (0.05, 0.05, 0.08), -0.06, 0.02, YELLOW),
         )
     )
+
+
+def scales(left: float = 0.030, right: float = 0.020) -> WorldSpec:
+    """A balance with a block on each pan, [kg], and a block beside; names: left, right, spare."""
+    blocks = (
+        block("left", 0.12, 0.11, RED, 0.03, bottom=0.0715),
+        block("right", 0.12, -0.130, BLUE, 0.03, bottom=0.0715),
+        block("spare", -0.05, 0.18, YELLOW, 0.03),
+    )
+    masses = {"left": left, "right": right, "spare": 0.015}
+    balance = FixtureSpec("balance", "balance", (0.09, 0.31, 0.07), BROWN, pose_at(0.12, 0.0, 0.0), apart=0.22)
+    return WorldSpec(tuple(replace(item, mass=masses[item.name]) for item in blocks), fixtures=(balance,))

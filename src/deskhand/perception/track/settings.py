@@ -18,6 +18,9 @@ class TrackSettings:
         edge: what lies beyond the box of an object by less is within it.
         resized: an extent that changes by more than this ratio was measured of something else.
         glimpse: weight of a look at an object that is partly hidden or in a container, and was seen whole before.
+        piece_larger, piece_spare: what lies in a container is a piece of an object seen whole before if both together are no larger than that was: this ratio,
+            and so much more: an extent is measured to about 5 mm where a part of it is hidden (mOSD's and our own frames alike).
+        piece_color: .. and its chromaticity is no farther away.
     """
 
     stayed: float = 0.03
@@ -29,6 +32,9 @@ class TrackSettings:
     edge: float = 0.004
     resized: float = 1.5
     glimpse: float = 0.1
+    piece_larger: float = 1.05
+    piece_spare: float = 0.005
+    piece_color: float = 0.06
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from deskhand.geometry import Array
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.naming import TAUGHT
+from deskhand.perception.track.pieces import pieces_of
 from deskhand.perception.track.settings import TRACKING, TrackSettings
 from deskhand.types import SceneObject
 
@@ -48,23 +49,32 @@ class Detection:
 
 @dataclass
 class Tracker:
-    """Gives ids like ``block_1``; an id is never given to another object."""
+    """Gives ids like ``block_1``; an id is never given to another object.
+
+    ``pieces``: detections of the last look that are pieces of others in it, whose ids they have, by their number.
+    """
 
     settings: PerceptionSettings
     tracks: list[Track] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     tracking: TrackSettings = TRACKING
+    pieces: dict[int, int] = field(default_factory=dict)
 
     def update(self, detections: list[Detection], still: bool = False) -> list[str]:
-        """An id for each detection, in their order; remembers what it saw. ``still``: nothing has moved since the look before, so that only places count."""
+        """An id for each detection, in their order; remembers what it saw; a piece of another detection has the id of that.
+        ``still``: nothing has moved since the look before, so that only places count.
+        """
         matched: dict[int, int] = {}
         self._assign(detections, matched, self._stayed)
         if not still:
             self._assign(detections, matched, self._moved)
             self._uncovered(detections, matched)
+        self.pieces = self._pieces(detections, matched)
         ids = []
         for number, detection in enumerate(detections):
-            if number in matched:
+            if number in self.pieces:
+                track = self.tracks[matched[self.pieces[number]]]
+            elif number in matched:
                 track = self.tracks[matched[number]]
                 self._remember(track, detection)
             else:
@@ -137,6 +147,15 @@ class Tracker:
                 track.votes.clear()
                 track.free, track.cut = False, True
 
+    def _pieces(self, detections: list[Detection], matched: Mapping[int, int]) -> dict[int, int]:
+        """New detections that are pieces of objects which were seen whole before, and of which this look sees another piece."""
+        new = {number: detection.item for number, detection in enumerate(detections) if number not in matched}
+        whole = {number: self.tracks[index] for number, index in matched.items() if self.tracks[index].free}
+        known = {number: (detections[number].item, track.item.size) for number, track in whole.items()}
+        chroma = [_chroma(detection.rgb) for detection in detections]
+        near = {number: [n for n in known if np.linalg.norm(chroma[n] - chroma[number]) < self.tracking.piece_color] for number in new}
+        return pieces_of(new, known, near, self.tracking)
+
     def _begin(self, detection: Detection) -> Track:
         label = detection.item.label
         self.counts[label] = self.counts.get(label, 0) + 1
@@ -159,7 +178,7 @@ class Tracker:
         track.votes[item.label] = track.votes.get(item.label, 0.0) + weight
         track.sources[item.label] = item.label_source
         track.colors[item.color] = track.colors.get(item.color, 0.0) + weight
-        whole = not detection.cut or track.cut
+        whole = free or track.cut or not track.free
         size = item.size if whole else track.item.size
         track.item = replace(item, id=track.item.id, size=size)
         if whole or track.rgb is None:
@@ -200,10 +219,15 @@ def _unlike(track: Track, detection: Detection) -> float:
         cost += 0.0 if track.item.color == item.color else 0.6
     else:
         colors = np.array([track.rgb, detection.rgb]) + 12.0
-        chroma = colors / colors.sum(axis=1, keepdims=True)
         light = abs(float(np.log(colors[0].sum() / colors[1].sum())))
-        cost += min(1.5, 6.0 * float(np.linalg.norm(chroma[0] - chroma[1])) + 0.5 * max(0.0, light - 0.4))
+        cost += min(1.5, 6.0 * float(np.linalg.norm(_chroma(track.rgb) - _chroma(detection.rgb))) + 0.5 * max(0.0, light - 0.4))
     sides = np.sort(track.item.size), np.sort(item.size)
     ratio = np.abs(np.log(np.maximum(sides[0], 0.004) / np.maximum(sides[1], 0.004)))
     cost += (0.4 if cut else 1.2) * float(ratio.mean())
     return cost
+
+
+def _chroma(rgb: Array) -> Array:
+    """Chromaticity (3,) of a colour 0..255; that of the darkest is grey, since their noise would decide it."""
+    color: Array = np.asarray(rgb, float) + 12.0
+    return np.asarray(color / color.sum())

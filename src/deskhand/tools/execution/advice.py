@@ -126,6 +126,7 @@ POLICIES: dict[str, Policy] = {
     "servo_fault": _FAULT,
     "calibration_failed": _FAULT,
     "camera_moved": Policy(1, (OPERATOR,), "report that the camera must be calibrated again; what it shows is not where it seems"),
+    "not_steady": Policy(3, (Advice("", "wait until it has settled, then read again"),), "report that it does not come to rest"),
     "memory_busy": Policy(3, (Advice("", "wait a moment"),), "go on without the memory"),
     "memory_broken": _FAULT,
 }

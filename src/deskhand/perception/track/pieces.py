@@ -1,0 +1,45 @@
+"""Pieces of an object that is known whole: in a container others lie across it, so that a look sees it as several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from deskhand.geometry import Array
+from deskhand.perception.track.settings import TrackSettings
+from deskhand.types import SceneObject
+
+
+def pieces_of(
+    new: Mapping[int, SceneObject], known: Mapping[int, tuple[SceneObject, Array]], alike: Mapping[int, Sequence[int]], tracking: TrackSettings
+) -> dict[int, int]:
+    """Which objects of a look are pieces of others in it.
+
+    Args:
+        new: objects of this look that nobody knows, by their number.
+        known: objects of this look that were seen whole before, and their sizes (3,) [m] then.
+        alike: for each of ``new`` those of ``known`` that have its colour.
+
+    Returns:
+        For each piece the number of the object that it belongs to: both lie in a container, and together they are no larger than that was.
+    """
+    found = {}
+    for number, item in new.items():
+        if item.relation != "in":
+            continue
+        for other in alike[number]:
+            whole, size = known[other]
+            if whole.relation == "in" and _within(np.concatenate([item.points, whole.points]), size, tracking):
+                found[number] = other
+                break
+    return found
+
+
+def _within(points: Array, size: Array, tracking: TrackSettings) -> bool:
+    """Whether points (N, 3) fit into a box of ``size`` in any orientation, along their own axes."""
+    if len(points) < 3:
+        return False
+    axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
+    extent = np.ptp(points @ axes.T, axis=0)
+    return bool((np.sort(extent) <= np.sort(size) * tracking.piece_larger + tracking.piece_spare).all())

@@ -1,0 +1,140 @@
+"""Put what is held down on a pan of a balance, seen where it stands; verified by a look: it lies over that pan."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.perception.balance import Balance, Pan, find_balance
+from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.belief import Held
+from deskhand.skills.carry import ready
+from deskhand.skills.placement_sampling import spots_at, spots_for_pose
+from deskhand.skills.put import Target, put_down
+from deskhand.skills.reach import lean_axis
+from deskhand.types import Frame, Scene, SceneObject, SkillResult
+
+APART = 0.3  # [s] between the two pictures of a reading
+STILL = 0.0006  # [m] by which the pans' difference may change between them while they are at rest: three times what one reading errs by
+WAIT = 3.0  # [s] that moving pans are waited for
+PAN_TOP = 0.012  # [m] above a pan's plate that its rim may seem to reach
+TRIED = 40  # places at most
+GRID = 0.005  # [m] between the places on a pan that are tried
+SMALL = 0.75  # share of a pan's side that what lies on it is at most long; what is longer is the pan
+RIM = 0.005  # [m] that an object keeps from the edge of the pan
+BESIDE = 0.006  # [m] between two objects on a pan
+
+
+def read_pans(ctx: SkillContext, wait: float = WAIT) -> tuple[Balance, bool]:
+    """The balance as it is seen, and whether it is at rest; a moving one is waited for, ``wait`` [s] at most. Raises as find_balance."""
+    first = measured(ctx)
+    deadline = ctx.robot.now() + wait
+    while True:
+        ctx.check()
+        ctx.robot.sleep(APART)
+        second = measured(ctx)
+        if abs(second.difference - first.difference) <= STILL:
+            return second, True
+        if ctx.robot.now() > deadline:
+            return second, False
+        first = second
+
+
+def measured(ctx: SkillContext) -> Balance:
+    """The balance in a fresh picture; the arm is taken out of the way when it hides it."""
+    with ctx.timed("perception"):
+        frame: Frame = ctx.robot.observe()
+        try:
+            return find_balance(frame)
+        except DeskhandError as error:
+            if error.code != "unknown_object" or ctx.at_home():
+                raise
+    ctx.go_home()
+    with ctx.timed("perception"):
+        return find_balance(ctx.robot.observe())
+
+
+def lying_on(scene: Scene, pan: Pan) -> list[SceneObject]:
+    """Objects that stand over a pan, on it."""
+    here = (item for item in scene.objects if pan.over(*item.position[:2]) and max(item.size[:2]) < SMALL * pan.side)
+    return [item for item in here if item.bottom > pan.height - PAN_TOP and item.top > pan.height + PAN_TOP]
+
+
+def carrying(scene: Scene, pan: Pan) -> tuple[str, ...]:
+    """Ids under which a look knows the pan and what is below it: what reaches under its middle and not above its rim."""
+    return tuple(
+        item.id
+        for item in scene.objects
+        if item.top < pan.height + PAN_TOP and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02))
+    )
+
+
+def _covers(item: SceneObject, point: tuple[float, float]) -> bool:
+    local = item.pose[:3, :3].T @ np.array([*(np.asarray(point) - item.position[:2]), 0.0])
+    return bool((np.abs(local[:2]) <= np.asarray(item.size[:2], dtype=float) / 2 + 0.02).all())
+
+
+@skill
+def place_on_pan(ctx: SkillContext, side: str) -> SkillResult:
+    """Put the held object on the ``left`` or ``right`` pan, beside what lies there. ``data``: as of :func:`deskhand.skills.put.place_at`, and ``side``.
+
+    Codes: ``unknown_object`` when no balance is seen, ``no_free_space`` when there is no room on the pan, ``place_failed`` when it does not lie on it.
+    """
+    if side not in ("left", "right"):
+        raise DeskhandError("invalid_input", f"a balance has a left and a right pan, not {side!r}.")
+    held, scene = ready(ctx, f"place it on the {side} pan")
+    pan: Pan = getattr(measured(ctx), side)
+    target = _room_on(ctx, pan, side, held, scene)
+    result = put_down(ctx, held, scene, target)
+    ctx.belief.known.pop(held.object.id, None)  # it moves with the pan
+    balance, _ = read_pans(ctx)
+    now: Pan = getattr(balance, side)
+    position = result.data.get("position")
+    if position is None or not now.over(float(position[0]), float(position[1])) or float(position[2]) < now.height:
+        raise SkillError("place_failed", f"{held.object.id} does not lie on the {side} pan.", result.data)
+    return SkillResult("", f"{held.object.id} lies on the {side} pan", {**result.data, "side": side})
+
+
+def _room_on(ctx: SkillContext, pan: Pan, side: str, held: Held, scene: Scene) -> Target:
+    """The first place on the pan where the fingers can open; along the pan's sides where that is what makes room."""
+    others, below = lying_on(scene, pan), carrying(scene, pan)
+    everything, gripper, axis = ctx.belief.everything(), ctx.robot.arm.gripper, lean_axis(ctx)
+    for place in free_places(pan, others, held)[:TRIED]:
+        ctx.check()
+        if spots_at(everything, place, pan.height, held, gripper, limit=1, axis=axis):
+            return Target(place, None, pan.height, below, f"the {side} pan", gives=True)
+        if held.object.shape == "box" and spots_for_pose(everything, place, pan.yaw, pan.height, held, gripper):
+            return Target(place, pan.yaw, pan.height, below, f"the {side} pan", gives=True)
+    lie = ", ".join(item.id for item in others)
+    raise DeskhandError(
+        "no_free_space",
+        f"there is no room for {held.object.id} and the fingers on the {side} pan" + (f", where {lie} lies." if lie else "."),
+        hint="Take something off, or put it on the table." if lie else "",
+    )
+
+
+def free_places(pan: Pan, others: list[SceneObject], held: Held) -> list[Array]:
+    """Where the held object's middle may go, best first: within the rim, off what lies there; the first to one edge, the next as far from it as it goes."""
+    radius = float(np.sort(held.object.size)[1]) / 2
+    reach = pan.side / 2 - radius - RIM
+    steps = np.arange(-reach, reach + 1e-9, GRID) if reach > 0 else np.zeros(1)
+    c, s = math.cos(pan.yaw), math.sin(pan.yaw)
+    places = [np.array([pan.centre[0] + c * a - s * b, pan.centre[1] + s * a + c * b]) for a, b in itertools.product(steps, steps)]
+    if others:
+
+        def gap(place: Array) -> float:
+            gaps = [float(np.abs(_turned(place - item.position[:2], pan.yaw)).max()) - radius - float(max(item.size[:2])) / 2 for item in others]
+            return min(gaps)
+
+        return sorted((place for place in places if gap(place) >= BESIDE), key=gap, reverse=True)
+    wish = np.asarray(pan.centre) + max(reach, 0.0) * np.array([-s, c])
+    return sorted(places, key=lambda place: float(np.linalg.norm(place - wish)))
+
+
+def _turned(vector: Array, yaw: float) -> Array:
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([c * vector[0] + s * vector[1], c * vector[1] - s * vector[0]])
