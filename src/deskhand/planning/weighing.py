@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deskhand.errors import DeskhandError
@@ -102,24 +102,3 @@ def _pairs(candidates: Sequence[str], fitting: Sequence[Guess], per_pan: int) ->
             left = tuple(name for kind, (a, _) in zip(kinds, counts, strict=True) for name in kind[:a])
             right = tuple(name for kind, (a, b) in zip(kinds, counts, strict=True) for name in kind[a : a + b])
             yield left, right
-
-
-def order_by(pairs: Mapping[tuple[str, str], str], names: Sequence[str]) -> tuple[list[str], tuple[str, str] | None]:
-    """Names from light to heavy as far as the comparisons tell (``pairs``: (a, b) -> the heavier, or level), by insertion; and the pair to compare next.
-
-    None for the pair when the order is complete.
-    """
-    order: list[str] = []
-    for name in names:
-        low, high = 0, len(order)
-        while low < high:
-            middle = (low + high) // 2
-            known = pairs.get((name, order[middle])) or pairs.get((order[middle], name))
-            if known is None:
-                return order, (name, order[middle])
-            if known == name:
-                low = middle + 1
-            else:
-                high = middle
-        order.insert(low, name)
-    return order, None

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from deskhand.errors import DeskhandError
-from deskhand.planning.weighing import HEAVIER, LEVEL, LIGHTER, Weighing, next_weighing, order_by, outcome
+from deskhand.planning.weighing import HEAVIER, LEVEL, LIGHTER, Weighing, next_weighing, outcome
 
 
 @pytest.mark.parametrize("count", range(3, 10))
@@ -35,14 +35,3 @@ def test_readings_that_contradict_each_other_and_strangers_are_refused() -> None
         next_weighing(["a", "b", "c"], "", level)
     with pytest.raises(DeskhandError, match="no candidate"):
         next_weighing(["a", "b"], HEAVIER, [Weighing(("a",), ("z",), LEVEL)])
-
-
-def test_an_order_comes_from_comparisons_by_insertion() -> None:
-    weights = {"a": 3, "b": 1, "c": 2, "d": 5}
-    pairs: dict[tuple[str, str], str] = {}
-    while True:
-        order, ask = order_by(pairs, list(weights))
-        if ask is None:
-            break
-        pairs[ask] = max(ask, key=lambda name: weights[name])
-    assert order == ["b", "c", "a", "d"] and len(pairs) <= 5
