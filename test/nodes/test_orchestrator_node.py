@@ -341,6 +341,30 @@ def test_words_without_a_task_are_not_accepted_and_stop_is(graph):
     assert graph.tell("stop").accepted and graph.tools.desk.stopped
 
 
+def test_words_on_the_topic_start_a_task_answer_it_and_stop_it(graph, asking):
+    events, words = [], graph.client.create_publisher(String, "instruction", 10)
+    heard = graph.client.create_subscription(String, "agent/events", lambda message: events.append(json.loads(message.data)), 200)
+
+    def say(text, event, **expected):
+        words.publish(String(data=text))
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if found := [each for each in events if each["event"] == event and expected.items() <= each.items()]:
+                return found[-1]
+            time.sleep(0.02)
+        raise AssertionError(events)
+
+    while not (words.get_subscription_count() and heard.get_publisher_count()):
+        time.sleep(0.02)
+    assert say("put it in the bin", "asked")["options"] == ["cup", "block"]
+    assert say("1", "outcome")["summary"].startswith("Done (checked by a look)")
+    assert graph.tools.desk.where()["cup_1"] == "bin_1"
+    assert graph.orchestrator._idle.wait(10)
+    assert say("stop", "outcome", success=True)["summary"].startswith("Stopped") and graph.tools.desk.stopped
+    graph.client.destroy_publisher(words)
+    graph.client.destroy_subscription(heard)
+
+
 @pytest.mark.parametrize("gives_way", [True, False], ids=["the call ends", "the call never ends"])
 def test_the_death_of_a_node_ends_the_task_with_a_result_that_names_it(graph, gives_way):
     beats = graph.client.create_publisher(String, "heartbeat", HEARTBEATS)

@@ -12,6 +12,8 @@ from deskhand.llm.situation import Situation, by_relevance
 
 STAYS = "stays"
 SUMMARY = "Say for every thing where it goes"
+SHOWN = 12
+"""Choices that the summary names; what a server masks by the schema a model cannot know unless it reads it."""
 MOST = 24
 """Things of one form, those that the task speaks of first; what is left over comes up again when the end is checked."""
 _ON = re.compile(r"\b(on|onto|top|stack|stacked|pile|upon)\b")
@@ -24,6 +26,10 @@ _BESIDE = {
 }
 _ALL = re.compile(r"\b(everything|rest|others|else|remaining|clean|clear|tidy|sort|declutter)\b")
 """Words that speak of all things: none may stay, and a small model that is given no way out takes none."""
+_SOME = re.compile(
+    r"\b(but|except|save|besides|apart|other than|without|not|no|never|only|just|leave|keep|stays?|remains?|unless|until|instead|or|half|some)\b|n't\b"
+)
+"""Words that take something out of what others say of all: then things may stay after all."""
 _OUT = re.compile(r"\b(out|off|unload|empty|remove|down|table)\b")
 
 
@@ -34,7 +40,17 @@ def form(now: Situation) -> dict[str, Any] | None:
         return None
     properties = {_key(now, name): {"enum": values} for name, values in choices.items()}
     schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {"name": "submit_plan", "summary": SUMMARY, "input_schema": schema}
+    return {"name": "submit_plan", "summary": f"{SUMMARY}: {_told(choices)}", "input_schema": schema}
+
+
+def _told(choices: Mapping[str, list[str]]) -> str:
+    """What may be said of the things, as one line; where it is an object beside or below them, by its pattern."""
+    values = list(dict.fromkeys(value for each in choices.values() for value in each if value != STAYS))
+    onto = [value for value in values if " " in value and value != "on table"]
+    plain = [value for value in values if value not in onto]
+    told = [*plain, *(onto if len(onto) <= SHOWN else dict.fromkeys(f"{value.split()[0]} ID" for value in onto))]
+    stays = any(STAYS in each for each in choices.values())
+    return f"{', '.join(told)}{f'; {STAYS}: the task does not mean it' if stays else ''}"
 
 
 def corrected(now: Situation) -> ToolCall | None:
@@ -97,7 +113,7 @@ def _values(now: Situation, name: str, said: str) -> list[str]:
     if _OUT.search(said) or not values:
         values.append("on table")
     left = [value for value in values if (name, value if " " in value else f"in {value}") not in now.refused_goals]
-    return left if left and _ALL.search(said) and not now.refused_goals else [*left, STAYS]
+    return left if left and _ALL.search(said) and not _SOME.search(said) and not now.refused_goals else [*left, STAYS]
 
 
 def asks_for_an_answer(instruction: str) -> bool:
