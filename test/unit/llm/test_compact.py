@@ -73,6 +73,9 @@ class Talk:
 DESK = (thing("cup_1"), thing("block_1", color="blue"), thing("bin_1"), thing("tray_1"))
 
 
+CROWD = [thing(f"ball_{number}") for number in range(1, 12)]
+
+
 def test_the_first_look_is_not_asked_for():
     assert Talk().follows() == ("detect_objects", {})
     _, tools = Talk().did("detect_objects", code="no_frame").prompt()
@@ -94,6 +97,28 @@ def test_a_plan_is_a_form_with_a_choice_for_every_thing_and_becomes_sub_goals():
 def test_where_the_words_speak_of_all_things_none_may_stay():
     asked = Talk("Blocks in the tray, everything else in the bin.").looked(*DESK).prompt()[1]["submit_plan"]
     assert [value["enum"] for value in asked.values()] == [["bin_1", "tray_1"]] * 2
+
+
+def test_words_that_take_something_out_let_things_stay_and_the_choices_are_told():
+    talk = Talk("Clear everything away, but the cup stays.").looked(*DESK)
+    assert all("stays" in value["enum"] for value in talk.prompt()[1]["submit_plan"].values())
+    (card,) = (card for card in talk.asked().cards if card["name"] == "submit_plan")
+    assert card["summary"].endswith("bin_1, tray_1; stays: the task does not mean it")
+    (card,) = (card for card in Talk("Put all next to the cup.").looked(*DESK, *CROWD).asked().cards if card["name"] == "submit_plan")
+    assert "near ID" in card["summary"] and "near block_1" not in card["summary"]
+
+
+def test_a_plan_that_moves_nothing_is_doubted_once():
+    goal = {"object_id": "cup_1", "relation": "on", "target_id": "table"}
+    talk = Talk("Take the cup out.").looked(*DESK).did("submit_plan", {"subgoals": [goal]}, {"order": [], "already_done": ["cup_1"]})
+    assert "nothing would move" in talk.prompt()[0]
+    assert talk.did("submit_plan", {"subgoals": [goal]}, {"order": [], "already_done": ["cup_1"]}).follows()[0] == "finish"
+
+
+def test_no_tool_is_offered_for_a_word_that_speaks_of_none():
+    where = {"name": "where_is", "summary": "Where an object was seen", "input_schema": {"type": "object", "properties": {}}}
+    talk = Talk("The rubber stays where it is.").looked(*DESK)
+    assert "where_is" not in {card["name"] for card in compact(talk.messages, [*cards(), where], PROFILE).cards}
 
 
 def test_the_words_open_other_places_and_places_on_the_desk_are_shown():
