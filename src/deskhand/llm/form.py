@@ -12,8 +12,6 @@ from deskhand.llm.situation import Situation, by_relevance
 
 STAYS = "stays"
 SUMMARY = "Say for every thing where it goes"
-SHOWN = 12
-"""Choices that the summary names; what a server masks by the schema a model cannot know unless it reads it."""
 MOST = 24
 """Things of one form, those that the task speaks of first; what is left over comes up again when the end is checked."""
 _ON = re.compile(r"\b(on|onto|top|stack|stacked|pile|upon)\b")
@@ -40,17 +38,7 @@ def form(now: Situation) -> dict[str, Any] | None:
         return None
     properties = {_key(now, name): {"enum": values} for name, values in choices.items()}
     schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {"name": "submit_plan", "summary": f"{SUMMARY}: {_told(choices)}", "input_schema": schema}
-
-
-def _told(choices: Mapping[str, list[str]]) -> str:
-    """What may be said of the things, as one line; where it is an object beside or below them, by its pattern."""
-    values = list(dict.fromkeys(value for each in choices.values() for value in each if value != STAYS))
-    onto = [value for value in values if " " in value and value != "on table"]
-    plain = [value for value in values if value not in onto]
-    told = [*plain, *(onto if len(onto) <= SHOWN else dict.fromkeys(f"{value.split()[0]} ID" for value in onto))]
-    stays = any(STAYS in each for each in choices.values())
-    return f"{', '.join(told)}{f'; {STAYS}: the task does not mean it' if stays else ''}"
+    return {"name": "submit_plan", "summary": SUMMARY, "input_schema": schema}
 
 
 def corrected(now: Situation) -> ToolCall | None:

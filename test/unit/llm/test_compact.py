@@ -73,9 +73,6 @@ class Talk:
 DESK = (thing("cup_1"), thing("block_1", color="blue"), thing("bin_1"), thing("tray_1"))
 
 
-CROWD = [thing(f"ball_{number}") for number in range(1, 12)]
-
-
 def test_the_first_look_is_not_asked_for():
     assert Talk().follows() == ("detect_objects", {})
     _, tools = Talk().did("detect_objects", code="no_frame").prompt()
@@ -99,13 +96,9 @@ def test_where_the_words_speak_of_all_things_none_may_stay():
     assert [value["enum"] for value in asked.values()] == [["bin_1", "tray_1"]] * 2
 
 
-def test_words_that_take_something_out_let_things_stay_and_the_choices_are_told():
+def test_words_that_take_something_out_let_things_stay():
     talk = Talk("Clear everything away, but the cup stays.").looked(*DESK)
     assert all("stays" in value["enum"] for value in talk.prompt()[1]["submit_plan"].values())
-    (card,) = (card for card in talk.asked().cards if card["name"] == "submit_plan")
-    assert card["summary"].endswith("bin_1, tray_1; stays: the task does not mean it")
-    (card,) = (card for card in Talk("Put all next to the cup.").looked(*DESK, *CROWD).asked().cards if card["name"] == "submit_plan")
-    assert "near ID" in card["summary"] and "near block_1" not in card["summary"]
 
 
 def test_a_plan_that_moves_nothing_is_doubted_once():
