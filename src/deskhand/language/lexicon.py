@@ -96,6 +96,8 @@ PLACES: dict[str, str] = {
     "close": "near", "nearer": "near", "closer": "near", "farthest": "far", "furthest": "far", "far": "far", "farther": "far", "middle": "middle",
     "central": "middle", "centre": "middle", "center": "middle", "distant": "far",
 }  # fmt: skip
+SIDES = ({"front", "back"}, {"left", "right"})
+"""Places that go together: "the back left one"."""
 MATERIALS = _words(
     "wooden plastic metal paper cardboard foam glass rubber tin aluminium aluminum ceramic empty full open closed old new dirty clean dark light "
     "bright pale colored coloured scattered loose single nice same first last"
