@@ -361,6 +361,8 @@ def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
         j += 1 + (at(words, j) == "hand" and at(words, j + 1) == "side")
     if at(words, j) == "of" and at(words, j + 1) in {"the", "your"} and at(words, j + 2) in lex.TABLE_NOUNS:
         j += 3
+    if at(words, j) in lex.PLACES and at(words, j + 1) != "of":  # "in the front left tray"
+        return None
     if at(words, j) in SEPARATORS or at(words, j) == "" or at(words, j) in _PREPOSITIONS - {"by"} or at(words, j) in lex.LINKING:
         return lex.PLACES[at(words, i + 2)], j
     return None

@@ -20,12 +20,12 @@ TASKS, STATES = 10, 50
 HORIZON = 6000  # steps of 50 ms; see docs/libero.md for what others take
 PLAIN: dict[str, tuple[str, dict[str, Any], str]] = {
     "stack": ("Stack", {}, "put the red cube on the green cube"),
-    "milk": ("PickPlaceMilk", {}, "put the milk in its compartment"),
-    "can": ("PickPlaceCan", {}, "put the can in its compartment"),
-    "cereal": ("PickPlaceCereal", {}, "put the cereal in its compartment"),
-    "bread": ("PickPlaceBread", {}, "put the bread in its compartment"),
+    "milk": ("PickPlaceMilk", {}, "put the milk in the back right compartment"),
+    "can": ("PickPlaceCan", {}, "put the can in the front left compartment"),
+    "cereal": ("PickPlaceCereal", {}, "put the cereal in the back left compartment"),
+    "bread": ("PickPlaceBread", {}, "put the bread in the front right compartment"),
 }
-"""robosuite's own tasks that are pick-and-place: its name, options, and our sentence, for it has none."""
+"""robosuite's own tasks that are pick-and-place: its name, options, and our sentence, for it has none. Places are as seen from the robot."""
 
 
 def numbers(text: str, most: int, what: str) -> list[int]:
@@ -57,18 +57,18 @@ def libero_campaign(suites: Sequence[str], tasks: str, states: str, brain: str, 
     return Campaign("bench libero", settings, [_with(case, brain, taught, "libero", sensor) for case in cases], run_one, summarise)
 
 
-def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: Path) -> Campaign:
+def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: Path, taught: bool = True) -> Campaign:
     """Every seed of every task of robosuite's own. Raises ``invalid_input``, ``missing_dependency``."""
     if unknown := [name for name in tasks if name not in PLAIN]:
         raise DeskhandError("invalid_input", f"there is no task {', '.join(unknown)}; there are {', '.join(PLAIN)}.")
-    installed()
+    installed("robosuite")
     cases = []
     for task in tasks:
         name, options, instruction = PLAIN[task]
         for seed in numbers(seeds, 100000, "--seeds"):
             case = {"task": name, "seed": seed, "options": options, "instruction": instruction, "horizon": HORIZON}
-            cases.append(_with(Case(f"{task}/{seed}", {**case, "folder": str(episodes / f"{task}_{seed}")}), brain, False, "robosuite"))
-    return Campaign("bench robosuite", {"brain": brain, "taught": False, "kind": "robosuite"}, cases, run_one, summarise)
+            cases.append(_with(Case(f"{task}/{seed}", {**case, "folder": str(episodes / f"{task}_{seed}")}), brain, taught, "robosuite"))
+    return Campaign("bench robosuite", {"brain": brain, "taught": taught, "kind": "robosuite"}, cases, run_one, summarise)
 
 
 def _with(case: Case, brain: str, taught: bool, kind: str, sensor: str = "none") -> Case:
@@ -78,10 +78,11 @@ def _with(case: Case, brain: str, taught: bool, kind: str, sensor: str = "none")
 def run_one(case: Case) -> dict[str, Any]:
     """One episode; its record is also in its folder."""
     told = dict(case.arguments)
-    folder, environment = Path(told.pop("folder")), installed()
+    folder = Path(told.pop("folder"))
     brain, taught, kind = str(told.pop("brain")), bool(told.pop("taught")), str(told.pop("kind"))
+    environment = installed(kind)
     reality = load_reality(str(told.pop("sensor", "none")), int(told.get("state", told.get("seed", 0))))
-    setup = Setup(python_of(environment), kind, references_of(environment) if taught else None, brain, reality=reality)
+    setup = Setup(python_of(environment), kind, references_of(environment, kind) if taught else None, brain, reality=reality)
     return {"id": case.id, **run_episode(setup, told, folder)}
 
 
