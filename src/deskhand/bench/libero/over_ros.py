@@ -20,10 +20,11 @@ from deskhand.sim.foreign.link import ForeignProcess
 from deskhand.sim.foreign.robot import arm_file, measured_arm, write_envelope
 from deskhand.sim.reality.file import load_reality
 from deskhand.trials.base import Attempt, TrialOptions
-from deskhand.trials.ros import READY_TIMEOUT, recording, run_task, supervised
+from deskhand.trials.ros import recording, run_task, supervised
 from deskhand.world.taught import TaughtStore
 
 TAUGHT_FILE = "taught.sqlite"
+READY_TIMEOUT = 300.0  # [s] for all nodes to come up: the views of taught objects are made comparable first, 10 s of processor time
 
 
 @dataclass(frozen=True)

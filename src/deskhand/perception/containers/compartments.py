@@ -1,6 +1,7 @@
 """Open objects with walls between their parts: one rim with several holes, each of which is a place of its own to put objects into.
 
-Seen from above at the height of the rim, a place of the plan shows the rim, is free (the camera sees past it, farther down), or is hidden by what stands before it.
+Seen from above at the height of the rim, a place of the plan shows the rim, is free (the camera sees past it, farther down), or is hidden by what stands
+before it.
 Free places that hang together, with rim or what is hidden all round, are a hole; holes that only a thin wall parts are compartments of one object.
 """
 
