@@ -31,13 +31,15 @@ class ForeignBody:
         self.lock = threading.RLock()
         self.follower: Follower | None = None
         self._factor = 1.0  # by which the trajectory of ``follower`` was stretched
+        self.gripper = GripperSteps(arm.gripper, target=0.0)
         self._measure(*link.ask("state"))
+        self.gripper.goal = self.gripper.target
         self._hold = self.positions.copy()
-        self.gripper = GripperSteps(arm.gripper, target=0.04)
         self._virtual = self.time
 
     def _measure(self, head: dict[str, object], arrays: dict[str, Array]) -> None:
         self.time, self.steps = float(str(head["time"])), int(str(head["steps"]))
+        self.gripper.target = float(str(head["grip_target"]))
         self.positions, self.velocities = arrays["positions"], arrays["velocities"]
         self._fingers, self._finger_speeds, self._finger_forces = arrays["fingers"], arrays["finger_speeds"], arrays["finger_forces"]
 
