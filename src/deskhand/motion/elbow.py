@@ -1,6 +1,7 @@
 """What a spare joint is good for: the postures of an arm with more joints than a pose takes, all with the hand where it is to be.
 
-From one solution the null space of the Jacobian leads to the others (self-motion, as in Nakamura 1991, "Advanced Robotics: Redundancy and Optimization", chapter 4).
+From one solution the null space of the Jacobian leads to the others (self-motion, as in Nakamura 1991, "Advanced Robotics: Redundancy and Optimization",
+chapter 4).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from deskhand.motion.numerical_ik import NumericalIk
 POSE = 6  # coordinates that a pose takes
 STEP = 0.25  # [rad] along the null space between two postures
 STEPS = 6  # to either side
-LIMIT = 0.15  # [rad] from where a joint ends, nearer than which the arm soon cannot go on: the play of a straight line of 10 cm at 0.7 m
+LIMIT = 0.15  # [rad] from where a joint ends, nearer than which the arm soon cannot go on: 10 cm of a straight line turn an arm of 0.7 m by as much
 
 
 class Elbow:

@@ -128,8 +128,8 @@ class EmbeddedBackend:
         return found[:max_solutions]
 
     def _by_elbow(self, built: _Built, found: list[IkSolution], pose: Array, seed: Array, free_only: bool, roomy: _Built) -> list[IkSolution]:
-        """``found``, and where the best of them is near a joint's end or an obstacle, the other postures at ``pose`` too: first what has room to go on, then what
-        is near ``seed``. ``roomy``: the scene with more around its obstacles.
+        """``found``, and where the best of them is near a joint's end or an obstacle, the other postures at ``pose`` too: first what has room to go on, then
+        what is near ``seed``. ``roomy``: the scene with more around its obstacles.
         """
 
         def wants(solution: IkSolution) -> tuple[bool, bool, float]:

@@ -52,7 +52,7 @@ def test_an_arm_without_a_spare_joint_has_none():
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_the_elbow_goes_round_what_stands_beside_it(backend, side):
     pose, elbow = IK.pose(READY), elbow_at(READY)
-    post = CollisionObject("post", (Shape("box", (0.3, 0.12, 0.12)),), pose_from_xyz_rpy(elbow + [0.0, side * 0.05, 0.0], (0.0, 0.0, 0.0)))
+    post = CollisionObject("post", (Shape("box", (0.3, 0.12, 0.12)),), pose_from_xyz_rpy(elbow + np.array([0.0, side * 0.05, 0.0]), (0.0, 0.0, 0.0)))
     scene = PlanningScene({"post": post})
     assert backend.in_collision(scene, READY, FINGERS)
     found = backend.solve_ik(scene, pose, READY, FINGERS)

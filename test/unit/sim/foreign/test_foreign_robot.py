@@ -108,7 +108,7 @@ def test_fingers_close_to_nothing_or_on_what_is_between(held: float, stalled: bo
 
 
 def test_fingers_that_were_opened_before_close_all_the_way() -> None:
-    """A world that comes to rest with its fingers told to open fully: closing by as many steps as from half open would leave them 3 cm apart, squeezing nothing."""
+    """A world that rests with its fingers told to open fully: closing by as many steps as from half open would leave them 3 cm apart, squeezing nothing."""
     served = Served(StandIn(target=0.08))
     body = ForeignBody(served.robot, ARM)
     gripper = ForeignGripper(body)
