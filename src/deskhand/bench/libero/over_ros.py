@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from deskhand.agent.records import TaskOutcome
+from deskhand.bench.libero.install import installed, python_of, references_of
 from deskhand.bench.libero.naming import read_references
 from deskhand.bench.libero.setup import Setup
 from deskhand.bringup.domains import free_domain
@@ -53,6 +54,23 @@ def prepared_desk(process: ForeignProcess, folder: Path, references: Path | None
     measured_arm(process.robot, folder, reality=load_reality(sensor, seed))
     taught, names = taught_store(references, folder)
     return ForeignDesk(arm_file(folder), write_envelope(folder), taught, exact=sensor == "none", robot_fd=process.robot.descriptor), names
+
+
+def started_desk(kind: str, case: Mapping[str, Any], folder: Path, sensor: str = "none") -> tuple[ForeignDesk, str]:
+    """The desk of a case for nodes that start its simulator themselves, and what the world asks for. The case is loaded once here, to measure how high the
+    base stands; files go into ``folder``.
+
+    Raises:
+        DeskhandError: ``missing_dependency`` without the environment, ``no_table`` where no surface is seen.
+    """
+    environment = installed(kind)
+    folder.mkdir(parents=True, exist_ok=True)
+    seed = int(case.get("state", case.get("seed", 0)))
+    with ForeignProcess(python_of(environment), kind, folder / "simulator.log") as process:
+        told = process.scorer.load(dict(case))
+        desk, names = prepared_desk(process, folder, references_of(environment, kind), sensor, seed)
+    start = ("--python", str(python_of(environment)), "--kind", kind, "--case", json.dumps(case), "--sensor", sensor, "--seed", str(seed))
+    return replace(desk, start=start, robot_fd=-1), join_names(str(told["instruction"]), names)
 
 
 def run_over_ros(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict[str, Any]]) -> TaskOutcome:

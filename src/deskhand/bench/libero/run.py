@@ -30,6 +30,20 @@ PLAIN: dict[str, tuple[str, dict[str, Any], str]] = {
 """robosuite's own tasks that are pick-and-place: its name, options, and our sentence, for it has none. Places are as seen from the robot."""
 
 
+def case_of(kind: str, task: str, number: int) -> dict[str, Any]:
+    """The case of ``libero`` (task ``SUITE/TASK``, ``number`` of its state) or ``robosuite`` (task a name of :data:`PLAIN`, ``number`` its seed), for a robot
+    on which time goes on. Raises ``invalid_input``.
+    """
+    if kind == "robosuite" and task in PLAIN:
+        name, options, instruction = PLAIN[task]
+        return {"task": name, "seed": number, "options": options, "instruction": instruction, "horizon": ROS_HORIZON}
+    suite, _, which = task.partition("/")
+    if kind == "libero" and suite in SUITES and which.isdigit() and int(which) < TASKS and 0 <= number < STATES:
+        return {"suite": suite, "task": int(which), "state": number, "horizon": ROS_HORIZON}
+    valid = f"one of {', '.join(PLAIN)}" if kind == "robosuite" else f"SUITE/TASK, as in libero_object/4, with a state from 0 to {STATES - 1}"
+    raise DeskhandError("invalid_input", f"there is no task {task!r} {number} of {kind}; give {valid}.")
+
+
 def numbers(text: str, most: int, what: str) -> list[int]:
     """``0-4,7`` -> [0, 1, 2, 3, 4, 7]. Raises ``invalid_input``."""
     found: list[int] = []

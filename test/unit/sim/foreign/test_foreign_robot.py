@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stand_in import PERIOD, START, Served, StandIn
+from foreign_stand_in import PERIOD, START, Served, StandIn
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.follower import straight
