@@ -79,12 +79,13 @@ def libero_campaign(
     return Campaign("bench libero", settings, [_with(case, settings) for case in cases], run_one, summarise)
 
 
-def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: Path, taught: bool = True, ros: bool = False) -> Campaign:
-    """Every seed of every task of robosuite's own; ``ros`` as for :func:`libero_campaign`. Raises ``invalid_input``, ``missing_dependency``."""
+def robosuite_campaign(tasks: Sequence[str], seeds: str, brain: str, episodes: Path, taught: bool = True, ros: bool = False, sensor: str = "none") -> Campaign:
+    """Every seed of every task of robosuite's own; ``sensor`` and ``ros`` as for :func:`libero_campaign`. Raises ``invalid_input``, ``missing_dependency``."""
     if unknown := [name for name in tasks if name not in PLAIN]:
         raise DeskhandError("invalid_input", f"there is no task {', '.join(unknown)}; there are {', '.join(PLAIN)}.")
+    load_reality(sensor, 0)
     installed("robosuite")
-    cases, settings = [], _settings("robosuite", brain, taught, "none", ros)
+    cases, settings = [], _settings("robosuite", brain, taught, sensor, ros)
     for task in tasks:
         name, options, instruction = PLAIN[task]
         for seed in numbers(seeds, 100000, "--seeds"):
