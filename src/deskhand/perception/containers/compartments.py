@@ -102,7 +102,7 @@ def _divided(holes: Sequence[Hole]) -> list[tuple[Hole, float]]:
         turned = (holes[i].inner.yaw - holes[j].inner.yaw + np.pi / 4) % (np.pi / 2) - np.pi / 4
         if abs(turned) > COMPARTMENT.turned:
             continue
-        gaps = trees[i].query(holes[j].places, distance_upper_bound=COMPARTMENT.divider + 3 * COMPARTMENT.cell)[0]
+        gaps = np.asarray(trees[i].query(holes[j].places, distance_upper_bound=COMPARTMENT.divider + 3 * COMPARTMENT.cell)[0])
         near = np.sort(gaps[np.isfinite(gaps)])
         side = min(float(holes[i].inner.size.min()), float(holes[j].inner.size.min()))
         if len(near) < COMPARTMENT.along * side / COMPARTMENT.cell:
