@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deskhand.arms.config import ArmConfig
 from deskhand.arms.follower import Follower, Tolerances
 from deskhand.sim.foreign.devices import ForeignBody
 from deskhand.types import JointState, Trajectory
@@ -24,13 +23,8 @@ class ForeignControlled:
     """See deskhand.nodes.arm_actions.Controlled; deskhand.sim.pacer.Pacer steps it."""
 
     def __init__(self, body: ForeignBody) -> None:
-        self.body = body
+        self.body, self.arm = body, body.arm
         self._grip: ForeignGrip | None = None
-
-    @property
-    def arm(self) -> ArmConfig:
-        """Its configuration."""
-        return self.body.arm
 
     @property
     def time(self) -> float:
