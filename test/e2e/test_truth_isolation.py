@@ -55,7 +55,7 @@ DRAWN = "0.00314159"
 def stack_files():
     for path in sorted(SOURCE.rglob("*.py")):
         relative = path.relative_to(SOURCE)
-        if relative.parts[0] not in NOT_THE_STACK and relative.as_posix() != "nodes/sim_node.py":
+        if relative.parts[0] not in NOT_THE_STACK and relative.as_posix() not in ("nodes/sim_node.py", "nodes/foreign_node.py"):
             yield path
 
 

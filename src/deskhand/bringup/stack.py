@@ -137,6 +137,42 @@ def sim_nodes(
     return [simulation, *driven, *_stack(options, simulated=True)]
 
 
+@dataclass(frozen=True)
+class ForeignDesk:
+    """What the nodes are told of a robot in a simulator of others; sim/foreign/robot.py writes the files.
+
+    ``arm`` and ``safety`` are files; ``taught`` is the store of taught objects, ``none`` for no such names; ``exact``: its camera has no noise.
+    ``start``: arguments of foreign_node that start the simulator; none where ``robot_fd`` is the inherited socket of one that runs.
+    """
+
+    arm: Path
+    safety: Path
+    taught: str = "none"
+    exact: bool = True
+    start: tuple[str, ...] = ()
+    robot_fd: int = -1
+
+
+def foreign_nodes(options: StackOptions, desk: ForeignDesk) -> list[NodeSpec]:
+    """The robot in a simulator of others, and the stack. Raises ``config_error`` for a driver of ours: the simulator has controllers of its own."""
+    if options.driver != "external":
+        raise DeskhandError("config_error", f"an arm in a simulator of others has controllers of its own, and no driver {options.driver!r}.")
+    options = replace(options, arm=str(desk.arm.resolve()))
+    simulation = NodeSpec(
+        name="sim",
+        executable="foreign_node",
+        namespace=options.namespace,
+        parameters={"arm": options.arm},
+        arguments=desk.start or ("--robot-fd", str(desk.robot_fd)),
+        pass_fds=() if desk.start else (desk.robot_fd,),
+    )
+    envelope: dict[str, Value] = {"settings": str(desk.safety.resolve())}
+    looks: dict[str, Value] = {"taught": desk.taught, **({"frames": 1} if desk.exact else {})}
+    own = {**dict.fromkeys(("safety", "motion", "tool_server", "orchestrator"), envelope), "perception": looks}
+    stack = _stack(options, simulated=True)
+    return [simulation, *(replace(node, parameters={**node.parameters, **own.get(node.name, {})}) for node in stack)]
+
+
 def _known(what: str, value: str, valid: tuple[str, ...]) -> None:
     if value not in valid:
         raise DeskhandError("config_error", f"there is no {what} {value!r}; valid: {', '.join(valid)}.")

@@ -39,6 +39,11 @@ class Simulation(str, Enum):
 
     mujoco = "mujoco"
     gazebo = "gazebo"
+    libero = "libero"
+    robosuite = "robosuite"
+
+
+FOREIGN = (Simulation.libero, Simulation.robosuite)
 
 
 def register(app: typer.Typer) -> None:
@@ -59,11 +64,13 @@ def up(
     port: Annotated[str, typer.Option(help="Port of the arm, for our own drivers. Default: as in the arm's file.")] = "",
     planner: Annotated[str, typer.Option(help="Motion planner: embedded, moveit, or auto (moveit where it is installed).")] = "embedded",
     brain: Annotated[str, typer.Option(help="Language model, a profile of config/llm.yaml; offline needs none.")] = "offline",
-    task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk.")] = "desk_cleaning",
+    task: Annotated[str, typer.Option(help="sim: task whose scene is on the desk; libero: as in libero_object/4, --seed its state.")] = "desk_cleaning",
     seed: Annotated[int, typer.Option(help="sim: seed of the scene.")] = 0,
     scene: Annotated[Path | None, typer.Option(help="sim: scene file (YAML) instead of a task's scene.")] = None,
     reality: Reality = "",
-    sim: Annotated[Simulation, typer.Option(help="sim: the built-in simulation, or Gazebo Harmonic where it is installed.")] = Simulation.mujoco,
+    sim: Annotated[
+        Simulation, typer.Option(help="sim: the built-in simulation, Gazebo Harmonic, or the worlds of LIBERO and robosuite (docs/libero.md), where installed.")
+    ] = Simulation.mujoco,
     gui: Annotated[bool, typer.Option("--gui", help="sim, gazebo: also show the world in Gazebo's window.")] = False,
     namespace: Annotated[str, typer.Option(help="ROS namespace of all nodes.")] = "",
     parameters: Annotated[list[Path] | None, typer.Option(help="ROS parameter file, over config/nodes.yaml; may be given again.")] = None,
@@ -111,13 +118,16 @@ def up(
         files=tuple(files or ()),
     )
     log = log or Path(".deskhand/log") / time.strftime(f"{target.value}-%Y%m%d-%H%M%S")
+    hint = f"operator page: {page_url(options.view_port)}" if view else ""
     if target is Target.robot:
         nodes = robot_nodes(options)
+    elif sim in FOREIGN:
+        nodes, asked = _foreign(options, sim.value, task, seed, reality, log)
+        hint = "\n".join(filter(None, (f"this world asks for: {asked}", hint)))
     elif sim is Simulation.gazebo:
         nodes = _gazebo(options, task, seed, scene, log, gui)
     else:
         nodes = _sim(options, task, seed, scene, reality)
-    hint = f"operator page: {page_url(options.view_port)}" if view else ""
     run(nodes, log, hint, namespace, Path(EPISODES))
 
 
@@ -160,6 +170,16 @@ def _gazebo(options: StackOptions, task: str, seed: int, scene: Path | None, log
     require_gazebo()
     world = world_of(options.arm, task, seed, _existing(scene) if scene else None, "none")  # Gazebo has cameras and lights of its own
     return gazebo_nodes(replace(options, arm=world.arm), write_gazebo(world, log / "gazebo", options.namespace), gui=gui)
+
+
+def _foreign(options: StackOptions, kind: str, task: str, seed: int, reality: str, log: Path) -> tuple[list[NodeSpec], str]:
+    """The nodes, and what the world asks for."""
+    from deskhand.bench.libero.over_ros import started_desk
+    from deskhand.bench.libero.run import case_of
+    from deskhand.bringup.stack import foreign_nodes
+
+    desk, asked = started_desk(kind, case_of(kind, task, seed), log / "foreign", reality or "none")
+    return foreign_nodes(options, desk), asked
 
 
 def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "", episodes: Path | None = None) -> None:

@@ -29,6 +29,7 @@ KIND_WORDS: dict[str, tuple[str, ...]] = {
     ),
     "cabinet": ("cabinet", "drawer", "chest of drawers", "cupboard", "dresser"),
     "tray": ("tray", "dish", "plate", "platter", "saucer"),
+    "compartment": ("compartment",),
 }  # fmt: skip
 
 # words that stand for several kinds
@@ -55,7 +56,7 @@ ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", 
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
 TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
 """Containers that are carried themselves, where somebody names them."""
-CONTAINER_KINDS = frozenset(("bin", "tray"))
+CONTAINER_KINDS = frozenset(("bin", "tray", "compartment"))
 TABLE_NOUNS = frozenset(
     " ".join(phrase)
     for phrase in phrases(
@@ -96,6 +97,8 @@ PLACES: dict[str, str] = {
     "close": "near", "nearer": "near", "closer": "near", "farthest": "far", "furthest": "far", "far": "far", "farther": "far", "middle": "middle",
     "central": "middle", "centre": "middle", "center": "middle", "distant": "far",
 }  # fmt: skip
+SIDES = ({"front", "back"}, {"left", "right"})
+"""Places that go together: "the back left one"."""
 MATERIALS = _words(
     "wooden plastic metal paper cardboard foam glass rubber tin aluminium aluminum ceramic empty full open closed old new dirty clean dark light "
     "bright pale colored coloured scattered loose single nice same first last"

@@ -175,7 +175,13 @@ def _adjective(ref: Ref, word: str) -> Ref:
         return replace(ref, shapes=ref.shapes | lex.SHAPES[word])
     if word in lex.SIZES:
         return replace(ref, size=lex.SIZES[word])
-    return replace(ref, place=lex.PLACES[word]) if word in lex.PLACES else ref
+    return replace(ref, place=both_places(ref.place, lex.PLACES[word])) if word in lex.PLACES else ref
+
+
+def both_places(one: str, other: str) -> str:
+    """``back`` and ``right`` are ``back right``, of two on one axis the later holds."""
+    sides = [next((place for place in (other, one) if place in axis), "") for axis in lex.SIDES]
+    return " ".join(sides) if all(sides) else other
 
 
 def _quantity(words: Sequence[str], i: int) -> tuple[dict[str, Any], int]:
@@ -329,7 +335,7 @@ def _post(ref: Ref, words: Sequence[str], start: int, end: int) -> tuple[Ref, in
         elif relative and (at(words, i) in lex.COLORS or at(words, i) in lex.SHAPES or at(words, i) in lex.SIZES):
             ref, end = _adjective(ref, at(words, i)), i + 1
         elif side := side_of(words, i):
-            ref, end = replace(ref, place=side[0]), side[1]
+            ref, end = replace(ref, place=both_places(ref.place, side[0])), side[1]
         elif relative and ref.where is None and not ref.table and (where := where_phrase(words, i)):
             ref, end = replace(ref, where=where[0]), where[1]
         else:
@@ -355,6 +361,8 @@ def side_of(words: Sequence[str], i: int) -> tuple[str, int] | None:
         j += 1 + (at(words, j) == "hand" and at(words, j + 1) == "side")
     if at(words, j) == "of" and at(words, j + 1) in {"the", "your"} and at(words, j + 2) in lex.TABLE_NOUNS:
         j += 3
+    if at(words, j) in lex.PLACES and at(words, j + 1) != "of":  # "in the front left tray"
+        return None
     if at(words, j) in SEPARATORS or at(words, j) == "" or at(words, j) in _PREPOSITIONS - {"by"} or at(words, j) in lex.LINKING:
         return lex.PLACES[at(words, i + 2)], j
     return None

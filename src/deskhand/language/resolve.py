@@ -284,7 +284,8 @@ def _by_place(place: str, objects: list[Seen], wanted: int) -> list[Seen]:
     def key(item: Seen) -> float:
         x, y = float(item["position"][0]), float(item["position"][1])
         reach = math.hypot(x - BASE[0], y - BASE[1])
-        return {"left": -y, "right": y, "front": -x, "back": x, "near": reach, "far": -reach, "middle": math.hypot(x, y)}[place]
+        of_place = {"left": -y, "right": y, "front": -x, "back": x, "near": reach, "far": -reach, "middle": math.hypot(x, y)}
+        return sum(of_place[part] for part in place.split())
 
     ordered = sorted(objects, key=lambda item: (key(item), str(item["id"])))
     if wanted:
@@ -295,7 +296,8 @@ def _by_place(place: str, objects: list[Seen], wanted: int) -> list[Seen]:
 def _lies(place: str, x: float, y: float) -> bool:
     """Whether (x, y) [m, world] is in a part of the desk that objects are said to lie in."""
     back, front = DEPTH
-    return {"left": y > 0, "right": y < 0, "front": x > front, "back": x < back, "middle": abs(y) <= MIDDLE and back <= x <= front}.get(place, True)
+    lies = {"left": y > 0, "right": y < 0, "front": x > front, "back": x < back, "middle": abs(y) <= MIDDLE and back <= x <= front}
+    return all(lies.get(part, True) for part in place.split())
 
 
 def order_near(objects: Iterable[Seen], item: Seen) -> list[Seen]:

@@ -18,6 +18,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_angle
+from deskhand.motion.elbow import Elbow
 from deskhand.motion.roboplan_ik import RoboplanIk
 from deskhand.motion.roboplan_scene import GROUP, SceneBuilder
 from deskhand.motion.roll import ROLL_MET, roll_error
@@ -30,6 +31,7 @@ NEAR = 0.5  # [rad] from the seed, in every joint: near enough for who asks for 
 DIFFERENT = 0.1  # [rad] between two solutions that count as different
 MISSES = 1  # for each solution that is wanted; 4 come 3 % nearer on average, in twice the time
 MISSES_ROLLED = 60  # the same while no solution meets the roll: other postures of a five-joint arm may
+ELBOW_ROOM = 0.02  # [m] that an arm with a spare joint rather keeps from obstacles: nearer, the next motion soon ends
 MORE_TIME = 0.01  # [s] for each solution after the first
 
 
@@ -66,6 +68,7 @@ class EmbeddedBackend:
         self._lock = threading.RLock()
         self._built: OrderedDict[tuple[Any, ...], _Built] = OrderedDict()
         self._random = np.random.default_rng(0)
+        self._elbow = Elbow(model)
 
     def close(self) -> None:
         """See the base. roboplan complains at exit of what is not freed before."""
@@ -107,7 +110,10 @@ class EmbeddedBackend:
                 """Whether a solution meets the roll, as all do of arms with 6 joints."""
                 return any(abs(solution.roll_error) < ROLL_MET for solution in found)
 
-            downhill = keep(self._ik.seeded(pose, seed))  # from the seed: seldom is another nearer
+            first = self._ik.seeded(pose, seed)
+            downhill = keep(first)  # from the seed: seldom is another nearer
+            if first is not None and not found:
+                any(keep(joints) for joints in self._elbow.postures(pose, first))  # the elbow goes round what the arm would touch
             began, end = time.thread_time(), time.monotonic() + 10 * max_time
             while not found and time.thread_time() - began < max_time and time.monotonic() < end:
                 keep(self._ik.restarted(pose, max_time))
@@ -116,8 +122,29 @@ class EmbeddedBackend:
                 misses, wanted = 0, max_solutions if max_solutions > 1 else 2
                 while found and (len(found) < wanted or not rolled()) and misses < (MISSES * max_solutions if rolled() else MISSES_ROLLED):
                     misses += not keep(self._ik.once(pose))
+            if self._elbow.spare:
+                return self._by_elbow(built, found, pose, seed, check_collisions, self._scene(scene, allow, padding + ELBOW_ROOM, others))[:max_solutions]
         found.sort(key=lambda solution: (abs(solution.roll_error) > ROLL_MET, float(np.linalg.norm(solution.joints - seed))))
         return found[:max_solutions]
+
+    def _by_elbow(self, built: _Built, found: list[IkSolution], pose: Array, seed: Array, free_only: bool, roomy: _Built) -> list[IkSolution]:
+        """``found``, and where the best of them is near a joint's end or an obstacle, the other postures at ``pose`` too: first what has room to go on, then
+        what is near ``seed``. ``roomy``: the scene with more around its obstacles.
+        """
+
+        def wants(solution: IkSolution) -> tuple[bool, bool, float]:
+            crowded = roomy.context.hasCollisions(self._full(roomy, solution.joints))
+            return self._elbow.at_limit(solution.joints), bool(crowded), float(np.linalg.norm(solution.joints - seed))
+
+        ranked = sorted(((wants(solution), number, solution) for number, solution in enumerate(found)), key=lambda item: item[:2])
+        if not ranked or not any(ranked[0][0][:2]):
+            return [solution for _, _, solution in ranked]
+        for joints in self._elbow.postures(pose, ranked[0][2].joints):
+            free = not built.context.hasCollisions(self._full(built, self._clamp(joints)))
+            if free or not free_only:
+                solution = self._solution(joints, pose, free)
+                ranked.append((wants(solution), len(ranked), solution))
+        return [solution for _, _, solution in sorted(ranked, key=lambda item: item[:2])]
 
     def first_ik(self, pose: Array, seed: Array, max_time: float = 0.1) -> Array | None:
         """Some joints at ``pose``, whatever they touch, as soon as there are any; :meth:`solve_ik` looks for nearer ones and at contacts."""

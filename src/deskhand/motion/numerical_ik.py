@@ -30,6 +30,10 @@ class NumericalIk:
         """world_T_tcp (4, 4)."""
         return np.asarray(self._forward(joints[None])[0][0])
 
+    def jacobian(self, joints: Array) -> Array:
+        """(6, n) of the tcp at joints (n,), in ``world``: linear, then angular."""
+        return np.asarray(self._forward(joints[None])[1][0])
+
     def refine(self, pose: Array, seed: Array) -> Array | None:
         """Joints (n,) for ``pose`` near ``seed`` (n,), within the limits; None when the steps do not arrive within a fraction of a millimetre."""
         found = self.solve(pose, seed[None])

@@ -34,6 +34,7 @@ from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.fusion import Views
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.settings import PerceptionSettings
+from deskhand.perception.taught.naming import TaughtNames
 from deskhand.perception.temporal_filter import steady
 from deskhand.types import Frame, Scene
 from deskhand.types import JointState as Joints
@@ -104,6 +105,11 @@ class PerceptionNode(DeskhandNode):
         self._annotated = self.create_publisher(Image, "perception/annotated", LATCHED)
         for name, add in (("detect_objects", False), ("add_view", True)):
             self.create_service(DetectObjects, f"perception/{name}", partial(self._detect, add), callback_group=self.reentrant)
+
+    def start(self) -> None:
+        """Read what was taught before anybody waits for a look."""
+        if isinstance(self._perception.taught, TaughtNames):
+            self._perception.taught.read()
 
     def health(self) -> Health:
         """See base."""

@@ -19,22 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.utilities import remove_ros_args
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, Image, JointState
-from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.emulate.choice import EMULATORS
 from deskhand.errors import DeskhandError
-from deskhand.nodes import conversions
 from deskhand.nodes.arm_actions import INACTIVE, ArmActions
 from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.managed import ManagedNode
 from deskhand.nodes.node import run_node
 from deskhand.nodes.parameters import declare_parameters
+from deskhand.nodes.simulated import Described, PicturePublishers, StatePublishers
 from deskhand.sim import driven
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.faults import FAULTS
@@ -43,10 +37,7 @@ from deskhand.sim.pacer import Pacer
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.truth import TruthServer
 from deskhand.tasks import world_of
-from deskhand.types import Frame
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
 GIL_SWITCH = 0.0005  # [s] (Python's own: 0.005) that the physics thread may have to wait for the executor's
 
 
@@ -78,14 +69,12 @@ class SimNode(ManagedNode):
         world = world_of(self.parameters.arm, arguments.task, arguments.seed, arguments.scene, arguments.reality)
         self.simulation = Simulation(world, SimSettings(fault=arguments.fault))
         self.robot = self.simulation.built.robot
-        self._last_state, self._last_wall = -1.0, 0.0
-        self._shown = False  # whether joints and transforms are published
         self.failure: DeskhandError | None = None
         self._paced = (time.monotonic(), self.simulation.time)
         reality = servos_of(world, arguments.servos, arguments.seed)
         self._bus = driven.Bus(self.simulation, arguments.bus, arguments.port, reality=reality) if arguments.bus else None
-        self._transforms = not arguments.no_transforms
-        self._make_publishers()
+        pace = self.parameters.state_period, self.parameters.max_state_rate
+        self._states = StatePublishers(self, self._described(), *pace, states=self._bus is None, transforms=not arguments.no_transforms)
         self._actions = None if self._bus else ArmActions(self, self.simulation, self.simulation.arm.gripper.lever, refusal=INACTIVE)
         self._camera = CameraThread(self)
         self._truth = TruthServer(arguments.truth_fd, self.simulation.truth) if arguments.truth_fd is not None else None
@@ -114,7 +103,7 @@ class SimNode(ManagedNode):
     def configure(self) -> None:
         """Open the camera and show the joints. Raises ``missing_dependency`` when the machine cannot render."""
         self._camera.open()
-        self._shown = True
+        self._states.shown = True
 
     def activate(self) -> None:
         """Take goals and send pictures."""
@@ -130,7 +119,7 @@ class SimNode(ManagedNode):
 
     def cleanup(self) -> None:
         """Close the camera and show nothing any more."""
-        self._shown = False
+        self._states.shown = False
         self._camera.close()
 
     def device_health(self) -> Health:
@@ -148,39 +137,16 @@ class SimNode(ManagedNode):
 
     # ------------------------------------------------------------ state
 
-    def _make_publishers(self) -> None:
-        self._clock_publisher = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
-        if self._bus is None:
-            self._states = self.create_publisher(JointState, "joint_states", QoSProfile(depth=5))
-        if not self._transforms:
-            return
-        self._tf = self.create_publisher(TFMessage, "/tf", QoSProfile(depth=20))
-        self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
-        joints = self.robot.joints.values()
-        fixed = [conversions.transform_to_msg(joint.parent, joint.child, joint.origin, 0.0) for joint in joints if joint.kind == "fixed"]
+    def _described(self) -> Described:
         camera = self.simulation.built.spec.camera
-        mount = conversions.transform_to_msg(camera.link or "world", camera.frame_id, camera.world_T_camera, 0.0)
-        self._tf_static.publish(TFMessage(transforms=[*fixed, mount]))
-        self._description = self.create_publisher(String, "robot_description", LATCHED)
-        self._description.publish(String(data=self.robot.urdf))
+        return Described(self.robot.joints, self.robot.urdf, camera.link or "world", camera.frame_id, camera.world_T_camera)
 
     def _after_step(self) -> None:
-        now, wall = self.simulation.time, time.monotonic()
         if self._actions is not None:
             self._actions.look()
-        if now - self._last_state < self.parameters.state_period - 1e-6 or wall - self._last_wall < 1 / self.parameters.max_state_rate:
-            return
-        self._last_state, self._last_wall = now, wall
-        self._clock_publisher.publish(Clock(clock=conversions.time_to_msg(now)))
-        if not self._shown:
-            return
-        state = self.simulation.joint_state()
-        if self._bus is None:
-            self._states.publish(conversions.joint_state_to_msg(state))
-        if self._transforms and self._tf.get_subscription_count():
-            positions = dict(zip(state.names, state.positions, strict=True))
-            moving = [joint for joint in self.robot.joints.values() if joint.kind != "fixed"]
-            self._tf.publish(TFMessage(transforms=[conversions.transform_to_msg(j.parent, j.child, j.motion(positions[j.name]), now) for j in moving]))
+        now = self.simulation.time
+        if self._states.due(now):
+            self._states.publish(now, self.simulation.joint_state())
 
 
 class CameraThread:
@@ -188,9 +154,7 @@ class CameraThread:
 
     def __init__(self, node: SimNode) -> None:
         self._node = node
-        self._color = node.create_publisher(Image, "camera/color/image_raw", PICTURES)
-        self._depth = node.create_publisher(Image, "camera/aligned_depth_to_color/image_raw", PICTURES)
-        self._info = node.create_publisher(CameraInfo, "camera/color/camera_info", PICTURES)
+        self._pictures = PicturePublishers(node)
         self.streams = False
         self._publishing = threading.Lock()
         self._stop = threading.Event()
@@ -242,18 +206,10 @@ class CameraThread:
     def _send(self, renderer: RgbdRenderer, now: float) -> None:
         if not self.streams:
             return
-        if self._color.get_subscription_count() + self._depth.get_subscription_count():
-            self._publish(renderer.render())
+        if self._pictures.wanted():
+            self._pictures.publish(renderer.render())
         else:
-            self._info.publish(conversions.camera_info_to_msg(renderer.intrinsics, now))
-
-    def _publish(self, frame: Frame) -> None:
-        # as RealSense does: 16 bit millimetres, 0 for nothing
-        depth = np.nan_to_num(np.round(frame.depth * 1000)).astype(np.uint16)
-        frame_id = frame.intrinsics.frame_id
-        self._info.publish(conversions.camera_info_to_msg(frame.intrinsics, frame.stamp))
-        self._color.publish(conversions.image_to_msg(frame.color, frame.stamp, frame_id))
-        self._depth.publish(conversions.image_to_msg(depth, frame.stamp, frame_id))
+            self._pictures.publish_info(renderer.intrinsics, now)
 
 
 def parse_arguments(argv: list[str]) -> argparse.Namespace:

@@ -16,6 +16,7 @@ from deskhand.geometry import Array, make_transform
 from deskhand.perception.annotate import annotate
 from deskhand.perception.classify import Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
+from deskhand.perception.containers.compartments import find_compartments
 from deskhand.perception.containers.containers import find_hollows, standing_at
 from deskhand.perception.containers.hollow import Hollow
 from deskhand.perception.containers.known import recall
@@ -44,6 +45,8 @@ from deskhand.types import Frame, Image, JointState, Scene, SceneObject
 from deskhand.world.history.recorder import known_objects
 
 log = logging.getLogger(__name__)
+COMPARTMENT_NAME = "compartment"
+"""Label of a part of what is divided by walls."""
 
 
 class Perception:
@@ -95,7 +98,9 @@ class Perception:
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
         segments = join_hanging(view, segment(view, self.settings), HangingSettings())
-        hollows, rest, unseen = recall(view, self._containers, *find_hollows(view, segments, self.settings))
+        compartments, segments = find_compartments(view, segments)
+        hollows, rest = find_hollows(view, segments, self.settings)
+        hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
@@ -180,6 +185,8 @@ class Perception:
         color = name_color(rgb)
         roomy = item.hollow is not None and item.hollow.for_sorting
         label, confidence, names = self.classifier.named(Appearance(item.solid.shape, item.solid.size, color, item.hollow is not None, cut, roomy))
+        if item.hollow is not None and item.hollow.divided:
+            label, names = COMPARTMENT_NAME, ()
         width = view.valid.shape[1]
         v, u = pixels // width + view.origin[0], pixels % width + view.origin[1]
         thing = SceneObject(

@@ -7,9 +7,9 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from deskhand.errors import DeskhandError
-from deskhand.sim.simulation import Simulation
 
 logger = logging.getLogger(__name__)
 CHUNK = 0.01  # [s]
@@ -17,6 +17,16 @@ MAX_DEBT = 0.02  # [s] of wall time that is caught up with after a delay; what i
 STOOD_STILL = 1.0  # [s] of wall time in a step: the process was stopped meanwhile, and what came for it waits
 CATCHING_UP = 0.3  # [s] of wall time that time stands still then: a stop that waits is heard before anything moves on
 NICENESS = 5  # of the physics thread: on a busy machine it is simulated time that gives way
+
+
+class Steps(Protocol):
+    """What is stepped: deskhand.sim.simulation.Simulation, or a robot in a simulator of others (sim/foreign/serving.py)."""
+
+    def step(self, seconds: float) -> Any:
+        """Let that much time pass [s]."""
+
+    def moving(self) -> bool:
+        """Whether something was told to move."""
 
 
 class Pacer:
@@ -33,7 +43,7 @@ class Pacer:
 
     def __init__(
         self,
-        simulation: Simulation,
+        simulation: Steps,
         factor: float,
         after_step: Callable[[], None],
         failed: Callable[[DeskhandError], None],

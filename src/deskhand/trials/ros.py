@@ -40,6 +40,20 @@ class TruthSource(Protocol):
         ...
 
 
+class Running(Protocol):
+    """Nodes that run."""
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """Of their processes."""
+        ...
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What another process needs to join, ROS_DOMAIN_ID first."""
+        ...
+
+
 @dataclass
 class Stack:
     """A running simulated robot.
@@ -94,7 +108,7 @@ def running_stack(options: TrialOptions, folder: Path, pace: float | None = None
         nodes = trial_nodes(options, folder, truth_fd)
         if pace is not None:
             nodes = [replace(node, parameters={**node.parameters, "realtime_factor": pace}) if node.name == "sim" else node for node in nodes]
-        with _supervised(nodes, folder, domain, READY_TIMEOUT, truth.started) as (supervisor, environment):
+        with supervised(nodes, folder, domain, READY_TIMEOUT, truth.started) as (supervisor, environment):
             yield Stack(supervisor, truth, truth_fd, environment)
 
 
@@ -110,15 +124,20 @@ def running_gazebo(options: TrialOptions, world: WorldSpec, folder: Path) -> Ite
     with (
         free_domain() as domain,
         GazeboTruth(world, files.partition) as truth,
-        _supervised(nodes, folder, domain, GAZEBO_READY_TIMEOUT) as (supervisor, environment),
+        supervised(nodes, folder, domain, GAZEBO_READY_TIMEOUT) as (supervisor, environment),
     ):
         yield Stack(supervisor, truth, -1, environment)
 
 
 @contextlib.contextmanager
-def _supervised(
+def supervised(
     nodes: list[NodeSpec], folder: Path, domain: int, timeout: float, started: Callable[[], None] | None = None
 ) -> Iterator[tuple[Supervisor, dict[str, str]]]:
+    """``nodes`` in the ROS ``domain``, ready, with the environment of a process that joins them; stopped when the block ends.
+
+    Raises:
+        DeskhandError: ``node_unavailable`` when a node died on the way, ``timeout`` when one is not ready in time.
+    """
     own = {"ROS_DOMAIN_ID": str(domain)}
     supervisor = Supervisor(nodes, log_folder=folder / "logs", environment=own)
     try:
@@ -158,7 +177,7 @@ def _settled(truth: TruthSource, seconds: float) -> Truth:
     return now
 
 
-def run_task(stack: Stack, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:
+def run_task(stack: Running, instruction: str, options: TrialOptions, progress: ProgressCallback, attempt: Attempt) -> None:
     """One RunTask on a running stack; ends early when a node dies or time is up."""
     with TaskProcess(instruction, options.mode, stack.environment, listen=options.inbox is not None, answer_timeout=options.answer_timeout) as task:
         end = time.monotonic() + options.timeout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deskhand.bench.libero.sensed import SensedCamera
+from deskhand.sim.foreign.sensed import SensedCamera
 from deskhand.sim.reality.file import load_reality
 from deskhand.types import CameraIntrinsics, Frame
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
 from deskhand.bench.libero.failures import failure_class
 from deskhand.bench.libero.naming import NamingPerception, compared, recogniser_of
-from deskhand.bench.libero.robot import envelope, foreign_parts
+from deskhand.bench.libero.over_ros import run_over_ros
+from deskhand.bench.libero.setup import Setup
 from deskhand.errors import DeskhandError
 from deskhand.language.compound_names import join_names
 from deskhand.llm import load_profile, make_model
@@ -25,7 +26,7 @@ from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.foreign.link import ForeignProcess
-from deskhand.sim.reality.spec import RealitySpec
+from deskhand.sim.foreign.robot import envelope, foreign_parts, measured_arm
 from deskhand.skills.belief import Belief
 from deskhand.skills.robot.local import make_local_robot
 from deskhand.tools.base import load_tools, make_session
@@ -34,27 +35,6 @@ from deskhand.types import SceneObject
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
 
 PICTURE = (640, 480)  # [px]
-
-
-@dataclass(frozen=True)
-class Setup:
-    """How episodes are run.
-
-    Attributes:
-        python: of the simulator's environment.
-        kind: of its world.
-        references: file of taught views; None: nothing is taught.
-        brain: profile of the model.
-        seconds: of wall time that a task may take.
-        reality: errors of the camera; None: none.
-    """
-
-    python: Path
-    kind: str
-    references: Path | None
-    brain: str = "offline"
-    seconds: float = 600.0
-    reality: RealitySpec | None = None
 
 
 def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -70,7 +50,7 @@ def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str
         calls: list[dict[str, Any]] = []
         looked: list[tuple[SceneObject, Any]] = []
         try:
-            outcome = _robot(setup, process, folder, calls, looked)
+            outcome = run_over_ros(setup, process, folder, calls) if setup.ros else _robot(setup, process, folder, calls, looked)
         except DeskhandError as error:
             code, message = error.code, str(error)
         scored, after = process.scorer.outcome(), process.scorer.truth()
@@ -96,7 +76,8 @@ def run_episode(setup: Setup, case: Mapping[str, Any], folder: Path) -> dict[str
 
 def _robot(setup: Setup, process: ForeignProcess, folder: Path, calls: list[dict[str, Any]], looked: list[tuple[SceneObject, Any]]) -> TaskOutcome:
     """Let the agent work; what it came to. ``calls`` gets what its tools answered, ``looked`` what the first look showed."""
-    parts = foreign_parts(process.robot, folder, PICTURE, setup.reality)
+    measured = measured_arm(process.robot, folder, PICTURE, setup.reality)
+    parts = foreign_parts(process.robot, measured, PICTURE, setup.reality)
     recogniser = recogniser_of(setup.references) if setup.references is not None else Recogniser({})
     memory_file = folder / MEMORY_FILE
     with EpisodeWriter(folder) as writer, AuditLog(folder / "audit.jsonl") as audit:

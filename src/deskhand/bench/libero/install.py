@@ -23,7 +23,9 @@ TAUGHT = (
     "akita_black_bowl", "plate", "cookies", "glazed_rim_porcelain_ramekin", "wine_bottle", "basket",
     "wooden_cabinet",
 )  # fmt: skip
-"""Objects of the tasks that are taught by pictures of their meshes."""
+"""Objects of LIBERO's tasks that are taught by pictures of their meshes."""
+TAUGHT_ROBOSUITE = ("milk", "bread", "cereal", "can")
+"""The same of robosuite's own tasks."""
 
 
 def home() -> Path:
@@ -38,15 +40,15 @@ def python_of(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def references_of(folder: Path) -> Path:
-    """The file of taught views."""
-    return folder / "taught.npz"
+def references_of(folder: Path, kind: str = "libero") -> Path:
+    """The file of taught views of the objects of ``kind``: ``libero`` or ``robosuite``."""
+    return folder / ("taught.npz" if kind == "libero" else f"taught_{kind}.npz")
 
 
-def installed() -> Path:
-    """The folder of a complete environment. Raises ``missing_dependency`` saying how to make it."""
+def installed(kind: str = "libero") -> Path:
+    """The folder of an environment that is complete for ``kind``. Raises ``missing_dependency`` saying how to make it."""
     folder = home()
-    if not python_of(folder).is_file() or not references_of(folder).is_file():
+    if not python_of(folder).is_file() or not references_of(folder, kind).is_file():
         raise DeskhandError("missing_dependency", f"LIBERO-PRO is not installed in {folder}.", hint="Run `deskhand bench libero install`.")
     return folder
 
@@ -69,7 +71,8 @@ def install(told: Callable[[str], None]) -> Path:
     told(f"{PACKAGE} ({SIZE})")
     _run([str(python_of(folder)), "-m", "pip", "install", "--quiet", PACKAGE])
     told("pictures of single objects, from their meshes")
-    _run([str(python_of(folder)), str(Path(served.__file__).parent / "references.py"), str(references_of(folder)), *TAUGHT])
+    for kind, names in (("libero", TAUGHT), ("robosuite", TAUGHT_ROBOSUITE)):
+        _run([str(python_of(folder)), str(Path(served.__file__).parent / "references.py"), kind, str(references_of(folder, kind)), *names])
     return folder
 
 

@@ -34,6 +34,7 @@ def run(
     brain: Annotated[str, typer.Option(help="Who decides; a profile of config/llm.yaml, or offline.")] = "offline",
     taught: Annotated[bool, typer.Option(help="Whether the objects were taught by pictures of their meshes.")] = True,
     sensor: Annotated[str, typer.Option(help="Errors of the camera: none, or a name of config/reality (mild, hard); a seed for each state.")] = "none",
+    ros: Annotated[bool, typer.Option("--ros", help="Through the real nodes over DDS, in place of one process.")] = False,
     episodes: Annotated[Path, typer.Option(help="Folder for the records of the episodes.")] = EPISODES,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/libero.md.")] = None,
     *,
@@ -42,7 +43,7 @@ def run(
     """Tasks of LIBERO and LIBERO-PRO with the whole stack, judged by the environment's own test."""
     from deskhand.bench.libero.run import libero_campaign
 
-    _show(how.run(libero_campaign(suite, tasks, states, brain, taught, episodes, sensor), json_file, describe))
+    _show(how.run(libero_campaign(suite, tasks, states, brain, taught, episodes, sensor, ros), json_file, describe))
 
 
 @campaign_options
@@ -50,6 +51,9 @@ def robosuite(
     task: Annotated[list[str], typer.Option(help="stack, milk, can, cereal, bread; may be given several times.")],
     seeds: Annotated[str, typer.Option(help="Numbers and ranges, as in 0-49.")] = "0-4",
     brain: Annotated[str, typer.Option(help="Who decides; a profile of config/llm.yaml, or offline.")] = "offline",
+    taught: Annotated[bool, typer.Option(help="Whether the objects were taught by pictures of their meshes.")] = True,
+    sensor: Annotated[str, typer.Option(help="Errors of the camera: none, or a name of config/reality (mild, hard); a seed for each seed.")] = "none",
+    ros: Annotated[bool, typer.Option("--ros", help="Through the real nodes over DDS, in place of one process.")] = False,
     episodes: Annotated[Path, typer.Option(help="Folder for the records of the episodes.")] = EPISODES,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all numbers; see docs/libero.md.")] = None,
     *,
@@ -58,7 +62,7 @@ def robosuite(
     """Robosuite's own pick-and-place tasks with the whole stack, judged by the environment's own test."""
     from deskhand.bench.libero.run import robosuite_campaign
 
-    _show(how.run(robosuite_campaign(task, seeds, brain, episodes), json_file, describe))
+    _show(how.run(robosuite_campaign(task, seeds, brain, episodes, taught, ros, sensor), json_file, describe))
 
 
 def describe(result: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ class Hollow:
         wall: thickness [m] of the walls.
         floor: height of the inner floor above the table [m].
         bottom: height above the table [m] of what it stands on, where its own height is known.
+        divided: whether it is one of several compartments within one rim.
     """
 
     segment: Segment
@@ -34,6 +35,7 @@ class Hollow:
     wall: float
     floor: float
     bottom: float = 0.0
+    divided: bool = False
 
     @property
     def for_sorting(self) -> bool:

@@ -99,6 +99,47 @@ class KnownSettings:
     scrap: int = 25
 
 
+@dataclass(frozen=True)
+class CompartmentSettings:
+    """When a rim with several holes is an object with compartments.
+
+    Attributes:
+        low, high: between these heights a rim is looked for [m].
+        band: what differs less in height is level [m].
+        levels: at most so many heights are looked at.
+        least: fewer points at a height are no rim [px].
+        cell: of the plan [m].
+        most_cells: along a side of the plan; what is larger is no object on a desk.
+        past: what lies this much farther away than a place is seen past it [m].
+        filled: share of its rectangle that a hole fills at least; the rest may be hidden.
+        divider: a thicker wall between two holes is two walls [m].
+        along: share of the smaller hole's short side along which the wall must part them.
+        turned: sides of neighbours differ less in direction [rad].
+        wall: least and greatest half of a dividing wall [m].
+        margin: about walls and floor [m].
+        inside: an object that is higher than the rim, and less of which than this share is on the walls, stands within [m].
+        scrap: fewer points are no part of anything [px].
+    """
+
+    low: float = 0.016
+    high: float = 0.25
+    band: float = 0.006
+    levels: int = 3
+    least: int = 200
+    cell: float = 0.004
+    most_cells: int = 400
+    past: float = 0.012
+    filled: float = 0.75
+    divider: float = 0.03
+    along: float = 0.5
+    turned: float = 0.15
+    wall: tuple[float, float] = (0.002, 0.012)
+    margin: float = 0.006
+    inside: float = 0.5
+    scrap: int = 25
+
+
 HOLLOW = HollowSettings()
+COMPARTMENT = CompartmentSettings()
 RIM = RimSettings()
 KNOWN = KnownSettings()

@@ -127,7 +127,7 @@ def column_body(field: Columns, spacing: int = 2) -> Array:
     wall = field.filled & (field.top - lowest > 0.006)
     rows, columns = np.nonzero(wall)
     walls = [tops]
-    for share in (0.25, 0.6):
+    for share in (0.0, 0.25, 0.6):  # from the foot on: what is let down stands on it
         z = lowest[rows, columns] + share * (field.top[rows, columns] - lowest[rows, columns])
         walls.append(np.column_stack([field.centres(rows, columns), z])[::spacing])
     return np.vstack(walls).astype(float)

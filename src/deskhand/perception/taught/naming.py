@@ -52,16 +52,20 @@ class TaughtNames:
 
     def name(self, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame) -> list[SceneObject]:
         """``items`` with the taught names that fit; ``pixels``: flat indices of each in the picture. What cannot be read names nothing; the log tells why."""
-        try:
-            self._read()
-        except DeskhandError as error:
-            log.warning("taught objects: %s: %s", error.code, error)
-            return list(items)
-        return named_by(self._recogniser, items, pixels, frame)
+        return named_by(self._recogniser, items, pixels, frame) if self.read() else list(items)
 
     def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
         """See Namer. After a look that could not be read it goes by what was read before."""
         return sides_by(self._recogniser, frame, pixels, size)
+
+    def read(self) -> bool:
+        """Take up what the file has now, and whether it could be read; the log tells why not. The first time it takes seconds where many are taught."""
+        try:
+            self._read()
+        except DeskhandError as error:
+            log.warning("taught objects: %s: %s", error.code, error)
+            return False
+        return True
 
     def _read(self) -> None:
         if self._store is None:

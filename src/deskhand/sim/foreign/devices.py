@@ -30,22 +30,25 @@ class ForeignBody:
             raise DeskhandError("config_error", f"the foreign arm has the joints {', '.join(told['joints'])}, {arm.name} has {', '.join(arm.joints)}.")
         self.lock = threading.RLock()
         self.follower: Follower | None = None
+        self._factor = 1.0  # by which the trajectory of ``follower`` was stretched
+        self.gripper = GripperSteps(arm.gripper, target=0.0)
         self._measure(*link.ask("state"))
+        self.gripper.goal = self.gripper.target
         self._hold = self.positions.copy()
-        self.gripper = GripperSteps(arm.gripper, target=0.04)
         self._virtual = self.time
 
     def _measure(self, head: dict[str, object], arrays: dict[str, Array]) -> None:
         self.time, self.steps = float(str(head["time"])), int(str(head["steps"]))
+        self.gripper.target = float(str(head["grip_target"]))
         self.positions, self.velocities = arrays["positions"], arrays["velocities"]
         self._fingers, self._finger_speeds, self._finger_forces = arrays["fingers"], arrays["finger_speeds"], arrays["finger_forces"]
 
     @property
     def width(self) -> float:
         """Distance of the pads [m]."""
-        return self.arm.gripper.width_of(self._finger())
+        return self.arm.gripper.width_of(self.finger())
 
-    def _finger(self) -> float:
+    def finger(self) -> float:
         """Position of the driven finger joint [m], the mean of both, of which the second counts inwards there."""
         return float(self._fingers[0] - self._fingers[1]) / 2
 
@@ -76,6 +79,7 @@ class ForeignBody:
         follower = self.follower
         if follower is not None:
             follower.step(self.time, self.positions)
+            follower.behind = follower.elapsed * (1 - 1 / self._factor)
             self._hold = follower.hold if follower.code is not None else self._hold
         moving = follower is not None and follower.code is None
         goal = feed_forward(follower, self.time, self.period, self._kp) if moving and follower is not None else self._hold
@@ -86,23 +90,24 @@ class ForeignBody:
     def joint_state(self) -> JointState:
         """Arm and fingers, these counted outwards."""
         with self.lock:
-            gripper, finger, speed = self.arm.gripper, self._finger(), float(self._finger_speeds[0] - self._finger_speeds[1]) / 2
+            gripper, finger, speed = self.arm.gripper, self.finger(), float(self._finger_speeds[0] - self._finger_speeds[1]) / 2
             names = (*self.arm.joints, gripper.joint, *((gripper.mimic,) if gripper.mimic else ()))
             count = len(names) - len(self.arm.joints)
             positions = np.concatenate([self.positions, np.full(count, finger)])
             velocities = np.concatenate([self.velocities, np.full(count, speed)])
             return JointState(names, positions, velocities, np.zeros(0), self._virtual)
 
-    def follow(self, trajectory: Trajectory) -> tuple[Follower, float]:
-        """Begin to follow, in place of what was running, at the speed that the simulator can keep; also how much longer it takes, as a factor.
+    def follow(self, trajectory: Trajectory, tolerances: Tolerances | None = None) -> Follower:
+        """Begin to follow, in place of what was running, at the speed that the simulator can keep: ``behind`` says how much longer it takes.
         Raises ``invalid_input``.
         """
         checked, factor = slowed(check_trajectory(trajectory, self.arm.joints), self.model)
         with self.lock:
             if self.follower is not None and self.follower.code is None:
                 self.follower.replace(self.positions)
-            self.follower = Follower(checked, self._hold.copy(), self.time, Tolerances.default(len(self.arm.joints)))
-            return self.follower, factor
+            self.follower = Follower(checked, self._hold.copy(), self.time, tolerances or Tolerances.default(len(self.arm.joints)))
+            self._factor = factor
+            return self.follower
 
     def picture(self, camera: str, width: int, height: int) -> tuple[dict[str, object], dict[str, Array]]:
         """As served."""
@@ -112,8 +117,8 @@ class ForeignBody:
 class ForeignMotion:
     """A trajectory on its way."""
 
-    def __init__(self, body: ForeignBody, follower: Follower, factor: float) -> None:
-        self._body, self._follower, self._factor = body, follower, factor
+    def __init__(self, body: ForeignBody, follower: Follower) -> None:
+        self._body, self._follower = body, follower
 
     def done(self) -> bool:
         """See Motion."""
@@ -125,7 +130,7 @@ class ForeignMotion:
 
     def behind(self) -> float:
         """See Motion: what is slowed down takes longer from its beginning on."""
-        return self._follower.elapsed * (1 - 1 / self._factor)
+        return self._follower.behind
 
     def cancel(self) -> None:
         """See Motion."""
@@ -145,7 +150,7 @@ class ForeignArm:
 
     def follow(self, trajectory: Trajectory) -> ForeignMotion:
         """See Arm."""
-        return ForeignMotion(self._body, *self._body.follow(trajectory))
+        return ForeignMotion(self._body, self._body.follow(trajectory))
 
 
 class ForeignGripperMotion:

@@ -44,6 +44,11 @@ class Link:
             raise DeskhandError("controller_failed", f"the foreign simulator refused {what!r}: {head['error']}", hint=str(head.get("trace", "")))
         return head, answer
 
+    @property
+    def descriptor(self) -> int:
+        """Of the socket, for a process that is to have the connection; nothing may be asked here any more then."""
+        return self._connection.fileno()
+
     def close(self) -> None:
         """Safe to call again."""
         self._connection.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stand_in import PERIOD, START, Served, StandIn
+from foreign_stand_in import PERIOD, START, Served, StandIn
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.follower import straight
@@ -105,6 +105,20 @@ def test_fingers_close_to_nothing_or_on_what_is_between(held: float, stalled: bo
         body.sleep(PERIOD)
     assert back.report().reached and back.report().width > 0.076
     made.close()
+
+
+def test_fingers_that_were_opened_before_close_all_the_way() -> None:
+    """A world that rests with its fingers told to open fully: closing by as many steps as from half open would leave them 3 cm apart, squeezing nothing."""
+    served = Served(StandIn(target=0.08))
+    body = ForeignBody(served.robot, ARM)
+    gripper = ForeignGripper(body)
+    for width in (0.05, 0.0):
+        motion = gripper.move(width, 10.0)
+        for _ in range(40):
+            body.sleep(PERIOD)
+        assert motion.done()
+    assert served.world.target == pytest.approx(0.0, abs=1e-9)
+    served.close()
 
 
 def test_part_way_the_fingers_open_at_least_as_far_as_asked(served: Served) -> None:

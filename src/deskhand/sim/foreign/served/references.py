@@ -1,4 +1,6 @@
-"""Pictures of single objects on an empty table, from their meshes: ``python references.py OUT.npz NAME...``. Runs in LIBERO's environment.
+"""Pictures of single objects on an empty table, from their meshes: ``python references.py KIND OUT.npz NAME...``. Runs in LIBERO's environment.
+
+KIND is whose objects they are: ``libero`` or ``robosuite``.
 
 Each object is shown with each of its sides up, from four sides round about, at the elevation of a camera on a desk. No scene of any task is used.
 The file holds ``NAME/i/color`` (H, W, 3), ``NAME/i/mask`` (H, W) and ``NAME/size`` (3,) [m], the extents of the visible mesh.
@@ -20,12 +22,21 @@ FILL = 1.9  # the picture is this much wider than the object's diagonal
 SIDES_UP = ((1, 0, 0, 0), (0, 1, 0, 0), (0.7071, 0.7071, 0, 0), (0.7071, -0.7071, 0, 0), (0.7071, 0, 0.7071, 0), (0.7071, 0, -0.7071, 0))  # wxyz
 
 
+ROBOSUITE = ("MilkObject", "BreadObject", "CerealObject", "CanObject")
+
 KEPT: list[object] = []
 """Renderers: the ending of one takes the others' contexts with it."""
 
 
-def files() -> dict[str, Path]:
-    """Model files by the objects' names."""
+def robosuite_files() -> dict[str, Path]:
+    """Model files of robosuite's own objects by their names."""
+    from robosuite.models import objects
+
+    return {kind.__name__.removesuffix("Object").lower(): Path(kind(name="shown").file) for kind in (getattr(objects, name) for name in ROBOSUITE)}
+
+
+def libero_files() -> dict[str, Path]:
+    """Model files of LIBERO's objects by their names."""
     from libero.libero.envs.objects import OBJECTS_DICT
 
     found = {}
@@ -37,6 +48,9 @@ def files() -> dict[str, Path]:
     return found
 
 
+FILES = {"libero": libero_files, "robosuite": robosuite_files}
+
+
 def scene(file: Path) -> str:
     """A model with the object on a body of its own that can be put anywhere."""
     tree = ElementTree.parse(file)
@@ -44,6 +58,10 @@ def scene(file: Path) -> str:
     for element in [*root.iter("mesh"), *root.iter("texture")]:
         if element.get("file"):
             element.set("file", str((file.parent / str(element.get("file"))).resolve()))
+    geoms = list(root.iter("geom"))
+    if not any(geom.get("group") == "1" for geom in geoms):  # robosuite shows the meshes that it collides with
+        for geom in geoms:
+            geom.set("group", "1")
     asset, world = root.find("asset"), root.find("worldbody")
     assert asset is not None and world is not None
     named = set()
@@ -122,12 +140,12 @@ def extents(model: object, data: object) -> tuple[np.ndarray, np.ndarray]:
 
 def main() -> int:
     """Write the file."""
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 4 or sys.argv[1] not in FILES:
         sys.stderr.write(str(__doc__))
         return 2
     os.environ.setdefault("MUJOCO_GL", "egl")
-    known, kept = files(), {}
-    for name in sys.argv[2:]:
+    known, kept = FILES[sys.argv[1]](), {}
+    for name in sys.argv[3:]:
         if name not in known:
             sys.stderr.write(f"there is no object {name!r}; there are {', '.join(sorted(known))}\n")
             return 1
@@ -135,7 +153,7 @@ def main() -> int:
         kept[f"{name}/size"] = size
         for number, (color, mask) in enumerate(views):
             kept[f"{name}/{number}/color"], kept[f"{name}/{number}/mask"] = color, mask
-    np.savez_compressed(sys.argv[1], **kept)  # type: ignore[arg-type]
+    np.savez_compressed(sys.argv[2], **kept)  # type: ignore[arg-type]
     return 0
 
 

@@ -83,7 +83,8 @@ class RobosuiteWorld:
             "finger_speeds": np.array([data.qvel[i] for i in robot._ref_gripper_joint_vel_indexes]),
             "finger_forces": np.array([data.actuator_force[i] for i in robot._ref_joint_gripper_actuator_indexes]),
         }
-        return {"time": self.steps / float(self.inner.control_freq), "steps": self.steps}, arrays
+        told = data.ctrl[robot._ref_joint_gripper_actuator_indexes]
+        return {"time": self.steps / float(self.inner.control_freq), "steps": self.steps, "grip_target": float(told[0] - told[1])}, arrays
 
     def step(self, goals: Any, grip: Any) -> None:
         """See World. A goal is where the joints' controller is to pull [rad]."""

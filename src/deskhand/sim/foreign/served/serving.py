@@ -26,7 +26,7 @@ class World(Protocol):
         ...
 
     def state(self) -> tuple[dict[str, Any], wire.Arrays]:
-        """``time`` [s], ``steps``; positions and velocities of the joints and of the two fingers."""
+        """``time`` [s], ``steps``, ``grip_target`` (the width [m] that the fingers are told); positions and velocities of the joints and of both fingers."""
         ...
 
     def step(self, goals: Any, grip: Any) -> None:

@@ -6,19 +6,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
-from deskhand.bench.libero.sensed import SensedCamera
 from deskhand.cameras.base import Camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.safety.settings import SafetySettings, load_safety
 from deskhand.sim.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
 from deskhand.sim.foreign.link import Link
+from deskhand.sim.foreign.sensed import SensedCamera
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.skills.robot.local import Devices
 from deskhand.types import Frame
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 BASE_X = -0.60  # [m] of the base in `world`, whose origin is ours to choose; the height is measured
 RANGE = 1.7  # [m] of the camera's depth; farther there is only the room
@@ -39,9 +42,22 @@ def envelope() -> SafetySettings:
     return replace(load_safety(), lower=np.array([BASE_X - 0.45, -0.9, -0.005]), upper=np.array([0.5, 0.9, 1.35]))
 
 
+def write_envelope(folder: Path) -> Path:
+    """The safety file of this desk: config/safety.yaml with the workspace of :func:`envelope`."""
+    settings, file = envelope(), folder / "safety.yaml"
+    data = {**read_yaml(resource_path("config/safety.yaml")), "workspace": {"lower": settings.lower.tolist(), "upper": settings.upper.tolist()}}
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    return file
+
+
+def arm_file(folder: Path) -> Path:
+    """Where :func:`write_arm` puts the arm's file."""
+    return folder / "panda_foreign.yaml"
+
+
 def write_arm(folder: Path, height: float) -> ArmConfig:
     """The arm file of this desk: its base stands ``height`` [m] above what it works on."""
-    file = folder / "panda_foreign.yaml"
+    file = arm_file(folder)
     geometry = ", ".join(f"{name}: {value}" for name, value in HAND.items())
     gripper = ", ".join(f"{name}: {value}" for name, value in FINGERS.items())
     limits = f"max_velocity: {[SPEED] * 7}\nmax_acceleration: {[ACCELERATION] * 7}\nnamed_poses: {{ home: {START} }}\n"
@@ -92,22 +108,21 @@ class ForeignParts:
     instruction: str
 
 
-def foreign_parts(link: Link, folder: Path, size: tuple[int, int] = (640, 480), reality: RealitySpec | None = None) -> ForeignParts:
-    """The robot behind ``link``, whose case is loaded. The first picture tells how high its base stands above what it works on.
+def measured_arm(link: Link, folder: Path, size: tuple[int, int] = (640, 480), reality: RealitySpec | None = None) -> ArmConfig:
+    """The arm behind ``link``, whose case is loaded: its first picture tells how high its base stands above what it works on. The file is in ``folder``.
 
     ``reality``: errors of its camera; None: the simulator's perfect pictures.
     """
-    body = ForeignBody(link, write_arm(folder, 0.0))
+    at_foot = foreign_parts(link, write_arm(folder, 0.0), size, reality)
+    return write_arm(folder, -surface_height(at_foot.devices.camera.capture()))
 
-    def eye(arm: ArmConfig) -> RangedCamera:
-        camera = ForeignCamera(body, RobotModel.load(arm), "agentview", size)
-        return RangedCamera(camera if reality is None else SensedCamera(camera, reality, size))
 
-    at_foot = eye(body.arm)
-    first = at_foot.capture()
-    arm = write_arm(folder, -surface_height(first))
-    body.arm = arm
-    return ForeignParts(Devices(ForeignArm(body), ForeignGripper(body), eye(arm), ForeignClock(body)), arm, body, body.instruction)
+def foreign_parts(link: Link, arm: ArmConfig, size: tuple[int, int] = (640, 480), reality: RealitySpec | None = None) -> ForeignParts:
+    """The robot behind ``link``, whose case is loaded, as ``arm`` describes it; ``reality`` as for :func:`measured_arm`."""
+    body = ForeignBody(link, arm)
+    camera = ForeignCamera(body, RobotModel.load(arm), "agentview", size)
+    eye = RangedCamera(camera if reality is None else SensedCamera(camera, reality, size))
+    return ForeignParts(Devices(ForeignArm(body), ForeignGripper(body), eye, ForeignClock(body)), arm, body, body.instruction)
 
 
 def in_world(arm: ArmConfig, base_T_object: Array) -> Array:

@@ -17,8 +17,8 @@ START = np.array([0, -0.161, 0, -2.445, 0, 2.227, 0.785])
 class StandIn:
     """Joint accelerations are kp (goal - q) - 2 sqrt(kp) v, as robosuite's controller makes them; fingers stop at ``held`` [m] of width."""
 
-    def __init__(self, held: float = 0.0) -> None:
-        self.held = held
+    def __init__(self, held: float = 0.0, target: float = 0.04) -> None:
+        self.held, self.first_target = held, target
         self.loaded: dict = {}
         self.received: list = []
 
@@ -26,7 +26,7 @@ class StandIn:
         if case.get("task") == "broken":
             raise KeyError("no such task")
         self.loaded = dict(case)
-        self.q, self.v, self.steps, self.width, self.target = START.copy(), np.zeros(7), 0, 0.0417, 0.04
+        self.q, self.v, self.steps, self.width, self.target = START.copy(), np.zeros(7), 0, 0.0417, self.first_target
         return {"instruction": "put the cube on the plate"}
 
     def hello(self):
@@ -37,7 +37,7 @@ class StandIn:
         finger = (self.width + 0.001) / 2
         arrays = {"positions": self.q.copy(), "velocities": self.v.copy(), "fingers": np.array([finger, -finger])}
         arrays |= {"finger_speeds": np.array([self.speed, -self.speed]) / 2 if self.steps else np.zeros(2), "finger_forces": np.array([-5.0, 5.0])}
-        return {"time": self.steps * PERIOD, "steps": self.steps}, arrays
+        return {"time": self.steps * PERIOD, "steps": self.steps, "grip_target": self.target}, arrays
 
     def step(self, goals, grip):
         for goal, sign in zip(goals, grip, strict=True):
