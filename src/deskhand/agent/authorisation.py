@@ -82,6 +82,11 @@ class Authorisation:
         new = [goal for goal in goals if self.setting == STRICT or goal[1] not in self._plan.get(goal[0], ())]
         return self._words.of_goals(new, desk)
 
+    def unspoken(self, goals: Sequence[tuple[str, str]], desk: Desk) -> list[str]:
+        """Objects of a plan that the words do not ask to be moved, whatever the setting; whether somebody has to be asked is another question."""
+        missing = set(self._words.of_goals([(name, TABLE) for name, _ in goals], desk))
+        return [name for name, _ in goals if name in missing]
+
     @property
     def _asks(self) -> bool:
         return self.setting == STRICT or (self.setting == TASK and self.foreign)

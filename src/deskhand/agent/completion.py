@@ -10,6 +10,7 @@ from typing import Any
 from deskhand.agent.account import account
 from deskhand.agent.expectations import Expectations
 from deskhand.agent.judge import Evidence, Opinion, changes_between
+from deskhand.agent.plan_advice import PlanAdvice, Unspoken
 from deskhand.agent.reidentification import Reidentification
 from deskhand.agent.requested import FREE
 from deskhand.agent.verdict import MOST_OBJECTIONS, Ask, Verdict, said, to_be_said
@@ -39,6 +40,7 @@ class Completion:
         literal: whether the words mean what the grammar reads in them: for a brain that has nothing but the grammar. With a language model its reading is
             advice (:meth:`submit`), and a witness where it agrees.
         judge: asks somebody independent; None where there is nobody.
+        unspoken: for small models, see PlanAdvice.
         guided: whether what the grammar misses at the end goes back to the model as a judge's no would: for small models, which have no other judge.
     """
 
@@ -50,14 +52,14 @@ class Completion:
         literal: bool = True,
         judge: Ask | None = None,
         guided: bool = False,
+        unspoken: Unspoken | None = None,
     ) -> None:
         self._call, self._world, self._literal, self._judge, self._guided = call, world, literal, judge, guided
         self._words = [instruction]
         self._first: list[Seen] | None = None
         self._planned_structure: Mapping[str, Any] = {}
         self._objections: set[str] = set()
-        self._advised: set[Goal] = set()
-        self._advised_arguments: list[dict[str, Any]] = []
+        self._advice = PlanAdvice(unspoken)
         self._goals: dict[str, Goal] = {}
         self._planned = False
         self._structure: int | None = None
@@ -170,12 +172,7 @@ class Completion:
 
     def advice(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What the grammar would have otherwise in a call that plans a structure; given once."""
-        wanted = self._expected.misread(arguments) if name == PLAN_STRUCTURE else {}
-        if not wanted or wanted in self._advised_arguments:
-            return {}
-        self._advised_arguments.append(wanted)
-        text = f"A simple reading of the words has: {', '.join(f'{key} {value}' for key, value in wanted.items())}. Follow it only where you agree."
-        return {"advice": {"text": text, "arguments": wanted}}
+        return self._advice.of_structure(self._expected, arguments) if name == PLAN_STRUCTURE else {}
 
     def submit(self, subgoals: Sequence[Mapping[str, Any]], keep: bool = False) -> ToolResult:
         """Take over sub-goals that are sound (:meth:`problems`): beside those of the plan before (``keep``), or in its place."""
@@ -189,22 +186,7 @@ class Completion:
         self._goals |= {goal.object_id: goal for goal in goals}
         ordered = plan(goals, self._objects)
         taken = {"order": [goal.to_json() for goal in ordered], "already_done": [goal.object_id for goal in goals if satisfied(goal, self._objects)]}
-        return ToolResult("", "", {**taken, **({} if self._literal else self._advice())})
-
-    def _advice(self) -> dict[str, Any]:
-        """What the grammar reads otherwise than the plan: advice that is given once, and no reason to refuse it."""
-        goals = list(self._goals.values())
-        read = [*self._expected.contradicted(goals, self._objects), *self._expected.overlooked(goals, self._objects)]
-        differs = {goal.object_id: goal for goal in read if goal not in self._advised}
-        beyond = [goal for goal in self._expected.beyond(goals, self._objects) if goal not in self._advised]
-        self._advised.update([*differs.values(), *beyond])
-        if not (differs or beyond):
-            return {}
-        parts = [f"also has: {said(list(differs.values()))}"] if differs else []
-        parts += [f"does not have: {said(beyond)}"] if beyond else []
-        text = f"A simple reading of the words {'; it '.join(parts)}. Follow it only where you agree; the plan stands as it is."
-        advice: dict[str, Any] = {"text": text, "unmet": [{**goal.to_json(), "reason": "a simple reading of the words"} for goal in differs.values()]}
-        return {"advice": advice | ({"not_covered": [goal.object_id for goal in beyond]} if beyond else {})}
+        return ToolResult("", "", {**taken, **({} if self._literal else self._advice.of_goals(self._expected, list(self._goals.values()), self._objects))})
 
     def _replace_lost(self, goals: Sequence[Goal]) -> None:
         """A new object with the goal of one that is seen no more, and was not put there, is that object under a new id."""

@@ -79,7 +79,15 @@ def _check_way(scene: Scene, item: SceneObject, way: Array, distance: float) -> 
             continue
         along, across = float((other.position - item.position) @ way), abs(float((other.position - item.position) @ side))
         if across < half + reach_along(other, side) + CLEAR and -back - reach_along(other, way) < along < front + reach_along(other, way) + CLEAR:
-            raise DeskhandError("no_free_space", f"{other.id} is in the way of {item.id}.", hint="Push another way, or move it first.")
+            raise DeskhandError("no_free_space", _in_the_way(item, other, along, way, distance), hint="Push another way, or less far, or move it first.")
+
+
+def _in_the_way(item: SceneObject, other: SceneObject, along: float, way: Array, distance: float) -> str:
+    """What stands there, and how far the object could go; ``along`` [m]: where the middle of ``other`` lies from that of ``item``."""
+    free = along - reach_along(other, way) - reach_along(item, way) - CLEAR
+    if along < 0:
+        return f"{other.id} stands where the fingers would come down behind {item.id}, within {1000 * BEHIND:.0f} mm of it."
+    return f"{other.id} is in the way of {item.id}: it can go {1000 * max(0.0, free):.0f} mm that way, {1000 * (distance - max(0.0, free)):.0f} mm are missing."
 
 
 def stroke(ctx: SkillContext, scene: Scene, item: SceneObject, start: Array, end: Array, way: Array, others: Sequence[SceneObject] = ()) -> None:

@@ -113,7 +113,8 @@ def _push_out(ctx: SkillContext, scene: Scene, item: SceneObject, beside: list[S
         radius = float(np.linalg.norm(free[:2] - base))
         return max(low - radius, radius - high, 0.0)
 
-    last = DeskhandError("no_free_space", f"{item.id} cannot be pushed out: something is in the way on every side.", hint="Move what lies around it first.")
+    near = " and ".join(other.id for other in beside[:3])
+    last = DeskhandError("no_free_space", f"{item.id} cannot be pushed out beside {near}: every way out ends at something else.", hint=f"Move {near} first.")
     for way in sorted(ways, key=lambda way: (off(way), way.distance, abs(way.aside))):
         behind = reach_along(item, way.direction)
         start = item.position - way.direction * (behind + BEHIND + half) + way.left * way.aside

@@ -98,6 +98,18 @@ def test_a_plan_that_brings_more_than_was_asked_for_is_told_so() -> None:
     assert "it does not have: block_1 in bin_1" in f"it {told['text'].partition('words ')[2]}" and told["not_covered"] == ["block_1"]
 
 
+@pytest.mark.parametrize("brief", [False, True])
+def test_a_small_model_is_told_what_half_read_words_do_not_ask_for(brief: bool) -> None:
+    goals = [{"object_id": name, "relation": "in", "target_id": "bin_1"} for name in ("cup_1", "block_1")]
+    told = []
+    for words in ("Throw away the empty old cup.", "Somebody dislikes clutter."):
+        model = ScriptedModel([LOOK, say("submit_plan", subgoals=goals), finish("partly")])
+        model.brief = brief  # type: ignore[attr-defined]
+        AgentLoop(model, desk()).run(words)
+        told.append(json.loads(model.conversations[2][-1].content)["data"].get("advice", {}).get("not_covered", []))
+    assert told == [["block_1"] if brief else [], []]
+
+
 def test_a_small_model_is_told_what_its_plan_leaves_out_also_at_the_end() -> None:
     model = ScriptedModel([LOOK, SUBMIT, PICK, PLACE, *[finish(summary=f"done {n}") for n in range(9)]])
     model.brief = True  # type: ignore[attr-defined]

@@ -101,6 +101,14 @@ def test_words_that_take_something_out_let_things_stay():
     assert all("stays" in value["enum"] for value in talk.prompt()[1]["submit_plan"].values())
 
 
+def test_what_the_words_do_not_ask_for_is_left_out_of_an_accepted_plan():
+    goals = [{"object_id": name, "relation": "in", "target_id": "bin_1"} for name in ("cup_1", "block_1")]
+    advice = {"text": "it does not have block_1 in bin_1", "unmet": [], "not_covered": ["block_1"]}
+    talk = Talk().looked(*DESK).did("submit_plan", {"subgoals": goals}, {"order": goals, "already_done": [], "advice": advice})
+    assert talk.follows() == ("submit_plan", {"subgoals": goals[:1]})
+    assert talk.planned(cup_1=("in", "bin_1")).follows() == ("pick", {"object_id": "cup_1"})
+
+
 def test_a_plan_that_moves_nothing_is_doubted_once():
     goal = {"object_id": "cup_1", "relation": "on", "target_id": "table"}
     talk = Talk("Take the cup out.").looked(*DESK).did("submit_plan", {"subgoals": [goal]}, {"order": [], "already_done": ["cup_1"]})

@@ -13,6 +13,7 @@ from deskhand.skills.belief import Belief
 from deskhand.skills.beside import place_beside
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
+from deskhand.skills.push import push
 from deskhand.skills.put import place_at
 from deskhand.skills.why import workspace_in_words
 from deskhand.testing.desk_robot import DeskRobot
@@ -106,3 +107,15 @@ def test_the_workspace_is_one_sentence_with_the_desk_and_the_reach() -> None:
     assert said.count(". ") == 0 and said.endswith(".")
     assert f"{ARM.reach:.2f} m" in said and f"{ARM.work_radius[1]:.2f} m" in said and "0.90 x 1.10 m" in said and "-0.45 to 0.45" in said
     assert "desk" not in workspace_in_words(ARM)
+
+
+def test_a_push_that_something_stands_in_the_way_of_says_how_far_it_could_go() -> None:
+    block = thing("block_1", "box", (0.03, 0.03, 0.03), (0.0, 0.0, 0.015))
+    ahead = thing("cup_1", "box", (0.04, 0.04, 0.04), (0.10, 0.0, 0.02))
+    robot = DeskRobot([block, ahead])
+    refused = push(SkillContext(robot, Belief()), "block_1", 0.0, 0.08)
+    found = re.search(r"cup_1 is in the way of block_1: it can go (\d+) mm that way, (\d+) mm are missing", refused.message)
+    assert refused.code == "no_free_space" and found, refused.message
+    assert (int(found[1]), int(found[2])) == (53, 27), "100 mm between the middles, 15 and 20 of them theirs, 12 kept clear"
+    other_way = push(SkillContext(DeskRobot([block, thing("cup_1", "box", (0.04, 0.04, 0.04), (0.0, 0.045, 0.02))]), Belief()), "block_1", -np.pi / 2, 0.05)
+    assert "cup_1 stands where the fingers would come down behind block_1" in other_way.message

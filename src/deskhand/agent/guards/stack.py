@@ -54,12 +54,14 @@ def guarded(robot: RobotToolset, run: RunContext) -> Toolset:
     world = WorldModel()
     desk = Desk(world)
     toolset: Toolset = robot
+    authorisation = Authorisation(run.instruction, run.authorisation)
     if not run.trusted:
-        toolset = AuthorisationGuard(toolset, Authorisation(run.instruction, run.authorisation), desk, robot, run.confirm)
+        toolset = AuthorisationGuard(toolset, authorisation, desk, robot, run.confirm)
     toolset = PolicyGuard(toolset, SafetyRules(run.rules), desk, robot)
     toolset.on_result(desk.heard)
     toolset.on_result(lambda name, arguments, result: world.apply(name, arguments, result.ok, result.data))
-    completion = Completion(run.instruction, robot.made, world, run.trusted, run.witness.opinion if run.witness else None, run.guided)
+    unspoken = (lambda goals: authorisation.unspoken(goals, desk)) if run.guided else None
+    completion = Completion(run.instruction, robot.made, world, run.trusted, run.witness.opinion if run.witness else None, run.guided, unspoken)
     toolset = CompletionGuard(toolset, completion, robot, run.limits.budgets.rejected_claims, run.witness)
     if not run.trusted:
         toolset = ReachGuard(toolset, desk, robot)
