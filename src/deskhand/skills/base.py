@@ -127,7 +127,8 @@ class SkillContext:
             with self.timed("planning"):
                 return self.robot.plan_motion(goal, options)
         except DeskhandError as error:
-            if error.code != "start_in_collision" or (options is not None and options.start) or not (self._lift_out() or self._back_out()):
+            elsewhere = options is not None and (options.start or options.after)
+            if error.code != "start_in_collision" or elsewhere or not (self._lift_out() or self._back_out()):
                 raise
         with self.timed("planning"):
             return self.robot.plan_motion(goal, options)
@@ -169,17 +170,15 @@ class SkillContext:
         with self.timed("planning"):
             return self.robot.plan_cartesian(waypoints, options)
 
-    def execute(self, plan: Plan, watch: Callable[[], None] | None = None) -> ExecutionReport:
-        """Move; raises what the report says when the goal was not reached. ``watch`` is called again and again on the way.
+    def execute(self, plan: Plan, watch: Callable[[], bool | None] | None = None) -> ExecutionReport:
+        """Move; raises what the report says when the goal was not reached. ``watch`` is called again and again on the way; True halts the arm (``cancelled``).
 
         It is called by this thread, not by the one that takes what the robot sends: so it may measure.
         """
         self.check()
 
         def cancelled() -> bool:
-            if watch is not None:
-                watch()
-            return self.cancelled()
+            return bool(watch is not None and watch()) or self.cancelled()
 
         with self.timed("motion"):
             report = self.robot.execute(plan.id, None, cancelled)
@@ -196,7 +195,7 @@ class SkillContext:
         """To the home pose, unless there already."""
         self._free_move(lambda: None if self.at_home() else self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
 
-    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3, watch: Callable[[], None] | None = None) -> None:
+    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3, watch: Callable[[], bool | None] | None = None) -> None:
         """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``); ``watch`` is called on the way."""
         top = self.robot.tcp_pose().copy()
         top[2, 3] += height
@@ -207,7 +206,28 @@ class SkillContext:
 
         self._free_move(remaining, watch)
 
-    def _free_move(self, plan: Callable[[], Plan | None], watch: Callable[[], None] | None = None) -> None:
+    def leave(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3) -> None:
+        """As :meth:`rise`, and on without a stop to where the arm does not hide the desk from a camera that stands still, when there is a way."""
+        if self.robot.camera_mount() is not None:
+            self.rise(height, allow, least)
+            return
+        top = self.robot.tcp_pose().copy()
+        top[2, 3] += height
+
+        def remaining() -> Plan | None:
+            home = MotionGoal(named=HOME)
+            if float(top[2, 3] - self.robot.tcp_pose()[2, 3]) <= (1 - least) * height:
+                return None if self.at_home() else self.plan(home, PlanOptions(max_planning_time=5.0))
+            up = self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least))
+            try:
+                return self.plan(home, PlanOptions(max_planning_time=5.0, after=up.id))
+            except DeskhandError as error:
+                log.info("up first, no way home is known from there: %s: %s", error.code, error)
+                return up
+
+        self._free_move(remaining)
+
+    def _free_move(self, plan: Callable[[], Plan | None], watch: Callable[[], bool | None] | None = None) -> None:
         """Execute what ``plan`` gives (None: there already); nothing is in the way here, so a motion that was halted is taken up again."""
         for attempt in range(FREE_TRIES):
             planned = plan()

@@ -38,6 +38,7 @@ class PlanOptions:
         max_deviation: Cartesian plans: from the straight line [m].
         min_fraction: Cartesian plans: error when less of the path can be followed.
         upright_tolerance: [rad] that the tcp's z axis may tilt from its start direction, None for free.
+        after: id of a stored plan that this one goes on from, instead of ``start``: the new plan is both, and the arm does not stop between them.
     """
 
     start: Mapping[str, float] | None = None
@@ -47,6 +48,7 @@ class PlanOptions:
     max_deviation: float = 0.002
     min_fraction: float = 1.0
     upright_tolerance: float | None = None
+    after: str = ""
 
 
 @dataclass(frozen=True)

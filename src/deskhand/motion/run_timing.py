@@ -1,0 +1,138 @@
+"""Runs of legs (:mod:`deskhand.motion.blending`) as a trajectory: within the arm's limits, slow beside obstacles and people, straight where that was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from deskhand.errors import DeskhandError
+from deskhand.geometry import Array
+from deskhand.motion import cartesian
+from deskhand.motion.blending import SHARES, Blended, Leg, Run, blended, pieces, places
+from deskhand.motion.search import PathSearch, Query
+from deskhand.motion.timing import RATE, WINDOW, stop_at_corners, time_path
+from deskhand.safety.envelope import EnvelopeReport
+from deskhand.safety.settings import SafetySettings
+from deskhand.types import Trajectory
+
+PERSON = "person"  # how the ids of people among the obstacles begin
+SLOW_STRIDE = 5  # points of the timing's grid (0.01 rad) between those whose surroundings are looked at
+SLOW_MARGIN = 0.025  # [m] for what the arm moves in between, and for the smoothing of its speed
+SLOWER = 0.6  # factor of the speed with which a line is tried again that the smoothing has bent too far
+TRIES = 5
+
+
+class RunTimer:
+    """Times runs in one scene: that of ``query``, whose allowed pairs are those of each leg instead."""
+
+    def __init__(self, search: PathSearch, settings: SafetySettings, query: Query) -> None:
+        self._search, self._arm, self._settings, self._query = search, search.arm, settings, query
+
+    def timed(self, runs: Sequence[Run]) -> tuple[Trajectory, EnvelopeReport]:
+        """One run after another, and what the envelope says of it. A run whose rounded corners the envelope refuses gets tighter ones, and at last none.
+
+        Raises:
+            DeskhandError: ``path_incomplete`` when a line cannot be kept, ``invalid_input``, ``limits_violated``.
+        """
+        parts, reports = zip(*(self._run(run) for run in runs), strict=True)
+        clearances = [report.clearance for report in reports if not np.isnan(report.clearance)]
+        violations = tuple(item for report in reports for item in report.violations)
+        return stop_at_corners(parts), EnvelopeReport(violations, min(clearances, default=float("nan")))
+
+    def _run(self, run: Run) -> tuple[Trajectory, EnvelopeReport]:
+        if len(run) > 1:
+            for share in SHARES:
+                way = blended(run, share)
+                trajectory = self._kept_straight(run, way)
+                report = self._checked(run, way, trajectory)
+                if not report.violations:
+                    return trajectory, report
+        alone = [self._kept_straight((leg,), Blended(leg.smooth, (), ())) for leg in run]
+        trajectory = stop_at_corners(alone)
+        return trajectory, self._checked(run, Blended(trajectory.positions, tuple(leg.path[0] for leg in run[1:]), ()), trajectory)
+
+    def _kept_straight(self, run: Run, way: Blended) -> Trajectory:
+        """Slower where smoothing would take the tcp farther from a line than its leg allows."""
+        scale = min(leg.speed_scale for leg in run)
+        for _ in range(TRIES):
+            trajectory = self._trajectory(run, way, scale)
+            away = self._off_lines(run, way, trajectory)
+            if away <= 1.0:
+                return trajectory
+            scale *= SLOWER
+        most = max(leg.max_deviation for leg in run)
+        raise DeskhandError("path_incomplete", f"the tcp would leave the line by {away * most * 1000:.1f} mm; allowed are {most * 1000:.1f} mm.")
+
+    def _off_lines(self, run: Run, way: Blended, trajectory: Trajectory) -> float:
+        """How far the tcp strays from the lines, as a share of what is allowed; what is rounded is not counted."""
+        begins = [0, *(place + int(WINDOW * RATE / 2) for place in places(trajectory.positions, way.ends))]
+        stops = [*places(trajectory.positions, way.corners), len(trajectory.times)]
+        worst = 0.0
+        for number, (leg, a, b) in enumerate(zip(run, begins, stops, strict=True)):
+            if leg.line is None:
+                continue
+            end = b if number == len(run) - 1 else (a + b) // 2  # the far half of a line before a corner belongs to the curve
+            tcps = self._tcps(trajectory.positions[min(a, end - 1) : end])
+            worst = max(worst, cartesian.deviation(tcps, leg.line) / leg.max_deviation)
+        return worst
+
+    def _checked(self, run: Run, way: Blended, trajectory: Trajectory) -> EnvelopeReport:
+        """Each leg with the contacts that are allowed on it."""
+        query, envelope = self._query, self._search.envelope
+        parts = pieces(trajectory, way.corners)
+        reports = [envelope.check(part, query.scene, query.others, leg.allow, clearance=True) for part, leg in zip(parts, run, strict=True)]
+        clearances = [report.clearance for report in reports if not np.isnan(report.clearance)]
+        return EnvelopeReport(tuple(item for report in reports for item in report.violations), min(clearances, default=float("nan")))
+
+    def _trajectory(self, run: Run, way: Blended, scale: float) -> Trajectory:
+        return time_path(
+            self._arm.joints,
+            way.path,
+            self._arm.max_velocity * self._settings.max_joint_speed,
+            self._arm.max_acceleration,
+            scale,
+            0.0,
+            self._tcps,
+            self._settings.max_tcp_speed,
+            self._slower(run, way),
+        )
+
+    def _tcps(self, joints: Array) -> Array:
+        return np.asarray(self._search.tcps(joints, self._query)[:, :3, 3])
+
+    def _slower(self, run: Run, way: Blended) -> Callable[[Array], Array]:
+        """The tcp's greatest speed (T,) along a path (T, n): slow beside obstacles and people that may not be touched there."""
+        slow, checker, scene = self._settings.slow, self._search.checker, self._query.scene
+        people = {name for name in scene.obstacles if name.startswith(PERSON)}
+        others = scene.obstacles.keys() - people
+
+        def speeds(path: Array) -> Array:
+            picked = np.unique(np.append(np.arange(0, len(path), SLOW_STRIDE), len(path) - 1))
+            placed = checker.placed(self._search.poses(path[picked], self._query), scene)
+            of_leg = np.searchsorted(places(path, way.corners), picked, side="right")
+            beside = np.zeros(len(picked), bool)
+            for number, leg in enumerate(run):
+                on = of_leg == number
+                if on.any():
+                    near = checker.approaches(placed, scene, leg.allow, others, slow.near + SLOW_MARGIN)
+                    near |= checker.approaches(placed, scene, leg.allow, people, slow.near_people + SLOW_MARGIN)
+                    beside |= near & on
+            result = np.full(len(path), np.inf)
+            for index in picked[beside]:
+                result[max(0, index - SLOW_STRIDE) : index + SLOW_STRIDE + 1] = slow.tcp_speed
+            return result
+
+        return speeds
+
+
+def legs_of_line(followed: cartesian.CartesianPath, corners: Array, query: Query, scale: float, max_deviation: float) -> tuple[Run, ...]:
+    """A followed polyline (``corners`` (M, 3) [m]), at rest at its sharp corners: a run for each part."""
+    return tuple((Leg(path, query.allow, scale, corners, max_deviation),) for path in followed.legs)
+
+
+def chained(before: Sequence[Run], then: Sequence[Run]) -> tuple[Run, ...]:
+    """Both, without a stop where they meet; ``before`` may be empty."""
+    if not before:
+        return tuple(then)
+    return (*before[:-1], (*before[-1], *then[0]), *then[1:])
