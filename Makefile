@@ -28,7 +28,7 @@ test-page: setup ## the operator page in a headless Chromium (apt-get install ch
 
 test-campaigns: setup ## campaigns on a simulated Ray cluster, trackers, the LeRobot export: installs what they need (minutes)
 	@$(BIN)/python -m pip install --quiet -r requirements/ray.txt -r requirements/mlflow.txt -r requirements/lerobot.txt
-	@$(BIN)/python -m pytest test/unit/campaigns test/unit/episode/test_lerobot_export.py $(ARGS)
+	@$(BIN)/python -m pytest test/unit/trials/campaigns test/unit/recording/episode/test_lerobot_export.py $(ARGS)
 
 coverage: setup ## which lines the tests run: a table, and build/coverage/index.html (ARGS="test/unit/agent" for a part)
 	@$(BIN)/python -m pip install --quiet -r requirements/coverage.txt

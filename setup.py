@@ -34,7 +34,7 @@ def data_files() -> list[tuple[str, list[str]]]:
 def executables() -> list[str]:
     """``deskhand`` and one executable a node."""
     nodes = sorted(path.stem for path in (ROOT / "src/deskhand/nodes").glob("*_node.py"))
-    return ["deskhand = deskhand.cli:main", *(f"{node} = deskhand.nodes.{node}:main" for node in nodes)]
+    return ["deskhand = deskhand.commands.cli:main", *(f"{node} = deskhand.nodes.{node}:main" for node in nodes)]
 
 
 setup(

@@ -1,38 +1,8 @@
-"""The command line: one file a command in ``commands/``, loaded when it is called, so that ``--help`` is quick."""
+"""The old name of the command line (``python -m deskhand.cli``), for one release; it is ``python -m deskhand``."""
 
-from __future__ import annotations
+from deskhand.commands.cli import main
 
-import sys
-from importlib import import_module
-
-import typer
-from rich.console import Console
-from rich.markup import escape
-
-from deskhand.errors import DeskhandError
-
-app = typer.Typer(name="deskhand", help="Let a language model use a real tabletop arm.", no_args_is_help=True, pretty_exceptions_enable=False)
-
-COMMANDS = (
-    *("demo", "trial", "merge", "up", "do", "approve", "view", "tools", "mcp", "bench", "report", "export"),
-    *("first_day", "service", "record", "replay", "audit", "arms", "calibrate", "emulate", "doctor", "detectors", "teach"),
-)
-"""Modules of ``deskhand.commands``; each has ``register(app)``."""
-
-for _name in COMMANDS:
-    import_module(f"deskhand.commands.{_name}").register(app)
-
-
-def main() -> None:
-    """Entry point: a DeskhandError is one clear line and exit code 1; Ctrl-C is 130."""
-    try:
-        app()
-    except DeskhandError as error:
-        Console(stderr=True).print(f"[red]error[/red] {escape(f'{error.code}: {error}')}", highlight=False)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
-
+__all__ = ["main"]
 
 if __name__ == "__main__":
     main()

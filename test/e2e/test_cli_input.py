@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from deskhand import cli
+from deskhand.commands import cli
 from deskhand.tasks import load_task
 
 
@@ -60,7 +60,7 @@ def test_an_instruction_that_cannot_be_followed_moves_nothing(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "deskhand.cli",
+        "deskhand",
         "demo",
         "--local",
         "--instruction",

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deskhand.episode.reader import read_episode
 from deskhand.geometry import matrix_from_quaternion
+from deskhand.recording.episode.reader import read_episode
 from deskhand.safety.audit import verify
 from deskhand.sim.spec import CONTAINER_KINDS
 from deskhand.tasks import load_task
@@ -27,7 +27,7 @@ def started(folder):
     command = [
         sys.executable,
         "-m",
-        "deskhand.cli",
+        "deskhand",
         "demo",
         "--seed",
         str(SEED),

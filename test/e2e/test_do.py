@@ -11,8 +11,8 @@ import time
 import pytest
 
 pytest.importorskip("rclpy")
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.trials.domains import free_domain
 
 SCENE = """
 objects:
@@ -30,7 +30,7 @@ def robot(tmp_path_factory):
     (folder / "scene.yaml").write_text(SCENE)
     with free_domain() as domain:
         environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(domain), "ROS_HOME": str(folder)}
-        command = [sys.executable, "-m", "deskhand.cli", "up", "sim", "--scene", str(folder / "scene.yaml")]
+        command = [sys.executable, "-m", "deskhand", "up", "sim", "--scene", str(folder / "scene.yaml")]
         with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1) as up:
             end = time.monotonic() + START
             for line in up.stdout:
@@ -50,7 +50,7 @@ class Terminal:
     def __init__(self, robot, instruction, *more):
         environment, folder = robot
         self._screen, theirs = pty.openpty()
-        command = [sys.executable, "-m", "deskhand.cli", "do", instruction, "--json", str(folder / "do.json"), *more]
+        command = [sys.executable, "-m", "deskhand", "do", instruction, "--json", str(folder / "do.json"), *more]
         self._process = subprocess.Popen(command, env=environment, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
         os.close(theirs)
         self.shown, self._file = "", folder / "do.json"

@@ -20,10 +20,10 @@ import yaml
 from deskhand.arms.config import load_arm
 from deskhand.arms.unit import UnitData
 from deskhand.bench.rehearsal.unit import Unit
+from deskhand.bringup.first_day.common import ARMS, steps_of
+from deskhand.bringup.first_day.journal import Entry, Journal
 from deskhand.cameras.config import camera_of, load_camera, save_camera
-from deskhand.episode.reader import read_episode
-from deskhand.first_day.common import ARMS, steps_of
-from deskhand.first_day.journal import Entry, Journal
+from deskhand.recording.episode.reader import read_episode
 from deskhand.sim.worldfile import load_world
 
 CHOSEN = os.environ.get("DESKHAND_FIRST_DAYS", "")
@@ -31,8 +31,8 @@ ATTEMPTS = 3
 LATE = ("stale_data", "no_frame", "timeout", "plan_expired", "controller_failed", "device_unavailable", "node_unavailable", "servo_fault")
 """What a busy machine stops a day for."""
 MEASURED_BEFORE = ("gripper", "dry_run", "play", "camera", "registration", "handeye", "table")
-"""Steps of a day that a short rehearsal finds done: each has tests of its own (test/unit/first_day, test/unit/calibration)."""
-COMMAND = [sys.executable, "-m", "deskhand.cli", "first-day"]
+"""Steps of a day that a short rehearsal finds done: each has tests of its own (test/unit/bringup/first_day, test/unit/calibration)."""
+COMMAND = [sys.executable, "-m", "deskhand", "first-day"]
 
 
 def _run(arm, folder, *more, timeout=900):

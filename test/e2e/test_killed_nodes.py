@@ -3,8 +3,8 @@
 import pytest
 from harness import kill_during_motion
 
-from deskhand.episode.reader import read_episode
-from deskhand.episode.report import write_report
+from deskhand.recording.episode.reader import read_episode
+from deskhand.recording.episode.report import write_report
 
 SEED = 10
 STOP_LIMIT = 0.5  # [s] of simulated time

@@ -21,11 +21,11 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.model import RobotModel
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.geometry import pose_from_xyz_quaternion
 from deskhand.nodes.conversions import time_from_msg
 from deskhand.nodes.tf import TfBuffer
-from deskhand.trials.domains import free_domain
 
 START = 120.0  # [s] of wall time, on a busy machine
 
@@ -84,7 +84,7 @@ def recorded_pictures(folder):
 
 def deskhand(*arguments, domain, home):
     environment = {**os.environ, **workstation_defaults(os.environ), "ROS_DOMAIN_ID": str(domain), "ROS_HOME": str(home), "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, "-c", "import sys; from deskhand.cli import main; sys.exit(main())", *arguments]
+    command = [sys.executable, "-c", "import sys; from deskhand.commands.cli import main; sys.exit(main())", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True, cwd=home)
 
 

@@ -22,12 +22,12 @@ from playwright import sync_api
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.model import RobotModel
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import StackOptions
 from deskhand.bringup.stack import sim_nodes
 from deskhand.bringup.supervisor import Supervisor
-from deskhand.episode.reader import read_episode
-from deskhand.trials.domains import free_domain
+from deskhand.recording.episode.reader import read_episode
 from deskhand.view.page import Page, free_port
 from deskhand.view.replay import Replay
 

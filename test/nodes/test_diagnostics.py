@@ -14,10 +14,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 
+from deskhand.bringup.domains import free_domain
 from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import DeskhandNode
 from deskhand.nodes.safety_node import SafetyNode
-from deskhand.trials.domains import free_domain
 
 NODES = Path(__file__).parents[2] / "src/deskhand/nodes"
 

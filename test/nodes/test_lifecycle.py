@@ -13,10 +13,10 @@ from lifecycle_msgs.srv import ChangeState, GetAvailableStates, GetAvailableTran
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 
+from deskhand.bringup.domains import free_domain
 from deskhand.errors import DeskhandError
 from deskhand.nodes.managed import ManagedNode
 from deskhand.nodes.node import DeskhandNode, call_service
-from deskhand.trials.domains import free_domain
 
 TAKEN = contextlib.ExitStack()
 """A domain for each test, kept until the process ends: DDS may still tell of the services of the test before, and then none is called ready."""

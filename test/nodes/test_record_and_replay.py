@@ -19,7 +19,7 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from typer.testing import CliRunner
 
-from deskhand.cli import app
+from deskhand.commands.cli import app
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.nodes import conversions
 from deskhand.nodes.node import DeskhandNode, call_service

@@ -22,11 +22,11 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from deskhand.bringup.environment import workstation_defaults
-from deskhand.episode.reader import read_episode
-from deskhand.episode.record import begin_record
 from deskhand.geometry import make_transform, rotation_rpy
 from deskhand.nodes.conversions import camera_info_to_msg, image_to_msg, joint_state_to_msg, scene_from_msg, scene_to_msg, transform_to_msg
 from deskhand.nodes.node import EVENTS
+from deskhand.recording.episode.reader import read_episode
+from deskhand.recording.episode.record import begin_record
 from deskhand.recording.reader import Recording
 from deskhand.types import CameraIntrinsics, Scene, SceneObject, Table
 from deskhand.types import JointState as State

@@ -18,10 +18,10 @@ from tf2_msgs.msg import TFMessage
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.description import urdf_text
+from deskhand.bringup.domains import free_domain
 from deskhand.errors import DeskhandError
 from deskhand.nodes.conversions import time_from_msg, time_to_msg
 from deskhand.nodes.state_publisher_node import StatePublisherNode
-from deskhand.trials.domains import free_domain
 
 URDF = urdf_text(load_arm("jetarm"))
 

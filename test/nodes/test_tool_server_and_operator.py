@@ -13,8 +13,8 @@ from tool_graph import Graph, ros_domain
 
 from deskhand.nodes.approvals import ApprovalClient
 from deskhand.nodes.node import EVENTS, call_service
-from deskhand.resources import resource_path
 from deskhand.safety.audit import verify
+from deskhand.types.resources import resource_path
 from deskhand_interfaces.msg import SafetyStatus
 from deskhand_interfaces.srv import CallTool
 

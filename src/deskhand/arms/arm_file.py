@@ -13,8 +13,8 @@ import yaml
 from deskhand.arms import fit, layout, relations
 from deskhand.arms.problems import ArmFileError, Problem
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
-from deskhand.yaml_file import parse_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import parse_yaml
 
 LARGEST = 1_000_000  # [bytes] of an arm's file
 FARTHEST = 8  # files that extend one another

@@ -8,7 +8,7 @@ from deskhand.arms.config import ArmConfig
 from deskhand.arms.expand import expand
 from deskhand.arms.fit import arguments_of
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 MODES = ("none", "mock", "hardware", "gazebo")
 

@@ -1,4 +1,4 @@
-"""The unit's file of an arm of Feetech servos: `deskhand calibrate arm`, and the steps of a first day (first_day/so101.py)."""
+"""The unit's file of an arm of Feetech servos: `deskhand calibrate arm`, and the steps of a first day (bringup/first_day/so101.py)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from deskhand.arms.config import ArmConfig, merged
 from deskhand.arms.driver import ArmDriver
 from deskhand.arms.operator import Operator
 from deskhand.errors import DeskhandError
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 READINGS = 20
 PAUSE = 0.05  # [s] between them

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deskhand.arms.config import ArmConfig
 from deskhand.arms.driver_config import SERVO_BUSES
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 if TYPE_CHECKING:
     from deskhand.bringup.spec import NodeSpec, StackOptions

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from deskhand.cameras.drivers import DRIVERS
 from deskhand.errors import DeskhandError
 from deskhand.recording.frames import COLOR, DEPTH, INFO
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 if TYPE_CHECKING:
     from deskhand.bringup.spec import NodeSpec, StackOptions, Value

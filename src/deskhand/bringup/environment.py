@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 FAST_DDS, CYCLONE_DDS = "rmw_fastrtps_cpp", "rmw_cyclonedds_cpp"
 DDS_PROFILES = {FAST_DDS: ("FASTRTPS_DEFAULT_PROFILES_FILE", "config/dds/fastdds.xml"), CYCLONE_DDS: ("CYCLONEDDS_URI", "config/dds/cyclonedds.xml")}

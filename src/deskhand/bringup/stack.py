@@ -19,8 +19,8 @@ from deskhand.arms.driver_config import KINDS, SERVO_BUSES
 from deskhand.bringup.arms import arm_node, arm_nodes, spawner
 from deskhand.bringup.spec import PARAMETERS, NodeSpec, StackOptions, Value
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 EPISODES = "episodes"
 """Where records go when nobody says otherwise, in the current folder."""

@@ -15,7 +15,7 @@ from deskhand.calibration.handeye import FEWEST_VIEWS, HandEye, HandView, Limits
 from deskhand.calibration.poses import Guess, Joints, lying_places, pose_set, scatter
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform
-from deskhand.robot import Robot
+from deskhand.skills.robot import Robot
 from deskhand.types import CollisionObject, JointState, MotionGoal, PlanOptions, SceneUpdate, Shape
 
 SETTLE = 0.6  # [s] that an arm swings after it has arrived

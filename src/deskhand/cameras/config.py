@@ -12,9 +12,9 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, look_at, pose_from_xyz_quaternion, quaternion_from_matrix
-from deskhand.resources import resource_path
 from deskhand.types import CameraIntrinsics
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 _FIELDS = {"parent", "child", "xyz", "look_at", "quaternion", "intrinsics", "landmarks", "calibration"}
 _INTRINSICS = {"width", "height", "fx", "fy", "cx", "cy"}

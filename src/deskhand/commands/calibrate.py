@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deskhand.arms.model import RobotModel
     from deskhand.calibration.handeye import Mounting
     from deskhand.cameras.config import CameraMount
-    from deskhand.robot import Robot
+    from deskhand.skills.robot import Robot
 
 BOARD = "5x7@35/26mm"
 BoardOption = Annotated[str, typer.Option(help="The board: columns x rows @ square / marker.")]

@@ -19,8 +19,8 @@ import typer
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
-    from deskhand.campaigns.campaign import Campaign, Ended, Shard
-    from deskhand.campaigns.execute import Executor, Progress
+    from deskhand.trials.campaigns.campaign import Campaign, Ended, Shard
+    from deskhand.trials.campaigns.execute import Executor, Progress
 
 Describe = Callable[[dict[str, Any]], str]
 """A short line about a result."""
@@ -55,11 +55,11 @@ class CampaignOptions:
         """Run ``campaign``, show how far it is, and write its summary. ``results``: the file of results where neither --results nor --json is given.
 
         Raises:
-            DeskhandError: of bad options, and of :func:`deskhand.campaigns.execute.execute`.
+            DeskhandError: of bad options, and of :func:`deskhand.trials.campaigns.execute.execute`.
             KeyboardInterrupt: after what has ended was written, and how to go on was said.
         """
-        from deskhand.campaigns.campaign import Shard
-        from deskhand.campaigns.execute import execute
+        from deskhand.trials.campaigns.campaign import Shard
+        from deskhand.trials.campaigns.execute import execute
         from deskhand.trials.console import interruptible
 
         shard, executor = Shard.parse(self.shards), self._executor()
@@ -93,8 +93,8 @@ class CampaignOptions:
         return f"_{self.shards.replace('/', '_of_')}" if self.shards else ""
 
     def _executor(self) -> Executor:
-        from deskhand.campaigns.local_pool import Inline, LocalPool
-        from deskhand.campaigns.ray_cluster import RayCluster, require_ray
+        from deskhand.trials.campaigns.local_pool import Inline, LocalPool
+        from deskhand.trials.campaigns.ray_cluster import RayCluster, require_ray
 
         if self.ray and self.workers > 1:
             raise DeskhandError("invalid_input", "--ray and --workers exclude each other: a cluster runs as many cases at once as it has processors.")
@@ -115,7 +115,7 @@ class CampaignOptions:
     def _tracker(self, campaign: Campaign, shard: Shard) -> Any:
         if not self.track:
             return nullcontext()
-        from deskhand.campaigns.tracking import Tracker
+        from deskhand.trials.campaigns.tracking import Tracker
 
         return Tracker(self.track, campaign, shard)
 
@@ -211,7 +211,7 @@ class CampaignBar:
         """Cases without a result."""
         from rich.markup import escape
 
-        from deskhand.campaigns.campaign import names
+        from deskhand.trials.campaigns.campaign import names
 
         how = " The same command with --resume runs them again." if file is not None else ""
         self._bar.console.print(f"[red]{len(ids)} cases have no result[/red]: {escape(names(ids))}.{how}", soft_wrap=True)

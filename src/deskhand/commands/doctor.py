@@ -29,10 +29,10 @@ def doctor(
     """
     from rich.console import Console
 
-    from deskhand.doctor.base import Check
-    from deskhand.doctor.robot import ROBOT_CHECKS
-    from deskhand.doctor.safety import check_safety
-    from deskhand.doctor.software import CHECKS, check_brain
+    from deskhand.bringup.doctor.base import Check
+    from deskhand.bringup.doctor.robot import ROBOT_CHECKS
+    from deskhand.bringup.doctor.safety import check_safety
+    from deskhand.bringup.doctor.software import CHECKS, check_brain
 
     console = Console(highlight=False)
     checks = []

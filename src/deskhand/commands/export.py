@@ -29,7 +29,7 @@ def lerobot(
     from rich.console import Console
     from rich.progress import track
 
-    from deskhand.episode.lerobot import LeRobotWriter, find_sources
+    from deskhand.recording.episode.lerobot import LeRobotWriter, find_sources
 
     console = Console(highlight=False)
     sources = find_sources(episodes, only_successes)

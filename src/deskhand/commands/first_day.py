@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -15,8 +15,9 @@ import typer
 from deskhand.errors import DeskhandError
 
 if TYPE_CHECKING:
-    from deskhand.first_day.base import Day, Step
-    from deskhand.first_day.journal import Journal
+    from deskhand.bringup.first_day.base import Day, Step
+    from deskhand.bringup.first_day.journal import Journal
+    from deskhand.skills.robot import Robot
 
 LEAVING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -44,8 +45,8 @@ def first_day(
 
     Ctrl-C leaves it at any question, the arm holding; the same command resumes there. Exit code 0 when every step is done.
     """
-    from deskhand.first_day.common import steps_of
-    from deskhand.first_day.journal import Journal, locked
+    from deskhand.bringup.first_day.common import steps_of
+    from deskhand.bringup.first_day.journal import Journal, locked
 
     steps = steps_of(arm)
     folder = (folder or Path("~/.deskhand") / (f"{arm}-rehearsal" if rehearse else arm)).expanduser().resolve()
@@ -62,8 +63,8 @@ def first_day(
 
 
 def _go(day: Day, steps: tuple[Step, ...], journal: Journal, start: str, redo: str) -> None:
-    from deskhand.first_day.report import command, write_report
-    from deskhand.first_day.runner import FirstDay
+    from deskhand.bringup.first_day.report import command, write_report
+    from deskhand.bringup.first_day.runner import FirstDay
 
     walk = FirstDay(day, steps, journal)
     walk.again(start, redo)
@@ -97,17 +98,23 @@ def _list(steps: tuple[Step, ...], journal: Journal) -> None:
 
 @contextmanager
 def _real(arm: str, folder: Path) -> Iterator[Day]:
-    from deskhand.first_day.base import Day
-    from deskhand.first_day.workplace import RobotNodes
+    from deskhand.bringup.first_day.base import Day
+    from deskhand.bringup.first_day.workplace import RobotNodes
 
     if not sys.stdin.isatty():
         raise DeskhandError("invalid_input", "a first day asks questions, and nobody can answer: this is no terminal.", hint="Use a terminal, or --rehearse.")
     day = Day(arm, folder, Terminal())
-    day.workplace = RobotNodes(day)
+    day.workplace = RobotNodes(day, _over_ros)
     try:
         yield day
     finally:
         day.workplace.release()
+
+
+def _over_ros(arm: str) -> AbstractContextManager[Robot]:
+    from deskhand.nodes.connected import connected_robot  # imports rclpy
+
+    return connected_robot(arm)
 
 
 @contextmanager
@@ -119,7 +126,7 @@ def _rehearsed(arm: str, folder: Path, seed: int, wrist: bool) -> Iterator[Day]:
 
 
 class Terminal:
-    """The person at the terminal; see deskhand.first_day.base.Operator. The end of the input leaves, as Ctrl-C does."""
+    """The person at the terminal; see deskhand.bringup.first_day.base.Operator. The end of the input leaves, as Ctrl-C does."""
 
     def say(self, text: str) -> None:
         """See Operator."""

@@ -24,10 +24,10 @@ def merge(
     """
     from rich.console import Console
 
-    from deskhand.campaigns.campaign import function_named
-    from deskhand.campaigns.results import merge as join
-    from deskhand.campaigns.results import write_whole
     from deskhand.commands.campaign import write_json
+    from deskhand.trials.campaigns.campaign import function_named
+    from deskhand.trials.campaigns.results import merge as join
+    from deskhand.trials.campaigns.results import write_whole
 
     joined = join(files)
     found = joined.results
@@ -38,7 +38,7 @@ def merge(
         write_whole(results, joined)
     rate = ""
     if ordered and all("success" in result for result in ordered):
-        from deskhand.campaigns.statistics import wilson
+        from deskhand.trials.campaigns.statistics import wilson
 
         good = sum(bool(result["success"]) for result in ordered)
         low, high = wilson(good, len(ordered))

@@ -86,7 +86,7 @@ def look_at_recording(path: Path, every: float, arm: str, camera: str, memory: P
 def _told(scene: Scene) -> dict[str, Any]:
     from rich.console import Console
 
-    from deskhand.episode.plain import scene_to_json
+    from deskhand.recording.episode.plain import scene_to_json
 
     data = scene_to_json(scene)
     console = Console(highlight=False)

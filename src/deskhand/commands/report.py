@@ -39,7 +39,7 @@ def report(
             raise DeskhandError("invalid_input", "--compare draws no picture: leave --plot out.")
         show_comparison(episodes, json_file)
         return
-    from deskhand.episode.campaign import find_episodes, read_row, summarise
+    from deskhand.trials.campaigns.episodes import find_episodes, read_row, summarise
 
     summary = summarise([read_row(folder) for folder in find_episodes(episodes)])
     write_json(json_file, summary)
@@ -53,8 +53,8 @@ def show_comparison(paths: list[Path], json_file: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from deskhand.campaigns.statistics import compare, wilson
-    from deskhand.episode.campaign import outcomes
+    from deskhand.trials.campaigns.episodes import outcomes
+    from deskhand.trials.campaigns.statistics import compare, wilson
 
     if len(paths) != 2:
         raise DeskhandError("invalid_input", f"--compare takes two campaigns; {len(paths)} were given.")

@@ -60,7 +60,7 @@ def service_files(arm: str, driver: str, port: str, camera: str, camera_mount: s
     from deskhand.arms.driver_config import SERVO_BUSES
     from deskhand.bringup.spec import StackOptions
     from deskhand.bringup.stack import robot_nodes
-    from deskhand.resources import resource_path
+    from deskhand.types.resources import resource_path
 
     config = load_arm(arm)
     driver = driver or config.driver.kinds[0]

@@ -175,7 +175,7 @@ def run(nodes: list[NodeSpec], log: Path, hint: str = "", namespace: str = "", e
 
     from deskhand.bringup.supervisor import Supervisor
     from deskhand.commands.terminal import Dialogue, typed_lines
-    from deskhand.episode.record import complete_records
+    from deskhand.recording.episode.record import complete_records
 
     console = Console(highlight=False)
     width = max(len(node.name) for node in nodes)

@@ -54,7 +54,7 @@ def _join(port: int, host: str, arm: str, namespace: str) -> None:
 def _replay(folder: Path, port: int, host: str, arm: str) -> None:
     from deskhand.arms.config import load_arm
     from deskhand.arms.model import RobotModel
-    from deskhand.episode.reader import read_episode
+    from deskhand.recording.episode.reader import read_episode
     from deskhand.view.page import Page
     from deskhand.view.replay import Replay
 

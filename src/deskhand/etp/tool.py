@@ -20,8 +20,8 @@ from deskhand.etp.schema import arguments_model, input_schema, output_schema, sc
 if TYPE_CHECKING:
     from deskhand.etp.resources import ResourceRef
     from deskhand.etp.watches import Watches
-    from deskhand.robot import Robot
     from deskhand.skills.belief import Belief
+    from deskhand.skills.robot import Robot
     from deskhand.types import Cancelled, Progress
 
 

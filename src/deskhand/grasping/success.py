@@ -12,8 +12,8 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.grasping.features import NAMES
-from deskhand.resources import resource_path
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 CONFIG = "config/grasping.yaml"
 

@@ -12,7 +12,7 @@ from deskhand.language import lexicon as lex
 from deskhand.language.coverage import unread
 from deskhand.language.intents import Build
 from deskhand.language.verbs import words
-from deskhand.yaml_file import parse_yaml
+from deskhand.types.yaml_file import parse_yaml
 
 _VERB = re.compile(r"\b(?:build|make|construct|erect|assemble|stack|pile|put|place|arrange|line|copy|reproduce|rebuild|form|set|create|lay)\b")
 _MAKE = re.compile(r"\b(?:build|make|construct|erect|assemble|form|create|stack|pile|arrange|set up|put up)\b")

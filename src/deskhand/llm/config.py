@@ -14,8 +14,8 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.llm.faults import KINDS, PASSING
 from deskhand.llm.pictures import NONE, is_valid
-from deskhand.resources import resource_path
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 PROVIDERS = ("offline", "openai", "anthropic", "scripted")
 REPLIES = ("tools", "json")

@@ -11,7 +11,7 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.config import ModelProfile
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 
 class ScriptedModel:

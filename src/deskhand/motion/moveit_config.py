@@ -9,8 +9,8 @@ import yaml
 
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 FILES = ("kinematics", "joint_limits", "ompl_planning", "moveit_controllers", "moveit_cpp")
 

@@ -39,7 +39,7 @@ IK_TIME = 0.3  # [s]; only what cannot be solved takes so long
 class MotionService:
     """Plans for one arm. Nothing here moves; :class:`deskhand.motion.executor.Executor` does.
 
-    Methods may be called from several threads. They raise :class:`DeskhandError` with the codes that :class:`deskhand.robot.Robot` names.
+    Methods may be called from several threads. They raise :class:`DeskhandError` with the codes that :class:`deskhand.skills.robot.Robot` names.
     """
 
     def __init__(

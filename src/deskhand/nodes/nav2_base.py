@@ -28,7 +28,7 @@ Act = Callable[..., Any]
 
 
 class Nav2Base:
-    """See :class:`deskhand.robot.MobileBase`."""
+    """See :class:`deskhand.skills.robot.MobileBase`."""
 
     def __init__(self, node: DeskhandNode, act: Act) -> None:
         self._act = act

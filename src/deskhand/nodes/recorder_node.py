@@ -21,14 +21,14 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from deskhand.episode import messages
-from deskhand.episode.record import complete_record
-from deskhand.episode.writer import FILE, EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.nodes.conversions import camera_info_from_msg, image_from_msg, scene_from_msg, time_from_msg
 from deskhand.nodes.diagnostics import Health
 from deskhand.nodes.node import EVENTS, DeskhandNode, run_node
 from deskhand.nodes.parameters import declare_parameters
+from deskhand.recording.episode import messages
+from deskhand.recording.episode.record import complete_record
+from deskhand.recording.episode.writer import FILE, EpisodeWriter
 from deskhand.recording.thinning import Thinner
 from deskhand_interfaces.msg import SafetyStatus, SceneObjects
 

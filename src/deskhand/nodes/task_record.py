@@ -17,9 +17,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from deskhand.agent.records import TaskOutcome
-from deskhand.episode.record import begin_record, complete_record, end_record, new_folder
 from deskhand.errors import DeskhandError
 from deskhand.nodes.node import EVENTS, DeskhandNode
+from deskhand.recording.episode.record import begin_record, complete_record, end_record, new_folder
 
 RECORD_WAIT = 4.0  # [s] wall time that a task's result waits for its report
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)

@@ -41,10 +41,10 @@ from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import QUICK, RosToolClient
 from deskhand.nodes.task_audit import TaskAudit
-from deskhand.resources import resource_path
-from deskhand.robot import Robot
 from deskhand.safety.settings import load_safety
+from deskhand.skills.robot import Robot
 from deskhand.tools.base import load_tools, make_session
+from deskhand.types.resources import resource_path
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
 from deskhand.world.history.store import IN_MEMORY
 from deskhand_interfaces.action import InvokeTool

@@ -14,9 +14,9 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.naming_settings import KINDS
-from deskhand.resources import resource_path
 from deskhand.types import NameCandidate
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 CONTAINERS = frozenset({"bin", "tray", "box_open"})
 """Kinds that things are put into; only geometry can say whether there is room for them."""

@@ -16,7 +16,7 @@ from deskhand.errors import DeskhandError
 from deskhand.recording.pictures import depth_from_png, from_jpeg, millimetres
 from deskhand.recording.reader import Recording, mcap_in
 from deskhand.types import CameraIntrinsics, Image
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 COLOR, DEPTH, INFO = "camera/color/image_raw", "camera/aligned_depth_to_color/image_raw", "camera/color/camera_info"
 """Topics of a camera, relative to its namespace; see docs/cameras.md."""

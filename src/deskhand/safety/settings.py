@@ -12,9 +12,9 @@ import yaml
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, pose_from_xyz_rpy
-from deskhand.resources import resource_path
 from deskhand.types import CollisionObject, Shape
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 APPROVALS = ("never", "motion", "always")
 AUTHORISATIONS = ("task", "strict", "off")

@@ -23,7 +23,7 @@ from deskhand.sim.reality.file import draw, load_reality, to_dict
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 KEYS = ("arm", "table", "camera", "seed", "objects", "fixtures", "board", "reality")
 BOARD_KEYS = ("name", "pose", "link")

@@ -16,8 +16,8 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.motion.obstacles import obstacles_from_scene
 from deskhand.perception.track.coverage import Coverage
-from deskhand.robot import Robot
 from deskhand.skills.belief import Belief
+from deskhand.skills.robot import Robot
 from deskhand.skills.view_planning import look_around
 from deskhand.types import Cancelled, ExecutionReport, Frame, GripperReport, MotionGoal, Plan, PlanOptions, Progress, Scene, SceneUpdate, SkillResult
 

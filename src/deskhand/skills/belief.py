@@ -10,11 +10,11 @@ import numpy as np
 from deskhand.geometry import Array, inverse
 from deskhand.perception.classify import UNKNOWN, Appearance, Classifier, load_classifier
 from deskhand.perception.taught.naming import TAUGHT
-from deskhand.robot import Robot
 from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
+from deskhand.skills.robot import Robot
 from deskhand.types import Frame, Grasp, Scene, SceneObject
 from deskhand.world.history.recorder import Memory
 

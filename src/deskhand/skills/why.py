@@ -9,7 +9,7 @@ import numpy as np
 from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, transform_points
-from deskhand.robot import Robot
+from deskhand.skills.robot import Robot
 from deskhand.skills.room import room_in
 from deskhand.types import Scene, SceneObject, Table
 

@@ -15,13 +15,13 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.planning.structures import Blocks, Slot, footprint, structure, to_spec
-from deskhand.resources import resource_path
 from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec, pose_at
 from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import FLOOR, footprint_of
 from deskhand.tasks.standing import best_fit, heights
 from deskhand.tasks.wording import listed
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 Random = np.random.Generator
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}

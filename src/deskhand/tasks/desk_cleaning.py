@@ -12,12 +12,12 @@ import numpy as np
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_rpy
-from deskhand.resources import resource_path
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec, pose_at
 from deskhand.tasks.base import SILENT, ObjectScore, Score, SeededTask, Word
 from deskhand.tasks.placement import AT_REST, FLOOR, UPRIGHT, footprint_of, tilt, where_is
 from deskhand.tasks.wording import Rule, make_rules, say
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 Random = np.random.Generator
 

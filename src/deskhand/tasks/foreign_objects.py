@@ -15,11 +15,11 @@ import numpy as np
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, rotation_rpy
-from deskhand.resources import resource_path
 from deskhand.sim.model_file import SUFFIX, load_model
 from deskhand.sim.spec import ObjectSpec, WorldSpec
 from deskhand.tasks.placement import Footprint
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 Random = np.random.Generator
 CONFIG = "config/foreign_objects.yaml"

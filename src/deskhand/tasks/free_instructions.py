@@ -13,7 +13,6 @@ import numpy as np
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_about
-from deskhand.resources import resource_path
 from deskhand.sim.fields import Field
 from deskhand.sim.objectfile import object_from
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec
@@ -21,7 +20,8 @@ from deskhand.tasks.base import SILENT, ObjectScore, Remark, Score, SeededTask, 
 from deskhand.tasks.checks import CHECKS, OTHER_KEYS, Desk, check
 from deskhand.tasks.desk_cleaning import laid_out
 from deskhand.tasks.placement import footprint_of
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 FILE = "config/tasks/free_instructions.yaml"
 Random = np.random.Generator

@@ -62,7 +62,7 @@ HOME = joints_of(make_transform(DOWN, (-0.2, 0.0, 0.3)))
 
 
 class DeskRobot:
-    """A :class:`deskhand.robot.Robot`.
+    """A :class:`deskhand.skills.robot.Robot`.
 
     Args:
         objects: where they really are.

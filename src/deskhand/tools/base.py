@@ -16,8 +16,8 @@ from deskhand.etp.registry import Registry
 from deskhand.etp.session import Guard, Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.llm.config import ModelProfile, load_profile, vision_profile
-from deskhand.robot import Connected, Robot
 from deskhand.skills.belief import Belief
+from deskhand.skills.robot import Connected, Robot
 from deskhand.tools.validated import with_validation
 from deskhand.tools.words import VECTORS, with_words
 from deskhand.world.history.recorder import Memory

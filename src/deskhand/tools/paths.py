@@ -9,7 +9,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.robot import Robot
+from deskhand.skills.robot import Robot
 from deskhand.tools.poses import hand_poses
 from deskhand.types import MotionGoal, Plan, PlanOptions
 

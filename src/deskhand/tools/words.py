@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.etp.card import Card
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 WORDS = Path(__file__).with_name("words.yaml")
 ASKED = Path(__file__).with_name("asked.yaml")

@@ -51,7 +51,7 @@ class TrialOptions:
         files: folders from which tools may read plans and reference pictures, besides that of the task's own.
         answer_timeout: [s] that a question waits; 0: as the budget or the orchestrator says; negative: nobody is there to answer.
         images: how many of the newest pictures a model with eyes is shown; None: as its profile says.
-        record_rate: samples for learning so many times a second of simulated time [Hz] (episode/samples.py); 0 for none. Only with ``local``.
+        record_rate: samples for learning so many times a second of simulated time [Hz] (recording/episode/samples.py); 0 for none. Only with ``local``.
         inbox: what the user says while the task runs; None where nobody is there.
     """
 

@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from deskhand.campaigns.campaign import Campaign, Case
-from deskhand.campaigns.reporting import tell
 from deskhand.trials.base import Progress, TrialOptions
+from deskhand.trials.campaigns.campaign import Campaign, Case
+from deskhand.trials.campaigns.reporting import tell
 from deskhand.trials.trial import run_trial
 from deskhand.trials.trials import summarise
 

@@ -9,9 +9,9 @@ from deskhand.arms.config import load_arm
 from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
-from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
+from deskhand.skills.robot.local import Devices, make_local_robot
 from deskhand.tools.base import make_session
 from deskhand.trials.base import TrialOptions, prepare
 

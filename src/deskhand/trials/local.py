@@ -20,13 +20,12 @@ from deskhand.arms.frames import LinkTransforms
 from deskhand.arms.model import RobotModel
 from deskhand.cameras.base import Camera
 from deskhand.cameras.config import CameraMount
-from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
 from deskhand.llm import load_profile, make_model
 from deskhand.llm.config import ModelProfile, with_images
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.self_filter import joint_map
-from deskhand.robot.local import Devices, LocalRobot, make_local_robot
+from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
@@ -35,6 +34,7 @@ from deskhand.sim.joint_servos import servos_of
 from deskhand.sim.simulation import SimSettings, Simulation
 from deskhand.sim.spec import WorldSpec
 from deskhand.skills.belief import Belief
+from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.base import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
 from deskhand.trials.hand_errors import HandErrors, WatchedArm, WatchedClock, WatchedGripper

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import NodeSpec, StackOptions
 from deskhand.bringup.stack import gazebo_nodes, sim_nodes
@@ -20,7 +21,6 @@ from deskhand.sim.gazebo.files import write_gazebo
 from deskhand.sim.gazebo.truth import GazeboTruth
 from deskhand.sim.spec import Truth, WorldSpec
 from deskhand.trials.base import Attempt, Progress, ProgressCallback, Stopwatch, TrialOptions, instructions, named_folders, settle_time
-from deskhand.trials.domains import free_domain
 from deskhand.trials.person import Person
 from deskhand.trials.truth import TruthChannel
 

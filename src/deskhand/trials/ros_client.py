@@ -11,12 +11,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import StackOptions
 from deskhand.bringup.stack import sim_nodes
 from deskhand.bringup.supervisor import Supervisor
 from deskhand.errors import DeskhandError
-from deskhand.trials.domains import free_domain
 
 READY_TIMEOUT, CALLS_TIMEOUT = 90.0, 300.0  # [s]
 

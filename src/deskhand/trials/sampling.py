@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from deskhand.episode.samples import SampleWriter
 from deskhand.geometry import Array
+from deskhand.recording.episode.samples import SampleWriter
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 
 
 @dataclass(frozen=True)
 class _Moment:
-    """``configuration`` is what pictures are drawn from; see :class:`deskhand.episode.samples.Sample` for the others."""
+    """``configuration`` is what pictures are drawn from; see :class:`deskhand.recording.episode.samples.Sample` for the others."""
 
     stamp: float
     configuration: Array

@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from deskhand.episode.record import robots_word, write_record
 from deskhand.errors import DeskhandError
+from deskhand.recording.episode.record import robots_word, write_record
 from deskhand.sim.reality.file import to_dict
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks import load_task

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deskhand.episode.timeline import PHASES
+from deskhand.recording.episode.timeline import PHASES
 from deskhand.trials.hand_errors import summary
 
 CUT_SHORT = frozenset(("node_unavailable", "timeout", "internal_error", "cancelled", "config_error", "missing_dependency"))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deskhand.arms.model import RobotModel
-from deskhand.episode.pictures import hand_outline
 from deskhand.geometry import Array, identity, make_transform, quaternion_from_matrix, rotation_about, transform_points
+from deskhand.recording.episode.pictures import hand_outline
 from deskhand.types import Scene, SceneObject, Shape, Table, Trajectory
 from deskhand.view.body import Mesh, body_of, mesh_of
 from deskhand.view.moment import Hand, Moment, target_of

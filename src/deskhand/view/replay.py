@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.config import ArmConfig
-from deskhand.episode import messages
-from deskhand.episode.pictures import executed_grasps
-from deskhand.episode.reader import Episode, Look
-from deskhand.episode.timeline import Call, calls_from, thoughts
 from deskhand.geometry import pose_from_xyz_quaternion
+from deskhand.recording.episode import messages
+from deskhand.recording.episode.pictures import executed_grasps
+from deskhand.recording.episode.reader import Episode, Look
+from deskhand.recording.episode.timeline import Call, calls_from, thoughts
 from deskhand.types import Image, SafetyStatus, Scene, SceneObject, Table
 from deskhand.view.moment import DONE, FAILED, Hand, Moment, Row, Task
 

@@ -14,7 +14,7 @@ from freezes import A_SESSION, LIMIT, STOP_LIMIT, cancel
 from robot import INSTRUCTION, Client, Goal, Robot, running
 from rosgraph_msgs.msg import Clock
 
-from deskhand.episode.reader import read_episode
+from deskhand.recording.episode.reader import read_episode
 
 LATEST = 8.0  # [s] of wall time after the task's first word, at which the clock is forged
 STEPS = (30.0, 1000.0, -30.0)  # [s] off the true one

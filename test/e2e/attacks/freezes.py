@@ -11,7 +11,7 @@ from pathlib import Path
 
 from robot import INSTRUCTION, NODES, Goal, running
 
-from deskhand.episode.reader import read_episode
+from deskhand.recording.episode.reader import read_episode
 
 LATEST = 8.0  # [s] of wall time after the task's first word, at which a node is stopped
 LONGEST = 12.0  # [s] of a freeze

@@ -15,9 +15,9 @@ from injection import MORE, OF_OTHERS, OWN_ACTS, TELLS, Gullible
 
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
-from deskhand.episode.writer import EpisodeWriter
 from deskhand.etp.base import ToolResult, ToolSummary
 from deskhand.etp.session import Session
+from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.sim.worldfile import world_from_dict
 from deskhand.tools.base import make_session
 from deskhand.trials.local import LocalParts, local_robot

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from robot import INSTRUCTION, NODES, Goal, running
 
-from deskhand.episode.reader import read_episode
+from deskhand.recording.episode.reader import read_episode
 
 LATEST = 12.0  # [s] of wall time after the task's first word, at which a node is killed
 LIMIT = 10.0  # [s] in which the goal has to end

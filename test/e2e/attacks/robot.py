@@ -19,8 +19,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import apply_workstation_defaults, workstation_defaults
-from deskhand.trials.domains import free_domain
 from deskhand_interfaces.action import RunTask
 
 START = 120.0  # [s] of wall time, on a busy machine
@@ -131,7 +131,17 @@ class Robot:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         own = {"ROS_DOMAIN_ID": str(domain), "ROS_HOME": str(folder / "home"), "PYTHONUNBUFFERED": "1"}
-        command = [sys.executable, "-c", "import sys; from deskhand.cli import main; sys.exit(main())", "up", "sim", "--seed", str(seed), "--log", "log"]
+        command = [
+            sys.executable,
+            "-c",
+            "import sys; from deskhand.commands.cli import main; sys.exit(main())",
+            "up",
+            "sim",
+            "--seed",
+            str(seed),
+            "--log",
+            "log",
+        ]
         environment = {**os.environ, **workstation_defaults(os.environ), **own}
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, env=environment, cwd=folder, start_new_session=True

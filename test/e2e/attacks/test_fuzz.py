@@ -6,7 +6,7 @@ pytest.importorskip("rclpy")
 from fuzzing import Attack
 from harness import stack_with_watcher
 
-from deskhand.episode.reader import read_episode
+from deskhand.recording.episode.reader import read_episode
 from deskhand.trials.base import TrialOptions
 
 CALLS, REQUESTS = 17, 9

@@ -15,7 +15,7 @@ from deskhand.arms.arm_file import read_arm_file
 from deskhand.arms.config import load_arm
 from deskhand.arms.problems import ArmFileError
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 ARMS = ("jetarm", "so101", "wx250s")
 DRAWN = 60  # wrong values

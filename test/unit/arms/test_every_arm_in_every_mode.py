@@ -13,7 +13,7 @@ from deskhand.arms.config import list_arms, load_arm
 from deskhand.arms.description import MODES, srdf_text, urdf_text
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 CASES = [(arm, mode) for arm in list_arms() for mode in MODES]
 

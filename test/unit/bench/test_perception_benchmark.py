@@ -11,12 +11,12 @@ from deskhand.bench.perception.measure import angle_error, compare
 from deskhand.bench.perception.run import Level, Options, perception_campaign, summary
 from deskhand.bench.perception.scenes import EDGE, built
 from deskhand.bench.perception.truth import TABLE, SeenTruth, seen_truth
-from deskhand.campaigns.execute import run_here
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_rpy
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import ObjectSpec, TruthObject, WorldSpec, pose_at
+from deskhand.trials.campaigns.execute import run_here
 from deskhand.types import Scene, SceneObject, Table
 
 

@@ -6,11 +6,11 @@ import socket
 
 import pytest
 
+from deskhand.bringup.domains import free_domain
 from deskhand.errors import DeskhandError
 from deskhand.sim.spec import Truth, TruthObject
 from deskhand.tasks import load_task
 from deskhand.trials.base import Attempt, TrialOptions, prepare
-from deskhand.trials.domains import free_domain
 from deskhand.trials.trial import judge
 from deskhand.trials.trials import ran_to_an_outcome, summarise
 

@@ -18,8 +18,8 @@ from deskhand.bringup.environment import workstation_defaults
 from deskhand.bringup.spec import PARAMETERS, NodeSpec, StackOptions
 from deskhand.bringup.stack import STACK, GazeboWorld, gazebo_nodes, robot_nodes, sim_nodes
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
 from deskhand.safety.settings import load_safety
+from deskhand.types.resources import resource_path
 
 NODES = Path(__file__).resolve().parents[3] / "src/deskhand/nodes"
 

@@ -46,7 +46,7 @@ def requirements(name: str) -> dict[str, str]:
 
 
 EXTRAS = {name for extra in ("detectors", "view", "cameras", "anthropic", "ray", "lerobot", "mlflow", "wandb") for name in requirements(extra)}
-FOREIGN = SOURCES / "foreign/served"
+FOREIGN = SOURCES / "sim/foreign/served"
 """Run by a foreign simulator's own Python, in its own environment."""
 OPTIONAL = {"moveit", "moveit_msgs", "coal", "ompl", "pinocchio", "dynamixel_sdk", "scservo_sdk", "pyorbbecsdk", *EXTRAS}
 """Imported only where a person has installed it: the planner moveit, the contenders of the motion benchmark, the libraries of servos,

@@ -15,7 +15,7 @@ HOST = """
     import sys
     from pathlib import Path
     import typer
-    from deskhand import cli
+    from deskhand.commands import cli
     from deskhand.commands import up
     from test_supervisor import GOOD, script
     app = typer.Typer()

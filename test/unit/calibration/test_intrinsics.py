@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from deskhand.calibration.board import Board, Corners
 from deskhand.calibration.intrinsics import calibrate_lens, covered, is_new_view
-from deskhand.cli import app
+from deskhand.commands.cli import app
 from deskhand.errors import DeskhandError
 from deskhand.types import CameraIntrinsics
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deskhand.cameras.config import load_camera
-from deskhand.cli import app
+from deskhand.commands.cli import app
 from deskhand.errors import DeskhandError
 
 pytest.importorskip("mujoco")

@@ -4,9 +4,9 @@ import cv2
 import numpy as np
 import pytest
 
+from deskhand.bringup.doctor.robot import told_depth
 from deskhand.cameras.base import Exposure, RgbdImage
 from deskhand.cameras.registration import RegistrationWatch, check_registration, depth_edges
-from deskhand.doctor.robot import told_depth
 from deskhand.errors import DeskhandError
 from deskhand.types import CameraIntrinsics
 

@@ -13,8 +13,8 @@ from deskhand.arms.arm_file import read_arm_file
 from deskhand.arms.config import load_arm
 from deskhand.arms.layout import field_tables
 from deskhand.arms.unit import UnitData
-from deskhand.cli import app
-from deskhand.resources import resource_path
+from deskhand.commands.cli import app
+from deskhand.types.resources import resource_path
 
 PAGE = Path(__file__).parents[3] / "docs/adding-an-arm.md"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from deskhand.cli import app
+from deskhand.commands.cli import app
 from deskhand.errors import DeskhandError
 from deskhand.safety.audit import AuditLog
 

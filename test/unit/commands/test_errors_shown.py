@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskhand import cli
+from deskhand.commands import cli
 from deskhand.errors import DeskhandError
 
 

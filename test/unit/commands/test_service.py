@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from deskhand.cli import app
 from deskhand.commands import service
+from deskhand.commands.cli import app
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 SERIAL = {"ID_VENDOR_ID": "1a86", "ID_MODEL_ID": "55d3", "ID_SERIAL_SHORT": "58FA0", "ID_PATH": "pci-0000:00:14.0-usb-0:2:1.0"}
 

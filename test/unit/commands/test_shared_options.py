@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from deskhand.cli import app
+from deskhand.commands.cli import app
 from deskhand.commands.do import exit_code
 from deskhand.errors import DeskhandError
 from deskhand.llm import load_profile

@@ -26,9 +26,9 @@ from deskhand.etp.remote.transports import http_app, loopback, read_token
 from deskhand.etp.resources import POINTS, ResourceRef
 from deskhand.etp.session import Session
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.resources import resource_path
 from deskhand.skills.belief import Belief
 from deskhand.tools.cognition.watches import list_watches, read_events, stop_watch
+from deskhand.types.resources import resource_path
 
 FOREIGN = McpServer(command=(sys.executable, str(Path(__file__).with_name("foreign_mcp_server.py"))))
 

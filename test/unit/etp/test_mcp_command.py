@@ -70,7 +70,7 @@ def test_the_command_serves_over_http_beyond_this_machine_with_a_token_only():
         pytest.skip("this machine has no address beside the loopback's")
     with socket.create_server(("0.0.0.0", 0)) as taken:
         port = taken.getsockname()[1]
-    command = [sys.executable, "-m", "deskhand.cli", "mcp", "--http", "--sim", "--host", "0.0.0.0", "--port", str(port)]
+    command = [sys.executable, "-m", "deskhand", "mcp", "--http", "--sim", "--host", "0.0.0.0", "--port", str(port)]
     refused = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert refused.returncode != 0 and "token is needed" in refused.stderr
     server = subprocess.Popen(command, env={**ENVIRONMENT, "DESKHAND_MCP_TOKEN": TOKEN}, stderr=subprocess.PIPE, text=True)

@@ -8,7 +8,7 @@ import yaml
 from llm_server import Server, error, message
 from typer.testing import CliRunner
 
-from deskhand.cli import app
+from deskhand.commands.cli import app
 from deskhand.llm.config import FILE_VARIABLE
 from deskhand.llm.trial import try_profile
 

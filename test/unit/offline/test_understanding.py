@@ -310,7 +310,7 @@ def test_tidying_needs_a_container() -> None:
 def _wordings() -> list[str]:
     import yaml
 
-    from deskhand.resources import resource_path
+    from deskhand.types.resources import resource_path
 
     config = yaml.safe_load(resource_path("config/tasks/desk_cleaning.yaml").read_text())
     rules = [

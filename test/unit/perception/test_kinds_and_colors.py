@@ -7,7 +7,7 @@ import yaml
 from deskhand.errors import DeskhandError
 from deskhand.perception.classify import CONTAINERS, Appearance, load_classifier
 from deskhand.perception.color import lit_color, name_color
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 THINGS = {
     "block": Appearance("box", np.array([0.035, 0.034, 0.036]), "red"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from deskhand.resources import resource_path
+from deskhand.types.resources import resource_path
 
 NEAR = 0.0011  # [m] by which both ends of a range may differ and it still is that range
 TASKS = sorted(Path(resource_path("config/tasks/desk_cleaning.yaml")).parent.glob("*.yaml"))

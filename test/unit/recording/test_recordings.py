@@ -8,8 +8,8 @@ import pytest
 import yaml
 from mcap.reader import make_reader
 
-from deskhand.episode import messages
 from deskhand.errors import DeskhandError
+from deskhand.recording.episode import messages
 from deskhand.recording.mcap_file import McapFile
 from deskhand.recording.pictures import depth_from_png, depth_to_png, from_jpeg, millimetres, to_jpeg
 from deskhand.recording.qos import LATCHED, OfferedQos

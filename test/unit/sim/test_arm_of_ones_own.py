@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from deskhand.arms.model import RobotModel
-from deskhand.resources import resource_path
 from deskhand.sim.builder import build
 from deskhand.sim.spec import WorldSpec
+from deskhand.types.resources import resource_path
 
 SHAPE = '<geometry><cylinder radius="0.042" length="0.027"/></geometry>'
 EDGES = np.array([80.0, 80.0, 30.0])  # [mm]

@@ -10,7 +10,6 @@ import pytest
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import rotation_about
-from deskhand.resources import resource_path
 from deskhand.sim.fixtures.kinds import FIXTURES, GRAVITY, LID_STOP, PAN_TRAVEL, STICK, hole_of
 from deskhand.sim.fixtures.outlines import OUTLINES, around, outline
 from deskhand.sim.fixtures.spec import Recess
@@ -19,6 +18,7 @@ from deskhand.sim.gazebo.truth import position_of
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.truth import truth_from_json, truth_to_json
 from deskhand.sim.worldfile import load_world, world_from_dict, world_to_dict
+from deskhand.types.resources import resource_path
 
 HOLES = [{"outline": "square", "size": 0.03, "at": [0.0, -0.03]}, {"outline": "star", "size": 0.03, "at": [0.0, 0.03]}]
 BALANCE = {"kind": "balance", "pose": [0.2, 0.0]}

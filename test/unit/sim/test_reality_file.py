@@ -10,13 +10,13 @@ import pytest
 import yaml
 
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
 from deskhand.sim.fields import Field
 from deskhand.sim.reality.file import SECTIONS, draw, load_reality, to_dict
 from deskhand.sim.reality.spec import PARTS, RealitySpec
 from deskhand.sim.spec import CameraSpec
 from deskhand.sim.worldfile import save_world, world_from_dict, world_to_dict
 from deskhand.tasks import world_of
+from deskhand.types.resources import resource_path
 
 BLOCK = {"kind": "block", "color": "red", "size": 0.04, "pose": [0.05, 0.0]}
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from deskhand.episode.samples import Samples
+from deskhand.recording.episode.samples import Samples
 from deskhand.sim.simulation import Simulation
 from deskhand.tasks import load_task
 from deskhand.trials.sampling import Sampler

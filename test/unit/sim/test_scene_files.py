@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import KINDS
 from deskhand.sim.worldfile import load_world, save_world, world_from_dict
 from deskhand.types.meshes import load_mesh
+from deskhand.types.resources import resource_path
 
 BLOCK: dict[str, Any] = {"kind": "block", "pose": [0.1, 0.1]}
 

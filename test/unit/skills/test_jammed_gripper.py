@@ -8,13 +8,13 @@ pytest.importorskip("mujoco")
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform
-from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import load_world
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.gripper import close_gripper, open_gripper
+from deskhand.skills.robot.local import Devices, make_local_robot
 from deskhand.types import MotionGoal, PlanOptions
 
 DOWN = np.diag([1.0, -1.0, -1.0])

@@ -11,7 +11,6 @@ from deskhand.cameras.config import CameraMount, load_camera
 from deskhand.errors import DeskhandError
 from deskhand.geometry import look_at
 from deskhand.perception.track.coverage import Coverage
-from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.camera import RgbdRenderer, mounted
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
@@ -19,6 +18,7 @@ from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.move import look
+from deskhand.skills.robot.local import Devices, make_local_robot
 from deskhand.skills.view_planning import clear_pose, hidden_by_arm, reachable_views
 
 WALL = ObjectSpec("wall", "box", (0.03, 0.14, 0.09), (0.5, 0.3, 0.1), 0.1, pose_at(0.06, 0.0, 0.045))

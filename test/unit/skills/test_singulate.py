@@ -13,7 +13,6 @@ pytest.importorskip("mujoco")
 from deskhand.arms.config import load_arm
 from deskhand.bench.tools.worlds import BLUE, RED, YELLOW, block, lying
 from deskhand.geometry import make_transform, rotation_about
-from deskhand.robot.local import Devices, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import WorldSpec
@@ -21,6 +20,7 @@ from deskhand.sim.worldfile import world_from_dict
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
+from deskhand.skills.robot.local import Devices, make_local_robot
 from deskhand.skills.singulate import _lengthwise, separate
 from deskhand.types import SceneObject
 

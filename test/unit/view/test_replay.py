@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deskhand.arms.config import load_arm
-from deskhand.episode import messages
-from deskhand.episode.reader import read_episode
-from deskhand.episode.writer import EpisodeWriter
 from deskhand.geometry import make_transform, rotation_rpy
+from deskhand.recording.episode import messages
+from deskhand.recording.episode.reader import read_episode
+from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.types import JointState, Scene, SceneObject, Table
 from deskhand.view.moment import DONE, FAILED, RUNS
 from deskhand.view.replay import Replay

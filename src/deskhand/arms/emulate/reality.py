@@ -22,8 +22,8 @@ import numpy as np
 import yaml
 
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 FOLDER = "config/servos"
 ANGLES = ("backlash", "sag", "dead_band", "zero_error")

@@ -121,7 +121,7 @@ class BoxedSo101:
 
 
 class Owner:
-    """Answers the questions of the arm's own steps; see deskhand.first_day.base.Operator.
+    """Answers the questions of the arm's own steps; see deskhand.bringup.first_day.base.Operator.
 
     Attributes:
         told, asked: what was said, and the keys of what was asked.

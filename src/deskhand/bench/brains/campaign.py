@@ -20,12 +20,12 @@ from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
 from deskhand.bench.brains.model_faults import MISCHIEF
 from deskhand.bench.brains.scenes import Wanted, make_scene
 from deskhand.bench.brains.server import Character, StandIn
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.approval import Approval
 from deskhand.etp.registry import Registry
 from deskhand.llm.config import ModelProfile
 from deskhand.llm.openai import OpenAIModel
+from deskhand.trials.campaigns.campaign import Campaign, Case
 
 SECONDS = 6.0
 """Budget of an episode: wall clock [s]."""

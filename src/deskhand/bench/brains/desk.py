@@ -53,7 +53,7 @@ class Thing:
 
 @dataclass
 class LightDesk:
-    """World and robot in one; see :class:`deskhand.robot.Robot` for what tools ask of it.
+    """World and robot in one; see :class:`deskhand.skills.robot.Robot` for what tools ask of it.
 
     Attributes:
         objects: id -> ground truth.

@@ -17,14 +17,14 @@ from deskhand.calibration.board import Board
 from deskhand.calibration.handeye import HandEye, HandView, Mounting, calibrate
 from deskhand.calibration.poses import Guess, Joints, default_board, held_board, lying_board, pose_set, scatter
 from deskhand.cameras.config import CameraMount
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, rotation_angle
-from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.sim.camera import RgbdRenderer, mounted
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import BoardSpec, CameraSpec, WorldSpec
+from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
+from deskhand.trials.campaigns.campaign import Campaign, Case
 from deskhand.types import Image
 
 CAMERA_OFF = (0.02, np.radians(3.0))

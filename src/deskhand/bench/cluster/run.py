@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from deskhand import __version__
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
+from deskhand.trials.campaigns.campaign import Campaign, Case
 
 BEGUN = "begun"
 """Folder below that for records, in which a case leaves a file named by its id, with the process that runs it."""

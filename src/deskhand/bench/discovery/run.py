@@ -11,7 +11,7 @@ from typing import Any
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.registry import Registry
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 QUERIES = Path(__file__).with_name("queries.yaml")
 USERS = Path(__file__).with_name("users.yaml")

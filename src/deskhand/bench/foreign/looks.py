@@ -12,7 +12,6 @@ import numpy as np
 
 from deskhand.bench.perception.reliability import reliability
 from deskhand.bench.perception.truth import pixels_of_others
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.temporal_filter import steady
@@ -21,6 +20,7 @@ from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.simulation import Simulation
 from deskhand.tasks.foreign_objects import catalogue, cluttered_world, kind_of, single_world
+from deskhand.trials.campaigns.campaign import Campaign, Case
 from deskhand.types import Scene
 
 SEEN = 150  # pixels that must show an object for it to count

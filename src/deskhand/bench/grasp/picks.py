@@ -14,7 +14,6 @@ from deskhand.arms.config import load_arm
 from deskhand.bench.grasp.subjects import Hardship
 from deskhand.grasping.generator import GraspGenerator
 from deskhand.motion.obstacles import obstacles_from_scene
-from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
@@ -22,6 +21,7 @@ from deskhand.sim.spec import ObjectSpec, Truth, WorldSpec
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.pick import pick
+from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.skills.singulate import separate
 from deskhand.types import Grasp, Scene, SceneObject, SceneUpdate
 

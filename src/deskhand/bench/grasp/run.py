@@ -12,13 +12,13 @@ import numpy as np
 from deskhand.bench.grasp.picks import Bench, PickRecord, bench
 from deskhand.bench.grasp.report import summarise as summarise_arm
 from deskhand.bench.grasp.subjects import Hardship, hard_world, single_world
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.sim.reality.file import load_reality
 from deskhand.sim.reality.world import with_reality
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks import foreign_objects
 from deskhand.tasks.clutter import cluttered_desk
+from deskhand.trials.campaigns.campaign import Campaign, Case
 from deskhand.types import Scene, SceneObject
 
 MOST_ATTEMPTS = 2.5  # picks an object of a clutter, at most

@@ -14,8 +14,8 @@ from deskhand.bench.instructions.cases import Case as Instruction
 from deskhand.bench.instructions.cases import load_cases
 from deskhand.bench.instructions.desk import SceneDesk
 from deskhand.bench.instructions.run import LIARS, Item, lies, run_brain, run_case, summarise
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.etp.registry import Registry
+from deskhand.trials.campaigns.campaign import Campaign, Case
 
 SPARE = 1.25
 """So many times the lies that are wanted are told: some come out true by chance, and are no lies."""

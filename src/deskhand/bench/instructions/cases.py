@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
 from deskhand.sim.spec import WorldSpec
 from deskhand.sim.worldfile import load_world
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 from deskhand.world.relations import SIDEWAYS, TABLE
-from deskhand.yaml_file import read_yaml
 
 FOLDER = "config/instructions"
 SPLITS = ("dev", "heldout")

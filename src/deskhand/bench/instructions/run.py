@@ -17,11 +17,11 @@ from deskhand.bench.instructions.brains import LIES, PredicateJudge, liar, perfe
 from deskhand.bench.instructions.cases import Case
 from deskhand.bench.instructions.desk import SceneDesk
 from deskhand.bench.instructions.predicates import problems
-from deskhand.campaigns.statistics import wilson
 from deskhand.etp.registry import Registry
 from deskhand.llm.base import ChatModel
 from deskhand.llm.config import load_profile
 from deskhand.llm.making import make_model
+from deskhand.trials.campaigns.statistics import wilson
 
 VERSION = 1
 SECONDS = 120.0

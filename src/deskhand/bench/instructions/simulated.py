@@ -14,8 +14,8 @@ from deskhand.bench.instructions.cases import Case
 from deskhand.bench.instructions.desk import begin
 from deskhand.bench.instructions.predicates import problems
 from deskhand.bench.instructions.run import PERFECT, Item, item_of
-from deskhand.episode.writer import EpisodeWriter
 from deskhand.llm.making import make_model
+from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.skills.belief import Belief
 from deskhand.tasks.base import Word
 from deskhand.tasks.checks import Desk

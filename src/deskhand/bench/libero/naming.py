@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.model import RobotModel
-from deskhand.episode.writer import EpisodeWriter
 from deskhand.perception.taught.naming import named_by, sides_by
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.perception.view import Indices
+from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.trials.local import RecordedPerception
 from deskhand.types import Frame, JointState, Scene, SceneObject
 from deskhand.world.taught import TaughtView

@@ -12,12 +12,12 @@ from deskhand.arms.model import RobotModel
 from deskhand.bench.libero.sensed import SensedCamera
 from deskhand.cameras.base import Camera
 from deskhand.errors import DeskhandError
-from deskhand.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
-from deskhand.foreign.link import Link
 from deskhand.geometry import Array
-from deskhand.robot.local import Devices
 from deskhand.safety.settings import SafetySettings, load_safety
+from deskhand.sim.foreign.devices import ForeignArm, ForeignBody, ForeignCamera, ForeignClock, ForeignGripper
+from deskhand.sim.foreign.link import Link
 from deskhand.sim.reality.spec import RealitySpec
+from deskhand.skills.robot.local import Devices
 from deskhand.types import Frame
 
 BASE_X = -0.60  # [m] of the base in `world`, whose origin is ours to choose; the height is measured

@@ -9,9 +9,9 @@ from typing import Any
 
 from deskhand.bench.libero.episode import Setup, run_episode
 from deskhand.bench.libero.install import installed, python_of, references_of
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.sim.reality.file import load_reality
+from deskhand.trials.campaigns.campaign import Campaign, Case
 
 FAMILIES = ("spatial", "object", "goal", "10")
 PERTURBED = ("", "_lan", "_object", "_swap", "_task")

@@ -15,7 +15,6 @@ from deskhand.bench.perception.measure import compare, match
 from deskhand.bench.perception.reliability import reliability
 from deskhand.bench.perception.scenes import CLUTTER, make_scene
 from deskhand.bench.perception.truth import SeenTruth, pixels_of_others, seen_truth
-from deskhand.campaigns.campaign import Campaign, Case
 from deskhand.errors import DeskhandError
 from deskhand.perception.classify import UNKNOWN
 from deskhand.perception.pipeline import Perception
@@ -26,6 +25,7 @@ from deskhand.sim.reality.world import with_reality
 from deskhand.sim.sensor import DepthSensor
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, WorldSpec
+from deskhand.trials.campaigns.campaign import Campaign, Case
 from deskhand.types import Scene
 
 WAYS = (*CLUTTER, "built")

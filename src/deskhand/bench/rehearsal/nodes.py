@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from deskhand.arms.config import load_arm
 from deskhand.arms.description import urdf_text
 from deskhand.bench.rehearsal.servos import servos_of
 from deskhand.bench.rehearsal.unit import Unit
+from deskhand.bringup.first_day.base import Day
+from deskhand.bringup.first_day.workplace import RobotNodes, driver_of
 from deskhand.bringup.spec import NodeSpec, StackOptions
 from deskhand.bringup.stack import STACK, sim_nodes, state_publisher
 from deskhand.errors import DeskhandError
-from deskhand.first_day.base import Day
-from deskhand.first_day.workplace import RobotNodes, driver_of
 from deskhand.sim.spec import Truth
+from deskhand.skills.robot import Robot
 from deskhand.trials.truth import TruthChannel
+
+
+def _over_ros(arm: str) -> AbstractContextManager[Robot]:
+    from deskhand.nodes.connected import connected_robot  # imports rclpy
+
+    return connected_robot(arm)
 
 
 class RehearsedNodes(RobotNodes):
     """See Workplace; ``servos`` are those of the unit while no nodes run."""
 
     def __init__(self, day: Day, unit: Unit, port: str) -> None:
-        super().__init__(day)
+        super().__init__(day, _over_ros)
         self.unit, self.port = unit, port
         self.servos = servos_of(unit, driver_of(day), port)
         self._truth: TruthChannel | None = None

@@ -10,8 +10,8 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.unit import BLOCK, TRAY
+from deskhand.bringup.first_day.dry_run import directions
 from deskhand.errors import DeskhandError
-from deskhand.first_day.dry_run import directions
 from deskhand.geometry import inverse, transform_points
 
 PICTURES = 16  # of the board: fewer than proposed; where they are too few, more are taken

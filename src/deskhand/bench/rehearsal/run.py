@@ -13,9 +13,9 @@ from deskhand.bench.rehearsal.hands import hands_of
 from deskhand.bench.rehearsal.nodes import RehearsedNodes
 from deskhand.bench.rehearsal.person import Person
 from deskhand.bench.rehearsal.unit import Unit
+from deskhand.bringup.domains import free_domain
 from deskhand.bringup.environment import apply_workstation_defaults
-from deskhand.first_day.base import Day
-from deskhand.trials.domains import free_domain
+from deskhand.bringup.first_day.base import Day
 
 
 @contextmanager

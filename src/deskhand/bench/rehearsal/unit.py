@@ -13,10 +13,10 @@ import yaml
 
 from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.bench.calibration.handeye import moved
+from deskhand.bringup.first_day.pick import ANGLES
 from deskhand.calibration.board import Board
 from deskhand.calibration.poses import default_board, held_board, lying_board
 from deskhand.cameras.config import load_camera
-from deskhand.first_day.pick import ANGLES
 from deskhand.geometry import Array, make_transform, transform_points
 from deskhand.sim.camera import mounted
 from deskhand.sim.spec import BoardSpec, CameraSpec, ObjectSpec, WorldSpec, pose_at

@@ -19,12 +19,12 @@ from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
 from deskhand.geometry import Array
-from deskhand.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.spec import TruthObject, WorldSpec
 from deskhand.skills.belief import Belief
+from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.tools.base import make_session
 from deskhand.types import Depth, Frame, Image, SceneObject
 from deskhand.world.history.recorder import Memory

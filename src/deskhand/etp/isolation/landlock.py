@@ -34,7 +34,7 @@ def version() -> int:
 
 def library_folders() -> list[Path]:
     """Where Python, its packages and the files that come with deskhand lie."""
-    from deskhand.resources import resource_path
+    from deskhand.types.resources import resource_path
 
     places = [sys.prefix, sys.base_prefix, sys.exec_prefix, *(entry for entry in sys.path if entry), str(resource_path("config")), str(resource_path("urdf"))]
     return sorted({Path(place).resolve() for place in places if Path(place).exists()} - {Path("/"), Path.home().resolve()})

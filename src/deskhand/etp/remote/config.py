@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from deskhand.errors import DeskhandError, explain
 from deskhand.etp.card import UNITS
-from deskhand.yaml_file import read_yaml
+from deskhand.types.yaml_file import read_yaml
 
 MCP_FILE = "config/mcp.yaml"
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from deskhand.errors import DeskhandError, explain
 from deskhand.perception.detectors.base import Detector, Vocabulary
-from deskhand.resources import resource_path
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 GEOMETRY = "geometry"
 

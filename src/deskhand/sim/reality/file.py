@@ -18,10 +18,10 @@ import numpy as np
 import yaml
 
 from deskhand.errors import DeskhandError
-from deskhand.resources import resource_path
 from deskhand.sim.fields import Field
 from deskhand.sim.reality.spec import PARTS, RealitySpec
-from deskhand.yaml_file import read_yaml
+from deskhand.types.resources import resource_path
+from deskhand.types.yaml_file import read_yaml
 
 FOLDER = "config/reality"
 DEFAULT = "mild"

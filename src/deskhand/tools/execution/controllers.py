@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.outcome import ToolError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.robot import MobileBase, OnBase, Robot
+from deskhand.skills.robot import MobileBase, OnBase, Robot
 from deskhand.tools.objects import number_or_none, rounded
 from deskhand.types import ExecutionReport, MotionGoal, PlanOptions
 

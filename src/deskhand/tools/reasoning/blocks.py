@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from deskhand.errors import DeskhandError
 from deskhand.planning.structures import Blocks, Slot, footprint, levels
-from deskhand.robot import Robot
+from deskhand.skills.robot import Robot
 from deskhand.tools.poses import hand_poses
 from deskhand.types import Scene, SceneObject
 from deskhand.world.spatial import footprint as corners_of

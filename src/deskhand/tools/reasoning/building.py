@@ -16,7 +16,7 @@ from deskhand.planning.structures import Blocks, Slot, from_spec, structure
 from deskhand.tools.files import read_named
 from deskhand.tools.looking import last_look
 from deskhand.tools.reasoning.blocks import blocks_in, chosen, find_site, measures
-from deskhand.yaml_file import parse_yaml
+from deskhand.types.yaml_file import parse_yaml
 
 MOST_BYTES = 20_000  # of a plan
 MOST_PICTURE = 20_000_000

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.robot import Robot
+from deskhand.skills.robot import Robot
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, number_or_none
 from deskhand.tools.poses import Approach, TargetPosition, Yaw, hand_poses

@@ -151,7 +151,7 @@ def test_a_cable_is_pulled_and_put_in_50_times(tmp_path: Path) -> None:
     ],
 )
 def test_the_command_says_its_port_first(kind: str, make: Callable[[str], ServoBus], there: dict[int, int]) -> None:
-    command = [sys.executable, "-m", "deskhand.cli", "emulate", kind, "--seed", "3", "--silent", "2"]
+    command = [sys.executable, "-m", "deskhand", "emulate", kind, "--seed", "3", "--silent", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
