@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -17,8 +18,9 @@ from deskhand.safety.settings import SafetySettings
 from deskhand.types import Trajectory
 
 PERSON = "person"  # how the ids of people among the obstacles begin
-SLOW_STRIDE = 5  # points of the timing's grid (0.01 rad) between those whose surroundings are looked at
-SLOW_MARGIN = 0.025  # [m] for what the arm moves in between, and for the smoothing of its speed
+SLOW_STRIDE = 5  # points of the timing's grid (0.01 rad) between those whose surroundings are looked at first
+SLOW_MARGIN = 0.025  # [m] for what the arm moves between those
+SLOW_FINE = 0.006  # [m] for what it moves between neighbours on the grid, and within the window (0.08 s) that its speed is averaged over
 SLOWER = 0.6  # factor of the speed with which a line is tried again that the smoothing has bent too far
 TRIES = 5
 
@@ -102,28 +104,39 @@ class RunTimer:
         return np.asarray(self._search.tcps(joints, self._query)[:, :3, 3])
 
     def _slower(self, run: Run, way: Blended) -> Callable[[Array], Array]:
-        """The tcp's greatest speed (T,) along a path (T, n): slow beside obstacles and people that may not be touched there."""
-        slow, checker, scene = self._settings.slow, self._search.checker, self._query.scene
-        people = {name for name in scene.obstacles if name.startswith(PERSON)}
-        others = scene.obstacles.keys() - people
+        """The tcp's greatest speed (T,) along a path (T, n): slow beside obstacles and people that may not be touched there. Looked at coarsely, then finely
+        where something is near.
+        """
+        slow, stride = self._settings.slow, SLOW_STRIDE
 
         def speeds(path: Array) -> Array:
-            picked = np.unique(np.append(np.arange(0, len(path), SLOW_STRIDE), len(path) - 1))
-            placed = checker.placed(self._search.poses(path[picked], self._query), scene)
-            of_leg = np.searchsorted(places(path, way.corners), picked, side="right")
-            beside = np.zeros(len(picked), bool)
-            for number, leg in enumerate(run):
-                on = of_leg == number
-                if on.any():
-                    near = checker.approaches(placed, scene, leg.allow, others, slow.near + SLOW_MARGIN)
-                    near |= checker.approaches(placed, scene, leg.allow, people, slow.near_people + SLOW_MARGIN)
-                    beside |= near & on
+            of_leg = np.searchsorted(places(path, way.corners), np.arange(len(path)), side="right")
+            picked = np.unique(np.append(np.arange(0, len(path), stride), len(path) - 1))
+            coarse = picked[self._beside(run, path, picked, of_leg, SLOW_MARGIN)]
+            maybe = np.unique(np.clip((coarse[:, None] + np.arange(-stride, stride + 1)).ravel(), 0, len(path) - 1))
+            fine = maybe[self._beside(run, path, maybe, of_leg, SLOW_FINE)]
             result = np.full(len(path), np.inf)
-            for index in picked[beside]:
-                result[max(0, index - SLOW_STRIDE) : index + SLOW_STRIDE + 1] = slow.tcp_speed
+            for shift in (-1, 0, 1):
+                result[np.clip(fine + shift, 0, len(path) - 1)] = slow.tcp_speed
             return result
 
         return speeds
+
+    def _beside(self, run: Run, path: Array, picked: npt.NDArray[np.intp], of_leg: npt.NDArray[np.intp], margin: float) -> npt.NDArray[np.bool_]:
+        """(len(picked),): which of these points of the path have an obstacle within the distance at which it is slow, and ``margin``."""
+        beside = np.zeros(len(picked), bool)
+        if not len(picked):
+            return beside
+        slow, checker, scene = self._settings.slow, self._search.checker, self._query.scene
+        people = {name for name in scene.obstacles if name.startswith(PERSON)}
+        placed = checker.placed(self._search.poses(path[picked], self._query), scene)
+        for number, leg in enumerate(run):
+            on = of_leg[picked] == number
+            if on.any():
+                near = checker.approaches(placed, scene, leg.allow, scene.obstacles.keys() - people, slow.near + margin)
+                near |= checker.approaches(placed, scene, leg.allow, people, slow.near_people + margin)
+                beside |= near & on
+        return beside
 
 
 def legs_of_line(followed: cartesian.CartesianPath, corners: Array, query: Query, scale: float, max_deviation: float) -> tuple[Run, ...]:
