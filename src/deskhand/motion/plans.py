@@ -121,6 +121,7 @@ def summary(plan: Plan) -> dict[str, Any]:
         "clearance": clearance,
         "fraction": round(plan.fraction, 3),
         "end_position": [round(value, 4) for value in end],
+        "bounds": {name: round(seconds, 2) for name, seconds in plan.bounds.items() if seconds > 0},
     }
 
 

@@ -140,9 +140,9 @@ class MotionService:
         for attempt in range(ATTEMPTS):
             path, chosen = self._search.find(query, start, goals, options.max_planning_time, options.upright_tolerance, attempt)
             runs = chained(before, ((Leg(path, query.allow, options.speed_scale),),))
-            trajectory, report = RunTimer(self._search, self.settings, query).timed(runs)
+            trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
             if not report.violations:
-                return self._stored(trajectory, query, report.clearance, runs, goal_index=chosen.index)
+                return self._stored(trajectory, query, report.clearance, runs, bounds, goal_index=chosen.index)
             log.info("the envelope refused attempt %d: %s", attempt + 1, "; ".join(map(str, report.violations[:3])))
         report.require()
         raise AssertionError("unreachable")
@@ -159,9 +159,9 @@ class MotionService:
             raise DeskhandError("path_incomplete", f"only {followed.fraction:.0%} of the straight path can be followed: {followed.reason}.")
         corners = np.array([self._search.tcp(start, query)[:3, 3], *(pose[:3, 3] for pose in poses)])
         runs = chained(before, legs_of_line(followed, corners, query, options.speed_scale, options.max_deviation))
-        trajectory, report = RunTimer(self._search, self.settings, query).timed(runs)
+        trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
         report.require()
-        return self._stored(trajectory, query, report.clearance, runs, fraction=followed.fraction)
+        return self._stored(trajectory, query, report.clearance, runs, bounds, fraction=followed.fraction)
 
     def take(self, plan_id: str) -> Plan:
         """The plan, used up by this, if it still fits. Raises ``unknown_plan``, ``plan_used``, ``plan_expired``."""
@@ -260,14 +260,23 @@ class MotionService:
             hint="Turn it." if away < arm.reach else "Move it nearer or turn it.",
         )
 
-    def _stored(self, trajectory: Trajectory, query: Query, clearance: float, runs: tuple[Run, ...], fraction: float = 1.0, goal_index: int = 0) -> Plan:
+    def _stored(
+        self,
+        trajectory: Trajectory,
+        query: Query,
+        clearance: float,
+        runs: tuple[Run, ...],
+        bounds: Mapping[str, float],
+        fraction: float = 1.0,
+        goal_index: int = 0,
+    ) -> Plan:
         velocity, acceleration = differences(trajectory)
         if (velocity > self.arm.max_velocity * 1.01).any() or (acceleration > self.arm.max_acceleration * 1.01).any():
             raise DeskhandError("limits_violated", f"the timing breaks limits: {velocity.tolist()} rad/s, {acceleration.tolist()} rad/s^2.")
         picked = trajectory.positions[np.unique(np.linspace(0, len(trajectory.positions) - 1, PREVIEW).astype(int))]
         length = float(np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=1).sum())
         preview = np.asarray(self._search.tcps(picked, query))
-        plan = Plan(self._plans.next_id(), trajectory, length, clearance, fraction, goal_index, preview)
+        plan = Plan(self._plans.next_id(), trajectory, length, clearance, fraction, goal_index, preview, bounds)
         self._plans.add(plan, runs, query.scene.version, query.others, self._clock.now())
         return plan
 

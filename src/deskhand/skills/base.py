@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -33,6 +33,7 @@ OUT = 0.08  # [m] up, or back along the approach axis
 RELAXED = 0.006  # [m] by which fingers that could not open come together again
 VIEWS = 3  # that a camera on the arm takes for a look
 PHASES = ("perception", "grasping", "planning", "motion")
+GRIPPER = "gripper"
 
 
 def _no_progress(_fraction: float, _text: str) -> None:
@@ -45,6 +46,7 @@ class SkillContext:
 
     Attributes:
         times: wall time [s] by phase, see :data:`PHASES`.
+        robot_times: ROS time [s]: standing still for perception, grasping and planning; ``gripper``; moving, by what holds the speed back (``Plan.bounds``).
     """
 
     robot: Robot
@@ -52,15 +54,19 @@ class SkillContext:
     progress: Progress = _no_progress
     cancelled: Cancelled = lambda: False
     times: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    robot_times: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def timed(self, phase: str) -> Iterator[None]:
-        """Count the wall time of a block."""
-        start = time.perf_counter()
+    def timed(self, phase: str, parts: Mapping[str, float] | None = None) -> Iterator[None]:
+        """Count the wall time and the robot's time of a block, the latter under ``phase``, or shared out as ``parts`` are."""
+        start, since = time.perf_counter(), _now(self)
         try:
             yield
         finally:
             self.times[phase] += time.perf_counter() - start
+            spent = _now(self) - since
+            for name, share in (parts or {phase: 1.0}).items():
+                self.robot_times[name] = self.robot_times.get(name, 0.0) + spent * share
 
     def check(self) -> None:
         """Between steps.
@@ -180,7 +186,9 @@ class SkillContext:
         def cancelled() -> bool:
             return bool(watch is not None and watch()) or self.cancelled()
 
-        with self.timed("motion"):
+        total = sum(plan.bounds.values())
+        parts = {f"motion_{name}": seconds / total for name, seconds in plan.bounds.items()} if total > 0 else None
+        with self.timed("motion", parts):
             report = self.robot.execute(plan.id, None, cancelled)
         if not report.ok:
             raise DeskhandError(report.code, report.message, retry=report.code in HALTED)
@@ -273,7 +281,7 @@ class SkillContext:
     def grip(self, width: float, force: float | None = None) -> GripperReport:
         """Move the fingers, timed; raises ``cancelled`` after the gripper was stopped."""
         self.check()
-        with self.timed("motion"):
+        with self.timed("motion", {GRIPPER: 1.0}):
             report = self.robot.gripper(width, force, self.cancelled)
         self.check()
         return report
@@ -286,14 +294,15 @@ def skill(function: Callable[Concatenate[SkillContext, P], SkillResult]) -> Call
     def run(ctx: SkillContext, /, *args: P.args, **kwargs: P.kwargs) -> SkillResult:
         wall = time.perf_counter()
         started = _now(ctx)
-        before = dict(ctx.times)
+        before, moved = dict(ctx.times), dict(ctx.robot_times)
         try:
             result = function(ctx, *args, **kwargs)
         except DeskhandError as error:
             log.info("%s failed: %s: %s", function.__name__, error.code, error)
             result = SkillResult(error.code, str(error), getattr(error, "data", {}))
         phases = {key: round(value - before.get(key, 0.0), 3) for key, value in ctx.times.items()}
-        times = {**phases, "wall": round(time.perf_counter() - wall, 3), "robot": round(_now(ctx) - started, 3)}
+        robot = {key: round(value - moved.get(key, 0.0), 3) for key, value in ctx.robot_times.items()}
+        times = {**phases, "wall": round(time.perf_counter() - wall, 3), "robot": round(_now(ctx) - started, 3), "robot_phases": robot}
         return SkillResult(result.code, result.message, {**result.data, "times": times})
 
     return run

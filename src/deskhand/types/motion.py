@@ -57,7 +57,7 @@ class Plan:
 
     ``length`` is the joint path length [rad], ``clearance`` the smallest distance [m] to obstacles that was seen,
     ``fraction`` how much of a Cartesian path is covered, ``preview`` tcp poses (K, 4, 4) along it, ``goal_index``
-    which of several goal poses was taken.
+    which of several goal poses was taken, ``bounds`` for how long [s] of it each rule holds its speed back (deskhand.motion.run_timing.BOUNDS).
     """
 
     id: str
@@ -67,6 +67,7 @@ class Plan:
     fraction: float = 1.0
     goal_index: int = 0
     preview: Array = field(default_factory=lambda: np.zeros((0, 4, 4)))
+    bounds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def end(self) -> dict[str, float]:

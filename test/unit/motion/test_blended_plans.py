@@ -111,3 +111,17 @@ def test_a_run_is_cut_where_its_legs_meet() -> None:
     one, two = pieces(trajectory, way.corners)
     assert np.allclose(one.positions[-1], two.positions[0]) and np.abs(one.positions[-1] - way.corners[0]).max() < 0.02
     assert len(one.times) + len(two.times) == len(trajectory.times) + 1
+
+
+def test_a_plan_tells_what_holds_its_speed_back() -> None:
+    """In the open the limits of the joints do; beside a vase and beside a person the rules of the envelope; where the planner is asked to be slow, that."""
+    desk = make_desk()
+    goal = MotionGoal(poses=(down(0.0, 0.15, 0.12),))
+    desk.move_to(desk.service.plan_motion(MotionGoal(poses=(down(0.05, -0.25, 0.12),))))
+    free = desk.service.plan_motion(goal)
+    assert free.bounds["limits"] > 0.9 * free.trajectory.duration and abs(sum(free.bounds.values()) - free.trajectory.duration) < 0.05
+    assert desk.service.plan_motion(goal, PlanOptions(speed_scale=0.3)).bounds["speed_scale"] > 1.0
+    for name, x, y, bound in (("vase", 0.125, -0.05, "near_obstacle"), ("person_1", 0.0, 0.70, "near_person")):
+        desk.service.update_scene(SceneUpdate(replace=(box(name, x, y, 0.15, (0.06, 0.06, 0.3)),)))
+        slowed = desk.service.plan_motion(goal)
+        assert slowed.bounds[bound] > 0.1 and slowed.trajectory.duration > free.trajectory.duration

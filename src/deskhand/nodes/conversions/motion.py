@@ -96,6 +96,7 @@ def plan_from_msg(response: Any) -> types.Plan:
         fraction=getattr(response, "fraction", 1.0),
         goal_index=getattr(response, "goal_index", 0),
         preview=np.array([pose_from_msg(pose) for pose in response.preview]).reshape(-1, 4, 4),
+        bounds=json.loads(response.summary or "{}").get("bounds", {}),
     )
 
 
