@@ -35,7 +35,7 @@ def answer(ask: Ask, objects: Sequence[Seen]) -> str:
         return _holds(ask, objects)
     if not found:
         if ask.kind == "exists" and ask.about.anything and not (ask.about.colors or ask.about.shapes) and place:
-            return f"{'' if words == 'things' else 'No, '}I see nothing{place}."  # "things": asked by "what is in it?"
+            return f"{'' if words == 'objects' else 'No, '}I see nothing{place}."  # "objects": asked by "what is in it?"
         none = {"exists": f"No, I see no such object ({words}){place}", "which": f"None ({words}){place}"}.get(ask.kind, f"I do not see {words}{place}")
         return f"{none}. I see {listing(objects)}."
     if ask.kind == "exists":

@@ -114,8 +114,8 @@ def _comparison(kind: str, said: dict[str, str | None], text: str) -> Ask | None
         words = str(said["between"]).split()[1:]
         found = parse_ref(words, 0)
         ref, end = second_of(words, *found) if found else (None, 0)
-        return Ask("exists", Ref("things", count=0), "between", ref) if ref is not None and end == len(words) else None
-    about = parse_whole(str(said["a"])) if said.get("a") else Ref("things", count=0)
+        return Ask("exists", Ref("objects", count=0), "between", ref) if ref is not None and end == len(words) else None
+    about = parse_whole(str(said["a"])) if said.get("a") else Ref("objects", count=0)
     target = parse_whole(str(said["b"])) if said.get("b") else None
     if about is None or (said.get("b") and target is None):
         return None
@@ -209,13 +209,13 @@ def _specific(words: Sequence[str], marked: bool) -> Ask | None:
 def _contents(words: Sequence[str], start: int) -> Ask | None:
     """What is in the bin, what is to the left of the cup, which objects are blue, what is the biggest thing."""
     if side := side_of(words, start):  # "what is on the left?"
-        return Ask("exists", Ref(" ".join(("things", *words[start : side[1]])), place=side[0], count=0))
+        return Ask("exists", Ref(" ".join(("objects", *words[start : side[1]])), place=side[0], count=0))
     if length := match(words, start, tuple(lex.BESIDE)):
         near = parse_ref(words, start + length)
-        return Ask("exists", Ref("things", count=0), lex.BESIDE[tuple(words[start : start + length])], near[0]) if near and not near[0].table else None
+        return Ask("exists", Ref("objects", count=0), lex.BESIDE[tuple(words[start : start + length])], near[0]) if near and not near[0].table else None
     if at(words, start) in lex.COLORS:
         color = lex.COLORS[words[start]]
-        return Ask("exists", Ref(f"{words[start]} things", colors=frozenset((color,)), count=0))
+        return Ask("exists", Ref(f"{words[start]} objects", colors=frozenset((color,)), count=0))
     if words[:2] == ["what", "is"] and at(words, 2) == "the":
         return _about("which", words, 2)
     for phrases, relation in ((lex.IN, "in"), (lex.ON, "on")):
@@ -224,7 +224,7 @@ def _contents(words: Sequence[str], start: int) -> Ask | None:
             if found and found[0].bare:
                 return None
             if found and not found[0].table:
-                return Ask("exists", Ref("things", count=0), relation, found[0])
+                return Ask("exists", Ref("objects", count=0), relation, found[0])
             return Ask("describe")
     return None
 

@@ -240,6 +240,6 @@ def _weaker(ref: Ref) -> Iterator[tuple[str, Ref, float]]:
         if ref.colors or ref.shapes or ref.size:
             yield "whatever kind", replace(ref, noun="", kinds=frozenset()), 3.0
         else:
-            yield "things that nobody has a name for", replace(ref, noun="object", kinds=frozenset()), 3.5
+            yield "objects that nobody has a name for", replace(ref, noun="object", kinds=frozenset()), 3.5
     if ref.id:
         yield f"another {ref.id.rsplit('_', 1)[0]}", replace(ref, id="", noun=ref.id.rsplit("_", 1)[0], count=0), 2.0

@@ -12,7 +12,7 @@ from deskhand.llm.situation import Situation
 from deskhand.world.relations import SIDEWAYS
 
 TRIES = 2
-"""How often the plan's own way is tried with one thing before the model is asked what to do."""
+"""How often the plan's own way is tried with one object before the model is asked what to do."""
 MOTIONS = frozenset(("pick", "place_in", "place_on", "place_at", "place_beside", "put_aside"))
 
 

@@ -11,9 +11,9 @@ from deskhand.llm.base import ToolCall
 from deskhand.llm.situation import Situation, by_relevance
 
 STAYS = "stays"
-SUMMARY = "Say for every thing where it goes"
+SUMMARY = "Say for every object where it goes"
 MOST = 24
-"""Things of one form, those that the task speaks of first; what is left over comes up again when the end is checked."""
+"""Objects of one form, those that the task speaks of first; what is left over comes up again when the end is checked."""
 _ON = re.compile(r"\b(on|onto|top|stack|stacked|pile|upon)\b")
 _BESIDE = {
     "left_of": re.compile(r"\bleft\b"),
@@ -23,7 +23,7 @@ _BESIDE = {
     "near": re.compile(r"\b(near|next|beside|by|close)\b"),
 }
 _ALL = re.compile(r"\b(everything|rest|others|else|remaining|clean|clear|tidy|sort|declutter)\b")
-"""Words that speak of all things: none may stay, and a small model that is given no way out takes none."""
+"""Words that speak of all objects: none may stay, and a small model that is given no way out takes none."""
 _OUT = re.compile(r"\b(out|off|unload|empty|remove|down|table)\b")
 
 
@@ -75,8 +75,8 @@ def _key(now: Situation, name: str) -> str:
 
 def _open(now: Situation) -> dict[str, list[str]]:
     """Objects that the form asks for, and what may be said of each: all at first, after a refusal those that it was about, without what was refused."""
-    things = [name for name, item in now.objects.items() if not is_receptacle({"label": "", **item})]
-    asked = [name for name in things if name in now.faults] if now.faults else [name for name in by_relevance(now) if name in things][:MOST]
+    objects = [name for name, item in now.objects.items() if not is_receptacle({"label": "", **item})]
+    asked = [name for name in objects if name in now.faults] if now.faults else [name for name in by_relevance(now) if name in objects][:MOST]
     said = f"{now.instruction} {' '.join(now.said)}".lower()
     return {name: _values(now, name, said) for name in asked}
 

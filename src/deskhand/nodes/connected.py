@@ -12,7 +12,6 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.srv import GetParameters
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
@@ -21,6 +20,7 @@ from deskhand.cameras.config import CameraMount
 from deskhand.errors import DeskhandError
 from deskhand.nodes.node import DeskhandNode
 from deskhand.nodes.ros_robot import RosRobot
+from deskhand.nodes.spinner import Spinner
 from deskhand.recording.frames import COLOR
 
 DISCOVERY = 10.0  # [s] of wall time until the robot's nodes are found, and until the first /clock
@@ -74,20 +74,12 @@ def arm_of_robot(namespace: str = "") -> str:
 def _spun_node(namespace: str) -> Iterator[DeskhandNode]:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = DeskhandNode(f"command_{os.getpid()}", namespace=namespace)
-    executor = MultiThreadedExecutor(num_threads=3)
-    executor.add_node(node)
-
-    def spin() -> None:
-        with suppress(ExternalShutdownException):
-            executor.spin()
-
-    spinner = threading.Thread(target=spin, daemon=True)
+    spinner = Spinner(node, threads=3)
     spinner.start()
     try:
         yield node
     finally:
-        executor.shutdown(timeout_sec=1.0)
-        spinner.join(1.0)  # a thread inside rclpy while the interpreter ends would abort the process
+        spinner.end()
         node.destroy_node()
         rclpy.try_shutdown()
 

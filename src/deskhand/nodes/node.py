@@ -17,7 +17,6 @@ import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.service import Service
@@ -33,6 +32,7 @@ from deskhand.nodes.diagnostics import Diagnostics, Health
 from deskhand.nodes.distro import SubscriptionEventCallbacks
 from deskhand.nodes.guarded import answered
 from deskhand.nodes.node_executor import WORKERS, NodeExecutor
+from deskhand.nodes.spinner import Spinner
 
 HEARTBEAT_PERIOD = 0.5  # [s] wall clock; a death on this machine is known at once, by the pidfd of the process
 EVENTS = QoSProfile(depth=200, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
@@ -246,35 +246,25 @@ def run_node(make: Callable[[], DeskhandNode], threads: int = 4) -> int:
         return 2
     gc.collect()
     gc.freeze()  # what a node begins with stays: no collection goes through it again, which takes tens of milliseconds
-    executor = MultiThreadedExecutor(num_threads=threads)
-    executor.add_node(node)
-
     crashed = threading.Event()
 
-    def spin() -> None:
-        try:
-            executor.spin()
-        except ExternalShutdownException:
-            pass
-        except Exception:
-            if not stop.is_set():  # else the executor only misses what is being shut down
-                traceback.print_exc()
-                crashed.set()
-        finally:
+    def failed(error: Exception) -> None:
+        if not stop.is_set():  # else it only misses what is being shut down
+            traceback.print_exception(error)
+            crashed.set()
             stop.set()
 
-    spinner = threading.Thread(target=spin, daemon=True)
+    spinner = Spinner(node, threads, failed)
     spinner.start()
     print(f"ready {node.get_name()}", flush=True)  # the supervisor waits for this line
     try:
-        while not stop.wait(0.1):
+        while not stop.wait(0.1) and rclpy.ok():
             if node.listener.error is not None:
                 crashed.set()
                 stop.set()
     finally:
         node.close()
-        executor.shutdown(timeout_sec=1.0)
-        spinner.join(timeout=1.0)
+        spinner.end()
         node.destroy_node()
         rclpy.try_shutdown()
     return 1 if crashed.is_set() else 0

@@ -7,11 +7,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from deskhand.errors import DeskhandError, error_from_number
@@ -23,6 +22,7 @@ from deskhand.etp.wire import result_from_text
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.peers import Peers
+from deskhand.nodes.spinner import Spinner
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
@@ -172,21 +172,13 @@ def connect(name: str = "tools_cli", wait_for: float = 5.0, namespace: str = "")
     """A client in a process that has no node: makes one in the ROS ``namespace`` and spins it in a thread."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = DeskhandNode(f"{name}_{os.getpid()}", namespace=namespace)
-    executor = MultiThreadedExecutor(num_threads=4)
-    executor.add_node(node)
-
-    def spin() -> None:
-        with suppress(ExternalShutdownException):
-            executor.spin()
-
-    spinner = threading.Thread(target=spin, daemon=True)
+    spinner = Spinner(node, threads=4)
     spinner.start()
     client = RosToolClient(node, wait_for)
     try:
         yield client
     finally:
         client.close()
-        executor.shutdown(timeout_sec=1.0)
-        spinner.join(timeout=2.0)
+        spinner.end()
         node.destroy_node()
         rclpy.try_shutdown()

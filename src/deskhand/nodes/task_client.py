@@ -18,7 +18,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
@@ -27,6 +26,7 @@ from deskhand.errors import DeskhandError, error_from_number, outcome_of
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import call_service, wait_future
 from deskhand.nodes.peers import Peers
+from deskhand.nodes.spinner import Spinner
 from deskhand_interfaces.action import RunTask
 from deskhand_interfaces.srv import TellTask
 
@@ -140,9 +140,7 @@ def main() -> int:
         signal.signal(number, lambda *_: stop.set())
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     node = TaskClient()
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    spinner = threading.Thread(target=executor.spin, daemon=True)
+    spinner = Spinner(node, threads=2)
     spinner.start()
     if arguments.listen:
         threading.Thread(target=node.listen, args=(sys.stdin,), daemon=True).start()
@@ -151,8 +149,7 @@ def main() -> int:
     except DeskhandError as error:
         result = failed(error)
     say("result", **result)
-    executor.shutdown(timeout_sec=0.5)
-    spinner.join(1.0)  # a thread inside rclpy while the interpreter ends would abort the process
+    spinner.end()
     node.close()
     node.destroy_node()
     rclpy.try_shutdown()

@@ -39,4 +39,29 @@ class KindSettings:
     equal: float = 0.02
 
 
+@dataclass(frozen=True)
+class DetectorWordSettings:
+    """How what detectors say is put onto objects, and what it counts beside the word of geometry.
+
+    Attributes:
+        least_overlap: an object and a detection that overlap less, as intersection over union of masks or boxes, are not of the same. Between what
+            trackers ask of boxes in successive pictures (0.3: SORT, Bewley et al. 2016) and what counts as found in PASCAL VOC (0.5: Everingham et
+            al. 2010): one of the two outlines is ours, of what is not hidden.
+        least_inside: a box of which fewer of an object's pixels lie inside is not of that object; chosen on rendered desks.
+        geometry: what the word of geometry counts, as a factor of how sure it is; chosen on rendered desks.
+        unknown: the same for its word ``object``, which says that no kind fits, and nothing for any; chosen on rendered desks.
+        most: no single word is surer than this: no detector is right always, and one that says 1 would leave no doubt for others to add to.
+        least_sure, most_sure: bounds of how sure a label is in the end; no label is told with probability 0.
+    """
+
+    least_overlap: float = 0.35
+    least_inside: float = 0.6
+    geometry: float = 0.9
+    unknown: float = 0.15
+    most: float = 0.99
+    least_sure: float = 0.05
+    most_sure: float = 1.0
+
+
 KINDS = KindSettings()
+DETECTOR_WORDS = DetectorWordSettings()

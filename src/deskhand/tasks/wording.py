@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 
-class Thing(Protocol):
+class NamedObject(Protocol):
     """What a rule looks at."""
 
     @property
@@ -19,7 +19,7 @@ class Thing(Protocol):
     def kind(self) -> str: ...  # noqa: D102
 
 
-class ColoredThing(Thing, Protocol):
+class ColoredObject(NamedObject, Protocol):
     """An object whose colour has a name."""
 
     @property
@@ -35,10 +35,10 @@ class Rule:
     objects: tuple[str, ...]
 
 
-def make_rules(config: dict[str, Any], random: np.random.Generator, things: Sequence[ColoredThing], containers: Sequence[str]) -> list[Rule]:
+def make_rules(config: dict[str, Any], random: np.random.Generator, objects: Sequence[ColoredObject], containers: Sequence[str]) -> list[Rule]:
     """One rule a container, in random order, each with at least one object; empty when the objects cannot be told apart in that style."""
     style = str(random.choice(list(config["styles"]), p=list(config["styles"].values())))
-    classes = classes_of(config, style, things)
+    classes = classes_of(config, style, objects)
     if len(classes) < len(containers):
         return []
     names = [str(name) for name in random.permutation(list(classes))]
@@ -61,19 +61,19 @@ def rule_words(config: dict[str, Any], style: str, labels: Sequence[str]) -> str
     return listed(_nouns(config, style, labels))
 
 
-def classes_of(config: dict[str, Any], style: str, things: Sequence[ColoredThing]) -> dict[str, list[str]]:
+def classes_of(config: dict[str, Any], style: str, objects: Sequence[ColoredObject]) -> dict[str, list[str]]:
     """Names of the objects by what tells them apart in ``style``."""
     member = {kind: group for group, kinds in config["groups"].items() for kind in kinds}
     classes: dict[str, list[str]] = {}
-    for thing in things:
-        label = {"color": thing.color, "kind": thing.kind, "group": member.get(thing.kind, thing.kind)}[style]
-        classes.setdefault(label, []).append(thing.name)
+    for item in objects:
+        label = {"color": item.color, "kind": item.kind, "group": member.get(item.kind, item.kind)}[style]
+        classes.setdefault(label, []).append(item.name)
     return classes
 
 
 def _nouns(config: dict[str, Any], style: str, labels: Sequence[str]) -> list[str]:
     if style == "color":
-        return [f"{listed(sorted(labels))} things"]
+        return [f"{listed(sorted(labels))} objects"]
     nouns = []
     for label in labels:
         kinds = config["groups"].get(label)
@@ -92,25 +92,25 @@ def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def container_name(kind: str, things: Sequence[Thing]) -> str:
+def container_name(kind: str, objects: Sequence[NamedObject]) -> str:
     """What a container is called: ``box`` unless boxes lie on the desk, then ``open box``."""
     if kind != "box_open":
         return kind
-    return "open box" if any(thing.kind == "box" for thing in things) else "box"
+    return "open box" if any(item.kind == "box" for item in objects) else "box"
 
 
-def say(config: dict[str, Any], random: np.random.Generator, rules: Sequence[Rule], things: Sequence[Thing]) -> str:
+def say(config: dict[str, Any], random: np.random.Generator, rules: Sequence[Rule], objects: Sequence[NamedObject]) -> str:
     """The rules in one of the wordings."""
     wording = config["wordings"][int(random.integers(len(config["wordings"])))]
-    return phrase(wording, rules, things)
+    return phrase(wording, rules, objects)
 
 
-def phrase(wording: dict[str, str], rules: Sequence[Rule], things: Sequence[Thing]) -> str:
+def phrase(wording: dict[str, str], rules: Sequence[Rule], objects: Sequence[NamedObject]) -> str:
     """The rules in this wording; see ``wordings`` in the task's configuration."""
     clauses = []
     for index, rule in enumerate(rules):
         is_rest = "rest" in wording and index == len(rules) - 1
-        clauses.append(wording["rest" if is_rest else "clause"].format(what=rule.what, where=container_name(rule.container, things)))
+        clauses.append(wording["rest" if is_rest else "clause"].format(what=rule.what, where=container_name(rule.container, objects)))
     join, last = wording.get("join", ", "), wording.get("last", " and ")
     if ". " in join:
         clauses = [clause[0].upper() + clause[1:] for clause in clauses]

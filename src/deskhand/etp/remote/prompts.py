@@ -41,7 +41,7 @@ PROMPTS = {
         ),
         Prompt(
             "why_did_it_fail",
-            "Find out why the last thing did not work, without moving anything.",
+            "Find out why the last step did not work, without moving anything.",
             "Something did not work: {what}\n\nFind out why: get_robot_state, then a new look with detect_objects, then what memory says of the objects "
             "(object_history, scene_changes). Say what you found, how sure you are, and what to try. Do not move the arm.",
             {"what": "what went wrong, in your words"},

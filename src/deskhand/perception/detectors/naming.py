@@ -13,15 +13,10 @@ from scipy.optimize import linear_sum_assignment
 from deskhand.errors import DeskhandError
 from deskhand.perception.classify import CONTAINERS
 from deskhand.perception.detectors.base import Detection, Detector, Mask, overlap
-from deskhand.perception.naming_settings import KINDS
+from deskhand.perception.naming_settings import DETECTOR_WORDS, KINDS
 from deskhand.types import Frame, NameCandidate, SceneObject
 
 log = logging.getLogger(__name__)
-
-LEAST_OVERLAP = 0.35  # intersection over union, of masks or of boxes
-LEAST_INSIDE = 0.6  # share of an object's pixels that must lie in a detector's box
-GEOMETRY = 0.9  # how much the word of geometry counts
-UNKNOWN = 0.15  # what the label "object" counts: it says that no kind fits
 
 Pixels = npt.NDArray[np.int64]
 
@@ -57,20 +52,20 @@ def assigned(pixels: Sequence[Pixels], shape: tuple[int, ...], found: Sequence[D
     if not pixels or not found:
         return []
     cost = np.array([[-_covers(own, shape, detection) for detection in found] for own in pixels])
-    return [(int(i), found[int(j)]) for i, j in zip(*linear_sum_assignment(cost), strict=True) if cost[i, j] <= -LEAST_OVERLAP]
+    return [(int(i), found[int(j)]) for i, j in zip(*linear_sum_assignment(cost), strict=True) if cost[i, j] <= -DETECTOR_WORDS.least_overlap]
 
 
 def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
     """The label with the most support; independent words for it add up, words for another label take away from it. ``names`` tells the support of all."""
-    usable = [Opinion(item.label, item.confidence * (UNKNOWN if item.label == "object" else GEOMETRY), item.label_source)]
+    usable = [Opinion(item.label, item.confidence * (DETECTOR_WORDS.unknown if item.label == "object" else DETECTOR_WORDS.geometry), item.label_source)]
     heard = [opinion for opinion in opinions if (opinion.label in CONTAINERS) == item.is_container]
     if not heard:
         return item
-    usable += [Opinion(other.name, other.probability * GEOMETRY, other.source) for other in item.names if other.name != item.label]
+    usable += [Opinion(other.name, other.probability * DETECTOR_WORDS.geometry, other.source) for other in item.names if other.name != item.label]
     usable += heard
     doubt: dict[str, float] = {}
     for opinion in usable:
-        doubt[opinion.label] = doubt.get(opinion.label, 1.0) * (1.0 - min(0.99, opinion.score))
+        doubt[opinion.label] = doubt.get(opinion.label, 1.0) * (1.0 - min(DETECTOR_WORDS.most, opinion.score))
     support = {label: 1.0 - left for label, left in doubt.items()}
     best = max(support, key=lambda label: support[label])
     total = max(1.0, sum(support.values()))
@@ -78,7 +73,13 @@ def agreed(item: SceneObject, opinions: Sequence[Opinion]) -> SceneObject:
     sources = {label: "+".join(dict.fromkeys(opinion.source for opinion in usable if opinion.label == label)) for label in support}
     names = [NameCandidate(label, support[label] / total, sources[label]) for label in sorted(support, key=lambda label: -support[label])]
     names = [name for name in names if name.name != "object" and name.probability >= KINDS.least_share]
-    return replace(item, label=best, confidence=float(np.clip(confidence, 0.05, 1.0)), label_source=sources[best], names=tuple(names))
+    return replace(
+        item,
+        label=best,
+        confidence=float(np.clip(confidence, DETECTOR_WORDS.least_sure, DETECTOR_WORDS.most_sure)),
+        label_source=sources[best],
+        names=tuple(names),
+    )
 
 
 def _covers(own: Pixels, shape: tuple[int, ...], detection: Detection) -> float:
@@ -88,7 +89,7 @@ def _covers(own: Pixels, shape: tuple[int, ...], detection: Detection) -> float:
     v, u = own // shape[1], own % shape[1]
     left, top, right, bottom = detection.box
     inside = float(((u >= left) & (u <= right) & (v >= top) & (v <= bottom)).mean())
-    return overlap((u.min(), v.min(), u.max() + 1, v.max() + 1), detection.box) if inside >= LEAST_INSIDE else 0.0
+    return overlap((u.min(), v.min(), u.max() + 1, v.max() + 1), detection.box) if inside >= DETECTOR_WORDS.least_inside else 0.0
 
 
 def _shared(own: Pixels, mask: Mask) -> float:

@@ -41,7 +41,7 @@ SCHEMA: dict[str, Any] = {
 }
 ORDERS = {False: "[left, top, right, bottom]", True: "[top, left, bottom, right]"}
 _TASK = (
-    "The picture shows a desk seen by a robot's camera. List every separate thing that lies or stands on the desk, not the desk itself and not the "
+    "The picture shows a desk seen by a robot's camera. List every separate object that lies or stands on the desk, not the desk itself and not the "
     f"robot. For each give a label of one or two words, its box as {{order}} in thousandths of the picture's width and height (0 to {GRID}), "
     "and how sure you are (0 to 1). Answer with one JSON object: objects."
 )

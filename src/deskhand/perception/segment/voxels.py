@@ -10,10 +10,9 @@ from scipy.sparse import coo_matrix, identity
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
+from deskhand.perception.segment.settings import VOXELS
 
 Numbers = npt.NDArray[np.int64]
-_TABLE = 20_000_000  # cells of a grid that is still looked up in a table
-_AROUND = 1.8  # in voxels: the 26 around one
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def voxels_of(points: Array, eye: Array, edge: float) -> Voxels:
     key, of = cells(points, edge)
     count = len(key)
     middle = means(points, of, count)
-    pairs = cKDTree(key).query_pairs(_AROUND, output_type="ndarray").astype(np.int64)
+    pairs = cKDTree(key).query_pairs(VOXELS.around, output_type="ndarray").astype(np.int64)
     return Voxels(of, middle, _normals(middle, pairs, eye), pairs, edge)
 
 
@@ -53,7 +52,7 @@ def cells(points: Array, edge: float) -> tuple[Numbers, Numbers]:
     key -= key.min(axis=0)
     shape = key.max(axis=0) + 1
     flat = (key[:, 0] * shape[1] + key[:, 1]) * shape[2] + key[:, 2]
-    if shape.prod() < _TABLE:
+    if shape.prod() < VOXELS.table:
         there = np.zeros(int(shape.prod()), bool)
         there[flat] = True
         found = np.flatnonzero(there)
