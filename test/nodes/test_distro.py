@@ -41,7 +41,7 @@ IN_BOTH = {
     "rclpy.clock": "Clock ClockType",
     "rclpy.context": "Context",
     "rclpy.exceptions": "InvalidParameterTypeException InvalidParameterValueException",
-    "rclpy.executors": "Executor ExternalShutdownException ShutdownException TimeoutException",
+    "rclpy.executors": "Executor ExternalShutdownException MultiThreadedExecutor ShutdownException SingleThreadedExecutor TimeoutException",
     "rclpy.impl.implementation_singleton": "rclpy_implementation",
     "rclpy.lifecycle": "LifecycleNodeMixin TransitionCallbackReturn",
     "rclpy.node": "Node",

@@ -341,6 +341,19 @@ def test_words_without_a_task_are_not_accepted_and_stop_is(graph):
     assert graph.tell("stop").accepted and graph.tools.desk.stopped
 
 
+def test_words_on_the_topic_start_a_task_and_answer_it(graph, asking):
+    events, words = [], graph.client.create_publisher(String, "instruction", 10)
+    graph.client.create_subscription(String, "agent/events", lambda message: events.append(json.loads(message.data)), 200)
+    end = time.monotonic() + 60
+    for text, event in (("put it in the bin", "asked"), ("1", "outcome")):
+        while event not in (each["event"] for each in events) and time.monotonic() < end:
+            if text and words.get_subscription_count():
+                words.publish(String(data=text))
+                text = ""
+            time.sleep(0.02)
+    assert (events[-1]["summary"].startswith("Done (checked by a look)"), graph.tools.desk.where()["cup_1"]) == (True, "bin_1")
+
+
 @pytest.mark.parametrize("gives_way", [True, False], ids=["the call ends", "the call never ends"])
 def test_the_death_of_a_node_ends_the_task_with_a_result_that_names_it(graph, gives_way):
     beats = graph.client.create_publisher(String, "heartbeat", HEARTBEATS)

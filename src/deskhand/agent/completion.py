@@ -196,11 +196,15 @@ class Completion:
         goals = list(self._goals.values())
         read = [*self._expected.contradicted(goals, self._objects), *self._expected.overlooked(goals, self._objects)]
         differs = {goal.object_id: goal for goal in read if goal not in self._advised}
-        self._advised.update(differs.values())
-        if not differs:
+        beyond = [goal for goal in self._expected.beyond(goals, self._objects) if goal not in self._advised]
+        self._advised.update([*differs.values(), *beyond])
+        if not (differs or beyond):
             return {}
-        text = f"A simple reading of the words also has: {said(list(differs.values()))}. Follow it only where you agree; the plan stands as it is."
-        return {"advice": {"text": text, "unmet": [{**goal.to_json(), "reason": "a simple reading of the words"} for goal in differs.values()]}}
+        parts = [f"also has: {said(list(differs.values()))}"] if differs else []
+        parts += [f"does not have: {said(beyond)}"] if beyond else []
+        text = f"A simple reading of the words {'; it '.join(parts)}. Follow it only where you agree; the plan stands as it is."
+        advice: dict[str, Any] = {"text": text, "unmet": [{**goal.to_json(), "reason": "a simple reading of the words"} for goal in differs.values()]}
+        return {"advice": advice | ({"not_covered": [goal.object_id for goal in beyond]} if beyond else {})}
 
     def _replace_lost(self, goals: Sequence[Goal]) -> None:
         """A new object with the goal of one that is seen no more, and was not put there, is that object under a new id."""

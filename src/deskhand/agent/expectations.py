@@ -90,6 +90,16 @@ class Expectations:
         wanted = self._wanted(goals, objects, self._shown(objects, SURE))
         return [goal for goal in dict.fromkeys(wanted) if not satisfied(goal, objects)]
 
+    def beyond(self, goals: Collection[Goal], objects: Sequence[Seen]) -> list[Goal]:
+        """Goals that bring an object into or onto another and that no word asks for, where every word is read and no choice is left."""
+        if not self._rules or self._first is None or not self.moves:
+            return []
+        made = [make_goals(self._rules, seen) for seen in (self._first, objects)]
+        if any(each.problems for each in made):
+            return []
+        asked = {goal.object_id for each in made for goal in each.goals}
+        return [goal for goal in goals if goal.target_id != TABLE and goal.object_id not in asked and not satisfied(goal, objects)]
+
     def agrees(self, goals: Collection[Goal], objects: Sequence[Seen], put: Collection[str]) -> bool:
         """Whether the words, read to the last of them, ask for what the desk shows now, and for nothing else of what was ``put`` somewhere (ids).
 

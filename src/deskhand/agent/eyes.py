@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,13 @@ class Eyes:
         images = tuple(image for uri in list(_pictures(result.data))[:MOST] if (image := self._fetched(uri)))
         quiet = name == MARK and isinstance(result.data, Mapping) and not result.data.get("writing", True)
         return Seen(images, bool(images) and not quiet)
+
+    def after_all(self, results: Sequence[tuple[str, ToolResult]]) -> Seen:
+        """Of several results (tool, result), as a piece of code gets them: the pictures of the newest that has any."""
+        for name, result in reversed(results):
+            if (seen := self.after(name, result)).images:
+                return seen
+        return Seen()
 
     def desk(self) -> Seen:
         """The desk as it was seen last, every object framed and named by its id."""

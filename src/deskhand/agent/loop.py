@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.agent import direct
 from deskhand.agent.authorisation import TASK
-from deskhand.agent.code_mode import CodeMode
+from deskhand.agent.code_mode import CodeMode, disturbed
 from deskhand.agent.controls import ASK_USER, CONTROL_CARDS, FIND_TOOLS, FIND_TOOLS_CARD, FINISH, RUN_CODE, RUN_CODE_CARD, SUBMIT_PLAN_CARD, TEXT_ONLY
 from deskhand.agent.ends import End, Fatal, Finished
 from deskhand.agent.eyes import Eyes
@@ -91,6 +91,7 @@ class AgentLoop:
     def _run(self, instruction: str) -> TaskOutcome:
         self._steps: list[Step] = []
         self._text_only = 0
+        self._code: CodeMode | None = None
         self._user = User(self._inbox, self._budgets.answer_seconds)
         self._meter = Meter(self._now)
         self._eyes = Eyes(self._model, self._tools, self._caller)
@@ -152,6 +153,7 @@ class AgentLoop:
         beside = [RUN_CODE_CARD, *CONTROL_CARDS, *([FIND_TOOLS_CARD] if self._strong and FIND_TOOLS in tools.controls else [])]
         plans = [SUBMIT_PLAN_CARD] if self._strong else []
         with CodeMode([*functions, *plans], self._toolset, tools) as code:
+            self._code = code
             self._robot.own |= {RUN_CODE: code.run, FIND_TOOLS: code.find}
             return self._talk(instruction, lambda: beside, code_system(functions, brief) + self._history.text())
 
@@ -229,10 +231,11 @@ class AgentLoop:
         problem = self._robot.shown.problem(call) if not halted else not_called(halted)
         step.valid = problem is None or bool(halted)
         result = problem or self._toolset.call(step)
-        seen = self._eyes.after(call.name, result)
+        results = self._code.results if self._code is not None and call.name == RUN_CODE else [(call.name, result)]
+        seen = self._eyes.after_all(results)
         if seen.foreign:
             self._toolset.read_foreign()
-        step.foreign = foreign_text(self._robot.card(call.name), call.name, result) or seen.foreign
+        step.foreign = seen.foreign or any(foreign_text(self._robot.card(name), name, each) for name, each in results)
         step.pictures = [record(image) for image in seen.images]
         self._close(step, result)
         text = result_text(result, step.foreign, brief=self._strong)
@@ -319,8 +322,8 @@ def _halts(step: Step) -> str:
     """Why the calls that were asked for together with this one are not made; empty when nothing speaks against them."""
     if not step.ok:
         return f"{step.tool} before it failed: {step.code}"
-    disturbed = step.data.get("disturbed") if isinstance(step.data, Mapping) else None
-    return f"{step.tool} before it disturbed {', '.join(map(str, disturbed))}" if disturbed else ""
+    moved = disturbed(step.data)
+    return f"{step.tool} before it {moved}" if moved else ""
 
 
 def _with_ids(reply: Reply, turn: int) -> tuple[ToolCall, ...]:

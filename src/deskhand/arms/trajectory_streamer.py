@@ -195,7 +195,7 @@ class TrajectoryStreamer:
         expected, speed = self._expected(follower, progress, (now - stamps) * scale)
         self.lag.learn(np.where(fresh, expected - measured, 0.0), np.where(fresh, speed, 0.0))
         expected, _ = self._expected(follower, progress, (now - stamps + self.lag.value) * scale)
-        if self.resting:
+        if self.resting and self._last:  # else the driver was held up from its beginning to its end, and no servo was told of it yet
             self._rest(follower, measured, stamps)
         self._read_at = np.maximum(stamps, self._read_at)
         follower.step(progress, measured, expected, self._settled)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from deskhand.language.lexicon import FUNCTION_WORDS
 from deskhand.language.resolve import is_receptacle
 from deskhand.llm.base import Message, ToolCall
 from deskhand.llm.carrying import MOTIONS, next_call
@@ -28,6 +29,8 @@ FOLLOWS, CORRECTED = "as planned", "as the check said"
 """The thought of a call that follows from an accepted plan, or from what was wrong with a refused one: no model was asked."""
 OTHERS = 2
 """So many tools beside the usual ones are offered, those whose names the instruction speaks of."""
+NAME_NOTHING = FUNCTION_WORDS | {"where", "which", "what", "when", "that", "with", "from", "into", "away", "down", "hand", "object", "objects"}
+"""Words of instructions that speak of no tool, also where its name has them (where_is)."""
 TRIES = 3
 """How often a call may fail before it is not offered any more."""
 CHARS_PER_TOKEN = 3.0
@@ -84,7 +87,7 @@ def offer(now: Situation, tools: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     known = {str(card["name"]): card for card in tools}
     names = _deciding(now) if now.looked else ["detect_objects", "look", "finish"]
     if now.looked:
-        words = set(re.findall(r"[a-z]{4,}", now.instruction.lower()))
+        words = {word for word in re.findall(r"[a-z]{4,}", now.instruction.lower()) if word not in NAME_NOTHING and not PLACES.fullmatch(word)}
         names += [name for name in known if name not in USUAL and words & set(re.findall(r"[a-z]{4,}", name))][:OTHERS]
     cards = [card for name in names if name in known and _holds(known[name], now) and (card := _narrowed(known[name], now))]
     return cards or [dict(card) for card in tools]

@@ -24,6 +24,10 @@ _BESIDE = {
 }
 _ALL = re.compile(r"\b(everything|rest|others|else|remaining|clean|clear|tidy|sort|declutter)\b")
 """Words that speak of all objects: none may stay, and a small model that is given no way out takes none."""
+_SOME = re.compile(
+    r"\b(but|except|save|besides|apart|other than|without|not|no|never|only|just|leave|keep|stays?|remains?|unless|until|instead|or|half|some)\b|n't\b"
+)
+"""Words that take something out of what others say of all: then objects may stay after all."""
 _OUT = re.compile(r"\b(out|off|unload|empty|remove|down|table)\b")
 
 
@@ -97,7 +101,7 @@ def _values(now: Situation, name: str, said: str) -> list[str]:
     if _OUT.search(said) or not values:
         values.append("on table")
     left = [value for value in values if (name, value if " " in value else f"in {value}") not in now.refused_goals]
-    return left if left and _ALL.search(said) and not now.refused_goals else [*left, STAYS]
+    return left if left and _ALL.search(said) and not _SOME.search(said) and not now.refused_goals else [*left, STAYS]
 
 
 def asks_for_an_answer(instruction: str) -> bool:

@@ -13,6 +13,7 @@ from deskhand.world.acts import PUTS
 from deskhand.world.model import WorldModel
 
 REFUSED = frozenset(("permission_denied", "impossible"))
+NOTHING_MOVES = "all of that is so already, and nothing would move. Say it again if the task wants nothing else, or say what goes elsewhere."
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Situation:
         draft: the plan that was refused. ``faults``: objects that the refusal is about, ``wanted``: what it says they should be,
             ``refused_goals``: (object, goal) that it rules out, an empty goal for all.
         corrected: the call that the newest refusal, or advice, has instead of the one that was made.
+        idle: it was said that a plan moves nothing; once is enough.
         doubted: objects that a refusal says are not where they were put. ``given_up``: how often a held object could not be put where it should.
     """
 
@@ -66,6 +68,7 @@ class Situation:
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     refused_goals: set[tuple[str, str]] = field(default_factory=set)
     corrected: ToolCall | None = None
+    idle: bool = False
     doubted: set[str] = field(default_factory=set)
     given_up: Counter[str] = field(default_factory=Counter)
     images: tuple[bytes, ...] = ()
@@ -84,6 +87,11 @@ class Situation:
     def holding(self) -> str:
         """Id of what the hand holds, or empty."""
         return self.world.held
+
+    @property
+    def moved(self) -> bool:
+        """Whether anything was moved in this task."""
+        return any(act.ok and act.call.name in (*PUTS, "pick") for act in self.acts)
 
     def done(self, name: str) -> bool:
         """Whether an object is where the plan wants it, as it was put there or as last seen; a place in a structure only as it was put there."""
@@ -181,6 +189,8 @@ def _went_well(now: Situation, call: ToolCall, data: Mapping[str, Any]) -> None:
         kept = now.goals if call.arguments.get("keep") else {}
         now.goals = kept | {str(goal["object_id"]): (str(goal.get("relation")), str(goal.get("target_id"))) for goal in goals if "object_id" in goal}
         now.planned, now.news = True, False
+        if now.goals and not now.idle and set(now.goals) <= set(map(str, data.get("already_done") or ())) and not now.moved:
+            now.planned, now.idle, now.complaint = False, True, NOTHING_MOVES
     elif call.name == "plan_structure":
         now.steps = {str(step["object_id"]): dict(step) for step in _items(data.get("steps") or ())}
         now.planned = False

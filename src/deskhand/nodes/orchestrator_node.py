@@ -1,4 +1,5 @@
-"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either.
+"""Serves ``run_task``: one instruction at a time through the agent; ``tell`` takes words for the task that runs; "stop" at any time, by either; the topic
+``instruction`` does what the two do (instruction_topic.py).
 
 ``agent/events`` tells what was said and how it ended (std_msgs/String: JSON), for the audit log and the record (task_record.py).
 
@@ -34,6 +35,7 @@ from deskhand.llm.base import ChatModel
 from deskhand.llm.config import with_images
 from deskhand.nodes.action_server import ActionServer
 from deskhand.nodes.diagnostics import CallCounter, Health
+from deskhand.nodes.instruction_topic import InstructionTopic
 from deskhand.nodes.node import DeskhandNode, call_service, run_node
 from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.peers import Peers
@@ -133,6 +135,7 @@ class OrchestratorNode(DeskhandNode):
             callback_group=self.reentrant,
             result_timeout=RESULT_KEPT,
         )
+        self._words = InstructionTopic(self, self._tell_text, lambda: bool(self._running), self._records.note)
         self.get_logger().info(f"brain {profile.name!r} ({self._model.name})")
 
     def close(self) -> None:
@@ -142,6 +145,7 @@ class OrchestratorNode(DeskhandNode):
         self._server.wait_answered(end - time.monotonic())
         self._idle.wait(max(0.0, end - time.monotonic()))
         self._peers.close()
+        self._words.close()
         self._server.destroy()
         if self._client is not None:
             self._client.close()
@@ -309,20 +313,22 @@ class OrchestratorNode(DeskhandNode):
     # ------------------------------------------------------------ words for the running task
 
     def _tell(self, request: TellTask.Request, response: TellTask.Response) -> TellTask.Response:
-        text = request.text.strip()
+        response.accepted, response.message = self._tell_text(request.text.strip())
+        return response
+
+    def _tell_text(self, text: str) -> tuple[bool, str]:
+        """Give words to the running task: whether they were taken, and what there is to say of it."""
         self._records.note("told", text=text)
         if is_stop(text):
             outcome = self._halt(text)
-            response.accepted, response.message = outcome.success, outcome.summary
-            return response
+            return outcome.success, outcome.summary
         with self._lock:
             problem = "there are no words." if not text else "" if self._running else "no task is running."
             if len(text) > LONGEST:
                 problem = f"there are {len(text)} characters; at most {LONGEST} are read."
             if not problem:
                 self._told.put(text)
-        response.accepted, response.message = not problem, problem
-        return response
+        return not problem, problem
 
     def _next_words(self) -> str | None:
         try:

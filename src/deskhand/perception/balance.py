@@ -16,24 +16,13 @@ import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
+from deskhand.perception.balance_settings import BALANCE
 from deskhand.perception.corrected import corrected
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import smooth_depth
 from deskhand.types import Frame
 
 Mask = npt.NDArray[np.bool_]
-
-LOW, HIGH = 0.03, 0.20  # [m] above the table between which plates are looked for: below are trays and plates that stand on the desk
-EDGE = (0.055, 0.130)  # [m] a plate's side: wider than what a gripper lifts, narrower than a tray
-SLOPE = 0.003  # [m] by which the height of a level surface may seem to change over four rows
-JUMP = 0.0045  # [m] between neighbours, at which one surface ends
-LEAST = 120  # [px] of a plate that must be seen
-SHOWN = 0.25  # share of a plate's depth that must be seen in front of what stands on it
-ALIKE = 0.012  # [m] by which the sides of the two plates, or their front edges, may seem to differ
-APART = (1.2, 4.0)  # how far from each other the plates' middles are, in sides
-TRAVEL = 0.035  # [m] by which one plate may stand above the other
-RIM = (0.004, 0.010)  # [m] below and above a plate's surface, within which points belong to its rim
-BESIDE = 9  # [px] around a surface in which its rim is looked for
 
 
 @dataclass(frozen=True)
@@ -113,18 +102,18 @@ def _surfaces(points: npt.NDArray[np.float32]) -> list[_Surface]:
     """All level surfaces within reach of a balance's pans."""
     height = points[..., 2]
     with np.errstate(invalid="ignore"):
-        within = np.isfinite(height) & (height > LOW) & (height < HIGH)
+        within = np.isfinite(height) & (height > BALANCE.low) & (height < BALANCE.high)
     flat = _level(np.where(within, height, np.float32(0)), within)
     count, labels = cv2.connectedComponents(flat.astype(np.uint8), connectivity=4)
     sizes = np.bincount(labels.reshape(-1), minlength=count)
-    parts = [labels == number for number in range(1, count) if sizes[number] >= LEAST // 2]
+    parts = [labels == number for number in range(1, count) if sizes[number] >= BALANCE.least // 2]
     found = [_surface(points, within, part) for part in parts]
     # what stands on a pan may cut what is seen of it in two
     for (one, first), (other, second) in itertools.combinations(list(zip(found, parts, strict=True)), 2):
         both = np.concatenate([one.outline, other.outline])
-        if abs(one.height - other.height) < RIM[0] / 2 and float(np.ptp(both, axis=0).max()) < EDGE[1] * math.sqrt(2):
+        if abs(one.height - other.height) < BALANCE.rim_below / 2 and float(np.ptp(both, axis=0).max()) < BALANCE.edge[1] * math.sqrt(2):
             found.append(_surface(points, within, first | second))
-    return [surface for surface in found if surface.pixels >= LEAST]
+    return [surface for surface in found if surface.pixels >= BALANCE.least]
 
 
 def _level(height: npt.NDArray[np.float32], within: Mask) -> Mask:
@@ -135,16 +124,16 @@ def _level(height: npt.NDArray[np.float32], within: Mask) -> Mask:
     spread = cv2.dilate(mean, kernel) - cv2.erode(mean, kernel)
     slope = np.zeros_like(mean)
     slope[2:-2] = np.abs(mean[4:] - mean[:-4])
-    return np.asarray(inside & (spread < JUMP) & (slope < SLOPE))
+    return np.asarray(inside & (spread < BALANCE.jump) & (slope < BALANCE.slope))
 
 
 def _surface(points: npt.NDArray[np.float32], within: Mask, piece: Mask) -> _Surface:
     """Its height by its inner pixels, its outline with its rim."""
     middle = float(np.median(points[piece][:, 2]))
-    height = float(np.mean(points[piece & (np.abs(points[..., 2] - middle) < RIM[0])][:, 2]))
-    beside = cv2.dilate(piece.astype(np.uint8), np.ones((BESIDE, BESIDE), np.uint8)).astype(bool)
+    height = float(np.mean(points[piece & (np.abs(points[..., 2] - middle) < BALANCE.rim_below)][:, 2]))
+    beside = cv2.dilate(piece.astype(np.uint8), np.ones((BALANCE.beside, BALANCE.beside), np.uint8)).astype(bool)
     with np.errstate(invalid="ignore"):
-        own = within & beside & (points[..., 2] > height - RIM[0]) & (points[..., 2] < height + RIM[1])
+        own = within & beside & (points[..., 2] > height - BALANCE.rim_below) & (points[..., 2] < height + BALANCE.rim_above)
     return _Surface(height, np.asarray(points[own][:, :2], dtype=float), int(piece.sum()))
 
 
@@ -153,7 +142,7 @@ def _pair(first: _Surface, second: _Surface, eye: Array) -> tuple[float, Pan, Pa
 
     What stands on a pan hides its far part. So its side is taken along the line through both pans, and its middle lies half a side behind its front edge.
     """
-    if abs(first.height - second.height) > TRAVEL:
+    if abs(first.height - second.height) > BALANCE.travel:
         return None
     yaw = max((first, second), key=lambda one: one.pixels).heading()
     away = second.outline.mean(axis=0) - first.outline.mean(axis=0)
@@ -166,9 +155,15 @@ def _pair(first: _Surface, second: _Surface, eye: Array) -> tuple[float, Pan, Pa
     sides, fronts = [float(np.ptp(span)) for span in spans], [float(depth.max()) for depth in depths]
     side = sum(sides) / 2
     middles = [float(span.max() + span.min()) / 2 for span in spans]
-    if not all(EDGE[0] <= one <= EDGE[1] for one in sides) or abs(sides[0] - sides[1]) > ALIKE or abs(fronts[0] - fronts[1]) > ALIKE:
+    if (
+        not all(BALANCE.edge[0] <= one <= BALANCE.edge[1] for one in sides)
+        or abs(sides[0] - sides[1]) > BALANCE.alike
+        or abs(fronts[0] - fronts[1]) > BALANCE.alike
+    ):
         return None
-    if not APART[0] * side <= abs(middles[1] - middles[0]) <= APART[1] * side or any(not SHOWN * side <= np.ptp(depth) <= side + ALIKE for depth in depths):
+    if not BALANCE.apart[0] * side <= abs(middles[1] - middles[0]) <= BALANCE.apart[1] * side or any(
+        not BALANCE.shown * side <= np.ptp(depth) <= side + BALANCE.alike for depth in depths
+    ):
         return None
     front, quarter = sum(fronts) / 2, (yaw + math.pi / 4) % (math.pi / 2) - math.pi / 4
     centres = [middle * along + (front - side / 2) * across for middle in middles]

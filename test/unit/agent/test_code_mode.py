@@ -140,3 +140,44 @@ def test_a_model_that_writes_code_does_a_task_with_the_same_checks():
     assert [step.tool for step in outcome.steps] == ["run_code", "submit_plan", "run_code", "run_code", "run_code", "finish"]
     assert "block_1" in outcome.steps[0].data["printed"]
     assert "math" in outcome.steps[2].message and "invalid_arguments" in outcome.steps[3].message and outcome.steps[3].message.startswith("line 1")
+
+
+CODE_GOALS = [{"object_id": name, "relation": "in", "target_id": "bin_1"} for name in ("block_1", "block_2")]
+
+
+def run_code(desk, *pieces):
+    replies = [code("detect_objects()"), *map(code, pieces), Reply("", (ToolCall("finish", {"status": "partly", "summary": "So far."}),))]
+    steps = AgentLoop(ScriptedModel(replies), desk, Budgets(answer_seconds=0.0), mode="code").run("put both blocks into the bin").steps
+    return [step for step in steps if step.tool == "run_code"][1:]
+
+
+def test_code_that_fails_in_the_middle_tells_what_it_had_made_and_what_the_failed_call_gave():
+    desk = SymbolicDesk(
+        thing("block_1"), thing("block_2"), thing("bin_1"), faults={"pick:block_2": [ToolResult("no_grasp", "pen_1 is too near.", {"near": "pen_1"})]}
+    )
+    moves = "for name in ('block_1', 'block_2'):\n    pick(name)\n    place_in('bin_1')"
+    (step,) = run_code(desk, f"submit_plan(subgoals={CODE_GOALS!r})\n{moves}\nprint('never')")
+    assert step.code == "tool_failed" and "no_grasp: pen_1 is too near." in step.message and step.data["printed"] == ""
+    assert step.data["made"] == ["pick(object_id='block_1')", "place_in(container_id='bin_1')"]
+    assert step.data["failed"] == {"tool": "pick", "call": "pick(object_id='block_2')", "code": "no_grasp", "data": {"near": "pen_1"}}
+    assert desk.where() == {"block_1": "bin_1", "block_2": "table"}
+
+
+def test_a_disturbance_ends_the_code_as_a_failure_would():
+    moved = ToolResult("", "", {"placed": "block_1", "object_id": "block_1", "disturbed": ["block_2"]})
+    desk = SymbolicDesk(thing("block_1"), thing("block_2"), thing("bin_1"), faults={"place_in": [moved]})
+    (step,) = run_code(desk, f"submit_plan(subgoals={CODE_GOALS!r})\npick('block_1')\nplace_in('bin_1')\npick('block_2')")
+    assert "disturbed block_2" in step.message and step.data["made"] == ["pick(object_id='block_1')", "place_in(container_id='bin_1')"]
+    assert ("pick", {"object_id": "block_2"}) not in desk.calls
+
+
+def test_a_failure_that_the_code_caught_is_none():
+    desk = SymbolicDesk(thing("block_1"), thing("block_2"), thing("bin_1"), faults={"pick:block_1": [ToolResult("no_grasp", "again.")]})
+    caught = "try:\n    pick('block_1')\nexcept RuntimeError as error:\n    print(error)\npick('block_1')\nplace_in('bin_1')"
+    (step,) = run_code(desk, f"submit_plan(subgoals={CODE_GOALS!r})\n{caught}")
+    assert step.ok and "no_grasp: again." in step.data["printed"] and desk.where()["block_1"] == "bin_1"
+
+
+def test_text_of_others_that_code_reads_is_marked():
+    (step,) = run_code(SymbolicDesk(thing("block_1"), thing("block_2"), thing("bin_1")), "print(describe_scene()['text'])")
+    assert step.foreign

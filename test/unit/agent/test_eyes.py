@@ -18,7 +18,7 @@ from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolResult
 from deskhand.etp.resources import Resource, encoded
-from deskhand.llm.base import Message
+from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.llm.openai import OpenAIModel
 from deskhand.llm.openai_wire import conversation
 from deskhand.llm.pictures import LEFT_OUT, fitted, limited
@@ -144,6 +144,22 @@ def test_who_sees_pixels_finds_what_the_text_does_not_tell(server: PixelServer, 
     assert desk.where()[marked] == "bin_1" and outcome.outcome == "unverified", outcome.summary
     looked = outcome.steps[0]
     assert looked.pictures[0]["size"] == [900, 700] and len(looked.pictures[0]["digest"]) == 32
+
+
+def test_a_look_that_code_takes_is_shown_too() -> None:
+    pytest.importorskip("pydantic_monty")
+    shown: list[int] = []
+
+    class Writes:
+        name, context_tokens, images, image_side = "writes", 0, "last", 300
+
+        def reply(self, messages: Any, tools: Any, schema: Any = None) -> Reply:
+            shown.append(len(messages[-1].images))
+            look, end = ToolCall("run_code", {"code": "detect_objects()"}), ToolCall("finish", {"status": "refused", "summary": "Enough."})
+            return Reply("", (look if len(shown) == 1 else end,))
+
+    outcome = AgentLoop(Writes(), PictureDesk(), Budgets(seconds=300.0), mode="code").run(INSTRUCTION)  # type: ignore[arg-type]
+    assert shown == [0, 1] and outcome.steps[0].pictures
 
 
 def test_who_is_shown_no_pictures_does_not(server: PixelServer) -> None:

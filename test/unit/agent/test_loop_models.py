@@ -1,5 +1,6 @@
 """The loop with models that behave as language models do: well, badly, and not at all."""
 
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -87,6 +88,14 @@ def test_a_plan_that_leaves_out_what_was_asked_for_is_no_success() -> None:
     assert "A simple reading of the words also has: cup_1 in bin_1" in model.conversations[2][-1].content
     half = run([LOOK, SUBMIT, PICK, PLACE, *[finish(summary=f"done {n}") for n in range(9)]], "put everything in the bin")
     assert (half.success, half.code) == (False, "unverified")
+
+
+def test_a_plan_that_brings_more_than_was_asked_for_is_told_so() -> None:
+    more = say("submit_plan", subgoals=[{"object_id": name, "relation": "in", "target_id": "bin_1"} for name in ("cup_1", "block_1")])
+    model = ScriptedModel([LOOK, more, finish("partly")])
+    AgentLoop(model, desk()).run("put the cup in the bin")
+    told = json.loads(model.conversations[2][-1].content)["data"]["advice"]
+    assert "it does not have: block_1 in bin_1" in f"it {told['text'].partition('words ')[2]}" and told["not_covered"] == ["block_1"]
 
 
 def test_a_small_model_is_told_what_its_plan_leaves_out_also_at_the_end() -> None:

@@ -49,6 +49,27 @@ def test_readings_that_come_late_are_expected(kind: str, latency: float) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_motion_whose_time_is_over_before_a_servo_heard_of_it_is_done_late(kind: str) -> None:
+    """A machine with too much to do: from the moment the motion begins the driver's thread does not run for longer than the motion lasts."""
+    rig = taken(kind, ServoReality())
+    start = rig.driver.joint_state().of(ARM.joints)
+    followers, read = [], rig.driver._bus.read_positions
+
+    def held_up(servos: list[int]) -> dict[int, float]:
+        answers = read(servos)
+        if not followers and rig.servos[-1].id in servos:  # after the last question of a round
+            followers.append(rig.driver.follow(smooth([start, start + 0.02], 0.5)))
+            rig.clock.sleep(1.0)
+        return answers
+
+    rig.driver._bus.read_positions = held_up  # type: ignore[method-assign, assignment]
+    assert rig.step() and followers
+    follower = rig.finish(followers[0])
+    assert follower.code == 0, follower.message
+    assert np.abs(rig.true_angles() - start - 0.02).max() < 0.01
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_false_first_answer_moves_nothing(kind: str) -> None:
     for which in (0, 1, 3, 6, 8):
         rig = Rig(MODEL, kind)

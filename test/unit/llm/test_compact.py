@@ -96,6 +96,24 @@ def test_where_the_words_speak_of_all_things_none_may_stay():
     assert [value["enum"] for value in asked.values()] == [["bin_1", "tray_1"]] * 2
 
 
+def test_words_that_take_something_out_let_things_stay():
+    talk = Talk("Clear everything away, but the cup stays.").looked(*DESK)
+    assert all("stays" in value["enum"] for value in talk.prompt()[1]["submit_plan"].values())
+
+
+def test_a_plan_that_moves_nothing_is_doubted_once():
+    goal = {"object_id": "cup_1", "relation": "on", "target_id": "table"}
+    talk = Talk("Take the cup out.").looked(*DESK).did("submit_plan", {"subgoals": [goal]}, {"order": [], "already_done": ["cup_1"]})
+    assert "nothing would move" in talk.prompt()[0]
+    assert talk.did("submit_plan", {"subgoals": [goal]}, {"order": [], "already_done": ["cup_1"]}).follows()[0] == "finish"
+
+
+def test_no_tool_is_offered_for_a_word_that_speaks_of_none():
+    where = {"name": "where_is", "summary": "Where an object was seen", "input_schema": {"type": "object", "properties": {}}}
+    talk = Talk("The rubber stays where it is.").looked(*DESK)
+    assert "where_is" not in {card["name"] for card in compact(talk.messages, [*cards(), where], PROFILE).cards}
+
+
 def test_the_words_open_other_places_and_places_on_the_desk_are_shown():
     text, tools = Talk("Put the cup left of the block, or on top of it.").looked(*DESK).prompt()
     assert {"on block_1", "left_of block_1", "left_of bin_1"} <= set(tools["submit_plan"]["red cup (cup_1)"]["enum"])

@@ -22,49 +22,84 @@ CLAIMS = 6
 """So often an end is claimed, in other words each time."""
 
 
+PIECES = ("call", "object", "task")
+"""What is asked for in one reply: one call, all calls of an object, all of the task."""
+
+Calls = list[tuple[str, dict[str, Any]]]
+
+
 class ScriptedBrain:
-    """Plays moves: looks, plans, does, claims. It knows objects by where the scene file has them, and ids from its own look.
+    """Plays moves: looks, plans, does, claims. It knows objects by where the scene file has them, and ids from its own look. What failed, or was not called
+    for that, it asks for again, ``again`` times in all.
 
     Args:
         planned: the moves whose goals it submits, None for no plan. ``done``: those that it makes.
         said: its answer to a question, instead of all that.
-        together: whether it asks for all calls of an object in one reply.
+        piece: one of :data:`PIECES`.
     """
 
     name, context_tokens, images = "scripted", 0, "none"
 
-    def __init__(self, world: WorldSpec, planned: Sequence[Move] | None, done: Sequence[Move], said: str = "", together: bool = True) -> None:
-        self._world, self._planned, self._done, self._said, self._together = world, planned, list(done), said, together
+    def __init__(self, world: WorldSpec, planned: Sequence[Move] | None, done: Sequence[Move], said: str = "", piece: str = "object", again: int = 0) -> None:
+        self._world, self._planned, self._done, self._said, self._piece, self._again = world, planned, list(done), said, piece, again
         self._ids: dict[str, str] = {}
-        self._queue: list[list[tuple[str, dict[str, Any]]]] = []
+        self._queue: list[Calls] = []
+        self._asked: Calls = []
         self._claims = 0
 
     def reply(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None) -> Reply:
         """See ChatModel; the usage is what a model would have read, in characters."""
         chars = sum(len(message.content) + sum(len(json.dumps(call.arguments)) for call in message.tool_calls) for message in messages)
-        usage = Usage(prompt_chars=chars + len(json.dumps([as_sent(card) for card in tools])))
-        looks = [message for message in messages if message.role == "tool" and message.name == "detect_objects"]
-        if not looks:
-            return Reply("", (ToolCall("detect_objects", {}),), usage)
+        return Reply("", self._calls(messages), Usage(prompt_chars=chars + len(json.dumps([as_sent(card) for card in tools]))))
+
+    def _calls(self, messages: Sequence[Message]) -> tuple[ToolCall, ...]:
         if not self._ids:
-            self._ids = ids_by_place(self._world, json.loads(looks[0].content)["data"]["objects"])
+            seen = self._seen(messages)
+            if seen is None:
+                return self._look()
+            self._ids = ids_by_place(self._world, seen)
             self._queue = self._script()
+        elif self._again and (left := self._left(messages)):
+            self._again -= 1
+            self._queue.insert(0, left)
         if self._queue:
-            return Reply("", tuple(ToolCall(name, arguments) for name, arguments in self._queue.pop(0)), usage)
+            self._asked = self._queue.pop(0)
+            return self._asking(self._asked)
+        self._asked = []
         self._claims += 1
         if self._claims > CLAIMS:
-            return Reply("", (ToolCall("finish", {"status": "partly", "summary": "I give up."}),), usage)
+            return (ToolCall("finish", {"status": "partly", "summary": "I give up."}),)
         status, text = ("answered", self._said) if self._said else ("done", "It is done.")
-        return Reply("", (ToolCall("finish", {"status": status, "summary": f"{text}{' Really.' * (self._claims - 1)}"}),), usage)
+        return (ToolCall("finish", {"status": status, "summary": f"{text}{' Really.' * (self._claims - 1)}"}),)
 
-    def _script(self) -> list[list[tuple[str, dict[str, Any]]]]:
-        replies: list[list[tuple[str, dict[str, Any]]]] = []
-        if self._planned is not None and not self._said:
-            replies.append([("submit_plan", {"subgoals": [self._subgoal(move) for move in goals_of(self._planned)]})])
-        for move in self._done if not self._said else ():
-            calls = [("pick", {"object_id": self._ids[move.name]}), self._put(move)]
-            replies += [calls] if self._together else [[call] for call in calls]
-        return replies
+    def _script(self) -> list[Calls]:
+        """What is asked for, reply by reply."""
+        if self._said:
+            return []
+        plan: Calls = [("submit_plan", {"subgoals": [self._subgoal(move) for move in goals_of(self._planned)]})] if self._planned is not None else []
+        moves: list[Calls] = [[("pick", {"object_id": self._ids[move.name]}), self._put(move)] for move in self._done]
+        if self._piece == "task":
+            return [plan + [call for calls in moves for call in calls]]
+        return [each for each in [plan, *(moves if self._piece == "object" else [[call] for calls in moves for call in calls])] if each]
+
+    # ------------------------------------------------------------ how it asks, and reads
+
+    def _look(self) -> tuple[ToolCall, ...]:
+        return (ToolCall("detect_objects", {}),)
+
+    def _seen(self, messages: Sequence[Message]) -> list[Mapping[str, Any]] | None:
+        """The objects of its look; None before it."""
+        looks = [message for message in messages if message.role == "tool" and message.name == "detect_objects"]
+        return list(json.loads(looks[0].content)["data"]["objects"]) if looks else None
+
+    def _asking(self, calls: Calls) -> tuple[ToolCall, ...]:
+        return tuple(ToolCall(name, arguments) for name, arguments in calls)
+
+    def _left(self, messages: Sequence[Message]) -> Calls:
+        """Of what was asked for last, from the call on that failed."""
+        answers = [json.loads(message.content) for message in messages if message.role == "tool"][-len(self._asked) :] if self._asked else []
+        done = next((number for number, answer in enumerate(answers) if not answer["ok"]), len(answers))
+        return self._asked[done:]
 
     def _subgoal(self, move: Move) -> dict[str, Any]:
         goal: dict[str, Any] = {"object_id": self._ids[move.name], "relation": move.relation, "target_id": self._ids.get(move.target, move.target)}
@@ -103,9 +138,9 @@ def _off(item: ObjectSpec, seen: Mapping[str, Any]) -> float:
     return math.dist(item.pose[:3, 3], seen["position"]) + (1.0 if other_kind else 0.0)
 
 
-def perfect(case: Case, world: WorldSpec, together: bool = True) -> ScriptedBrain:
+def perfect(case: Case, world: WorldSpec, kind: type[ScriptedBrain] = ScriptedBrain, piece: str = "object", again: int = 0) -> ScriptedBrain:
     """Plays the reference plan, or gives the true answer."""
-    return ScriptedBrain(world, case.moves, case.moves, case.answer, together)
+    return kind(world, case.moves, case.moves, case.answer, piece, again)
 
 
 def liar(case: Case, world: WorldSpec, lie: str) -> ScriptedBrain | None:

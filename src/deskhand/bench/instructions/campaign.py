@@ -13,7 +13,7 @@ from deskhand.bench.instructions.brains import liar
 from deskhand.bench.instructions.cases import Case as Instruction
 from deskhand.bench.instructions.cases import load_cases
 from deskhand.bench.instructions.desk import SceneDesk
-from deskhand.bench.instructions.run import LIARS, Item, lies, run_brain, run_case, summarise
+from deskhand.bench.instructions.run import LIARS, SECONDS, TOOLS, Item, lies, run_brain, run_case, summarise
 from deskhand.etp.registry import Registry
 from deskhand.trials.campaigns.campaign import Campaign, Case
 
@@ -27,10 +27,12 @@ def chosen_cases(split: str, number: int) -> list[Instruction]:
     return [cases[index * len(cases) // number] for index in range(min(number, len(cases)))] if number else cases
 
 
-def instructions_campaign(split: str, number: int, brain: str, judge: str, told: int, seed: int, simulated: bool) -> Campaign:
+def instructions_campaign(
+    split: str, number: int, brain: str, judge: str, told: int, seed: int, simulated: bool, mode: str = TOOLS, seconds: float = SECONDS
+) -> Campaign:
     """The cases with a brain and a judge (run.py); of the brain ``liars`` so many lies are ``told``."""
-    settings = {"split": split, "cases": number, "brain": brain, "judge": judge, "lies": told, "seed": seed, "simulated": simulated}
-    common = {"brain": brain, "judge": judge, "simulated": simulated}
+    common = {"brain": brain, "judge": judge, "simulated": simulated, "mode": mode, "timeout": seconds}
+    settings = {"split": split, "cases": number, "lies": told, "seed": seed, **common}
     chosen = chosen_cases(split, number)
     if brain == LIARS:
         pairs = list(lies(chosen, seed))[: math.ceil(SPARE * told)]
@@ -57,14 +59,14 @@ def run_one(case: Case) -> dict[str, Any]:
     if given["simulated"]:
         from deskhand.bench.instructions.simulated import run_simulated
 
-        (item,) = run_simulated([instruction], given["brain"], given["judge"])
+        (item,) = run_simulated([instruction], given["brain"], given["judge"], mode=given["mode"])
     elif given["lie"]:
         desk = SceneDesk(instruction.world())
         model = liar(instruction, desk.world, given["lie"])
         assert model is not None
         item = run_case(instruction, model, _tools(), given["judge"], given["lie"], desk)
     else:
-        (item,) = run_brain([instruction], given["brain"], given["judge"], tools=_tools())
+        (item,) = run_brain([instruction], given["brain"], given["judge"], tools=_tools(), mode=given["mode"], seconds=given["timeout"])
     return asdict(item) | {"success": item.right and item.outcome != "failed"}
 
 
@@ -74,5 +76,5 @@ def summarise_results(settings: Mapping[str, Any], results: Sequence[Mapping[str
     items = [Item(**{name: value for name, value in result.items() if name in names}) for result in results]
     if settings["brain"] == LIARS:
         items = [item for item in items if not item.right][: settings["lies"]]
-    found = summarise(items, settings["brain"], settings["judge"], settings["split"], settings["seed"])
+    found = summarise(items, settings["brain"], settings["judge"], settings["split"], settings["seed"], settings["mode"])
     return found | {"simulated": settings["simulated"]}

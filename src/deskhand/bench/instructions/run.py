@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,18 +14,23 @@ from deskhand.agent.judge import Judge
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, Step, TaskOutcome
 from deskhand.bench.brains.desk import light_session, real_tools
-from deskhand.bench.instructions.brains import LIES, PredicateJudge, liar, perfect
+from deskhand.bench.instructions.brains import LIES, PredicateJudge, ScriptedBrain, liar, perfect
 from deskhand.bench.instructions.cases import Case
+from deskhand.bench.instructions.code_brain import CodeBrain
 from deskhand.bench.instructions.desk import SceneDesk
 from deskhand.bench.instructions.predicates import problems
 from deskhand.etp.registry import Registry
 from deskhand.llm.base import ChatModel
+from deskhand.llm.compact import CORRECTED, FOLLOWS
 from deskhand.llm.config import load_profile
 from deskhand.llm.making import make_model
 from deskhand.trials.campaigns.statistics import wilson
 
 VERSION = 1
 SECONDS = 120.0
+"""Wall clock for one case, where nobody says otherwise."""
+TOOLS, CODE = "tools", "code"
+MODES = (TOOLS, CODE)
 VETOES = frozenset(("permission_denied", "impossible", "task_incomplete", "precondition_failed"))
 """Codes by which the loop holds a decision back."""
 PERFECT, LIARS = "perfect", "liars"
@@ -38,7 +44,7 @@ class Item:
     Attributes:
         right: the goal holds by ground truth; ``wrong``: why not.
         outcome: done, unverified or failed, as the robot says. ``vetoes``: decisions that the loop held back; ``questions``: to the user.
-        chars: of all prompts; ``tokens`` as the server told them, 0 where it does not.
+        chars: of all prompts, ``written`` of all calls that the model made; ``tokens`` as the server told them, 0 where it does not.
     """
 
     id: str
@@ -61,6 +67,7 @@ class Item:
     vetoes: int = 0
     questions: int = 0
     codes: list[str] = field(default_factory=list)
+    written: int = 0
 
     @property
     def false_done(self) -> bool:
@@ -69,7 +76,16 @@ class Item:
 
 
 def run_case(
-    case: Case, model: ChatModel, tools: Registry, judge: str | Judge = "none", lie: str = "", desk: SceneDesk | None = None, everything: bool = True
+    case: Case,
+    model: ChatModel,
+    tools: Registry,
+    judge: str | Judge = "none",
+    lie: str = "",
+    desk: SceneDesk | None = None,
+    everything: bool = True,
+    *,
+    mode: str = TOOLS,
+    seconds: float = SECONDS,
 ) -> Item:
     """One case with a model on a light desk, nobody at the terminal, the default authorisation."""
     desk = desk or SceneDesk(case.world())
@@ -81,31 +97,53 @@ def run_case(
 
     judging: Judge | None = PredicateJudge(case, desk.judged) if judge == "predicate" else None if isinstance(judge, str) else judge
     with light_session(desk, tools, everything=everything) as session:
-        outcome = AgentLoop(model, session, Budgets(seconds=SECONDS, answer_seconds=0.0), told, judge=judging).run(case.say)
+        outcome = AgentLoop(model, session, Budgets(seconds=seconds, answer_seconds=0.0), told, judge=judging, mode=mode).run(case.say)
     return item_of(case, outcome, problems(desk.judged(outcome.summary), case.want), len(asked), lie)
 
 
 def item_of(case: Case, outcome: TaskOutcome, wrong: Sequence[str], questions: int, lie: str = "") -> Item:
     """The row of one run."""
     steps = outcome.steps
-    vetoes = sum((not step.ok and step.code in VETOES and step.tool in ("submit_plan", "finish")) or step.code == "permission_denied" for step in steps)
+    vetoes = sum(map(_held_back, steps))
+    written = sum(len(step.tool) + len(json.dumps(step.arguments)) for step in steps if step.text not in (FOLLOWS, CORRECTED))
     return Item(
         case.id, case.kind, case.split, "" if not wrong else "; ".join(wrong), outcome.summary, not wrong, outcome.outcome, outcome.code, outcome.agreed_by,
         lie, list(wrong), float(not wrong), round(outcome.seconds, 3), outcome.tool_calls, sum(bool(step.prompt_chars) for step in steps), outcome.tokens,
-        sum(step.prompt_chars for step in steps), vetoes, questions, [step.code for step in steps if step.code],
+        sum(step.prompt_chars for step in steps), vetoes, questions, [step.code for step in steps if step.code], written,
     )  # fmt: skip
 
 
-def run_brain(cases: Sequence[Case], brain: str, judge: str, told: Callable[[Item], None] = lambda _: None, tools: Registry | None = None) -> list[Item]:
+def _held_back(step: Step) -> bool:
+    """Whether the loop held a decision back, or a call that the model's code made."""
+    failed = step.data.get("failed") if isinstance(step.data, Mapping) else None
+    tool, code = (failed["tool"], failed["code"]) if failed else (step.tool, "" if step.ok else step.code)
+    return (code in VETOES and tool in ("submit_plan", "finish")) or code == "permission_denied"
+
+
+def run_brain(
+    cases: Sequence[Case],
+    brain: str,
+    judge: str,
+    told: Callable[[Item], None] = lambda _: None,
+    tools: Registry | None = None,
+    *,
+    mode: str = TOOLS,
+    seconds: float = SECONDS,
+) -> list[Item]:
     """Every case with a brain: ``perfect``, or the name of a profile."""
     tools = tools or real_tools()
     items: list[Item] = []
     for case in cases:
         desk = SceneDesk(case.world())
-        model = perfect(case, desk.world) if brain == PERFECT else make_model(brain)
-        items.append(run_case(case, model, tools, _judge(brain, judge), desk=desk))
+        model = perfect(case, desk.world, player(mode)) if brain == PERFECT else make_model(brain)
+        items.append(run_case(case, model, tools, _judge(brain, judge), desk=desk, mode=mode, seconds=seconds))
         told(items[-1])
     return items
+
+
+def player(mode: str) -> type[ScriptedBrain]:
+    """Who plays a reference plan in a mode."""
+    return CodeBrain if mode == CODE else ScriptedBrain
 
 
 def _judge(brain: str, judge: str) -> str | Judge:
@@ -149,11 +187,11 @@ def lies(cases: Sequence[Case], seed: int) -> Iterator[tuple[Case, str]]:
 # ---------------------------------------------------------------- numbers
 
 
-def summarise(items: Sequence[Item], brain: str, judge: str, split: str, seed: int) -> dict[str, Any]:
+def summarise(items: Sequence[Item], brain: str, judge: str, split: str, seed: int, mode: str = TOOLS) -> dict[str, Any]:
     """What the command writes as JSON: the form of all benchmarks of tasks (docs/trials.md)."""
     groups = sorted({item.kind for item in items})
     return {
-        "bench": "instructions", "version": VERSION, "split": split or "both", "seed": seed, "brain": brain, "judge": judge, "mode": "tools", "runs": 1,
+        "bench": "instructions", "version": VERSION, "split": split or "both", "seed": seed, "brain": brain, "judge": judge, "mode": mode, "runs": 1,
         "items": [asdict(item) for item in items],
         "metrics": metrics(items),
         "by": {kind: metrics([item for item in items if item.kind == kind]) for kind in groups},
@@ -172,7 +210,7 @@ def metrics(items: Sequence[Item]) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: {"value": count / max(1, len(items)), "count": count, "interval": list(wilson(count, len(items)))} for name, count in shares.items()
     }
-    for name in ("vetoes", "questions", "calls", "replies", "chars", "tokens", "wall_s"):
+    for name in ("vetoes", "questions", "calls", "replies", "chars", "written", "tokens", "wall_s"):
         values = [float(getattr(item, name)) for item in items] or [0.0]
         found[name] = {"value": float(np.mean(values)), "total": float(np.sum(values)), "std": float(np.std(values))}
     return found | {"items": len(items)}

@@ -13,7 +13,7 @@ from deskhand.bench.instructions.brains import PredicateJudge, perfect
 from deskhand.bench.instructions.cases import Case
 from deskhand.bench.instructions.desk import begin
 from deskhand.bench.instructions.predicates import problems
-from deskhand.bench.instructions.run import PERFECT, Item, item_of
+from deskhand.bench.instructions.run import PERFECT, TOOLS, Item, item_of, player
 from deskhand.llm.making import make_model
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.skills.belief import Belief
@@ -28,17 +28,17 @@ SETTLE = 1.0
 """[s] of simulated time before the scorer looks."""
 
 
-def run_simulated(cases: Sequence[Case], brain: str, judge: str, told: Callable[[Item], None] = lambda _: None) -> list[Item]:
+def run_simulated(cases: Sequence[Case], brain: str, judge: str, told: Callable[[Item], None] = lambda _: None, mode: str = TOOLS) -> list[Item]:
     """Every case with a brain: ``perfect``, or the name of a profile."""
     items = []
     for case in cases:
         with TemporaryDirectory() as folder:
-            items.append(_run(case, brain, judge, Path(folder)))
+            items.append(_run(case, brain, judge, Path(folder), mode))
         told(items[-1])
     return items
 
 
-def _run(case: Case, brain: str, judge: str, folder: Path) -> Item:
+def _run(case: Case, brain: str, judge: str, folder: Path, mode: str) -> Item:
     world, memory_file = case.world(), folder / MEMORY_FILE
     asked: set[int] = set()
 
@@ -53,10 +53,10 @@ def _run(case: Case, brain: str, judge: str, folder: Path) -> Item:
             return Desk(world, start, parts.simulation.truth(), Word(summary=summary), colors)
 
         judging: Judge | None = PredicateJudge(case, desk) if judge == "predicate" else None
-        model = perfect(case, world) if brain == PERFECT else make_model(brain)
+        model = perfect(case, world, player(mode)) if brain == PERFECT else make_model(brain)
         registry = load_tools()[0]
         registry.prepare()
         with make_session(parts.robot, Belief(memory), registry=registry) as session:
-            outcome = AgentLoop(model, session, Budgets(seconds=SECONDS, answer_seconds=0.0), stepped, judge=judging).run(case.say)
+            outcome = AgentLoop(model, session, Budgets(seconds=SECONDS, answer_seconds=0.0), stepped, judge=judging, mode=mode).run(case.say)
         parts.wait(SETTLE)
         return item_of(case, outcome, problems(desk(outcome.summary), case.want), len(asked))

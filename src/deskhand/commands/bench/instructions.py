@@ -37,6 +37,8 @@ def run(
     lies: Annotated[int, typer.Option(min=1, help="How many lies of the brain liars.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of the choice of lies.")] = 0,
     simulated: Annotated[bool, typer.Option("--simulated", help="On the simulated robot instead of a desk without physics.")] = False,
+    mode: Annotated[str, typer.Option(help="How the model acts: tools (it calls them), code (it writes Python that does).")] = "tools",
+    timeout: Annotated[float, typer.Option(min=1.0, help="Wall clock for one case on a desk without physics [s].")] = 120.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers; see docs/instructions.md.")] = None,
     *,
     how: CampaignOptions,
@@ -45,13 +47,17 @@ def run(
     from rich.console import Console
 
     from deskhand.bench.instructions.campaign import instructions_campaign
-    from deskhand.bench.instructions.run import JUDGES, LIARS, table
+    from deskhand.bench.instructions.run import JUDGES, LIARS, MODES, table
 
     if judge not in JUDGES:
         raise typer.BadParameter(f"--judge is one of {', '.join(JUDGES)}.")
+    if mode not in MODES:
+        raise typer.BadParameter(f"--mode is one of {', '.join(MODES)}.")
+    if mode != "tools" and brain == LIARS:
+        raise typer.BadParameter("lies are told in the mode tools: leave --mode out.")
     if simulated and brain == LIARS:
         raise typer.BadParameter("lies are told on desks without physics: leave --simulated out.")
-    ran = how.run(instructions_campaign(_half(split), cases, brain, judge, lies, seed, simulated), json_file)
+    ran = how.run(instructions_campaign(_half(split), cases, brain, judge, lies, seed, simulated, mode, timeout), json_file)
     if ran.results:
         Console(highlight=False).print(table(ran.summary))
     if ran.failed or not ran.results or ran.summary["metrics"]["false_done"]["count"]:
