@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.errors import DeskhandError
+from deskhand.motion.blending import Run
 from deskhand.types import Plan
 
 MOST_PLANS = 200
@@ -23,6 +24,7 @@ LIFETIME = 120.0  # [s]
 @dataclass(frozen=True)
 class _Stored:
     plan: Plan
+    runs: tuple[Run, ...]
     scene_version: int
     others: Mapping[str, float]
     made: float
@@ -48,10 +50,10 @@ class PlanStore:
             self._count += 1
             return f"{self._prefix}_{self._count}"
 
-    def add(self, plan: Plan, scene_version: int, others: Mapping[str, float], now: float) -> None:
-        """Keep ``plan``, checked against that scene with these finger positions; the oldest goes when there are too many."""
+    def add(self, plan: Plan, runs: tuple[Run, ...], scene_version: int, others: Mapping[str, float], now: float) -> None:
+        """Keep ``plan``, made of ``runs``, checked against that scene with these finger positions; the oldest goes when there are too many."""
         with self._lock:
-            self._plans[plan.id] = _Stored(plan, scene_version, dict(others), now)
+            self._plans[plan.id] = _Stored(plan, runs, scene_version, dict(others), now)
             while len(self._plans) > MOST_PLANS:
                 name, _ = self._plans.popitem(last=False)
                 self._retire(name, "plan_expired")
@@ -63,20 +65,37 @@ class PlanStore:
             DeskhandError: ``unknown_plan``, ``plan_used``, or ``plan_expired`` saying what has changed.
         """
         with self._lock:
-            if plan_id in self._used:
-                if self._used[plan_id] == "plan_used":
-                    raise DeskhandError("plan_used", f"{plan_id} was executed already; a plan can be used once.", hint="Plan again.")
-                raise DeskhandError("plan_expired", f"{plan_id} has expired.", hint="Plan again.")
-            stored = self._plans.get(plan_id)
-            if stored is None:
-                known = ", ".join(list(self._plans)[-5:]) or "none"
-                raise DeskhandError("unknown_plan", f"there is no plan {plan_id!r}; the newest: {known}.")
-            reason = _expired(stored, joints, self._opened, scene_version, now)
+            stored = self._get(plan_id)
+            reason = _moved(stored, joints) or _expired(stored, joints, self._opened, scene_version, now)
             del self._plans[plan_id]
             self._retire(plan_id, "plan_expired" if reason else "plan_used")
             if reason:
                 raise DeskhandError("plan_expired", f"{plan_id}: {reason}.", hint="Plan again.")
             return stored.plan
+
+    def to_go_on_from(self, plan_id: str, joints: Mapping[str, float], scene_version: int, now: float) -> tuple[tuple[Run, ...], dict[str, float]]:
+        """What a plan is made of and the joints at its end, fingers included, for one that goes on from it; it stays stored.
+
+        Raises:
+            DeskhandError: as :meth:`take`.
+        """
+        with self._lock:
+            stored = self._get(plan_id)
+            reason = _expired(stored, joints, self._opened, scene_version, now)
+            if reason:
+                raise DeskhandError("plan_expired", f"{plan_id}: {reason}.", hint="Plan again.")
+            return stored.runs, {**stored.others, **stored.plan.end}
+
+    def _get(self, plan_id: str) -> _Stored:
+        if plan_id in self._used:
+            if self._used[plan_id] == "plan_used":
+                raise DeskhandError("plan_used", f"{plan_id} was executed already; a plan can be used once.", hint="Plan again.")
+            raise DeskhandError("plan_expired", f"{plan_id} has expired.", hint="Plan again.")
+        stored = self._plans.get(plan_id)
+        if stored is None:
+            known = ", ".join(list(self._plans)[-5:]) or "none"
+            raise DeskhandError("unknown_plan", f"there is no plan {plan_id!r}; the newest: {known}.")
+        return stored
 
     def clear(self) -> None:
         """Let all plans expire (after a stop)."""
@@ -102,15 +121,21 @@ def summary(plan: Plan) -> dict[str, Any]:
         "clearance": clearance,
         "fraction": round(plan.fraction, 3),
         "end_position": [round(value, 4) for value in end],
+        "bounds": {name: round(seconds, 2) for name, seconds in plan.bounds.items() if seconds > 0},
     }
 
 
-def _expired(stored: _Stored, joints: Mapping[str, float], opened: float, scene_version: int, now: float) -> str:
-    """Why the plan no longer holds, or an empty text."""
+def _moved(stored: _Stored, joints: Mapping[str, float]) -> str:
+    """Which joint is not where the plan starts, or an empty text."""
     trajectory = stored.plan.trajectory
     for name, start in zip(trajectory.joint_names, trajectory.positions[0], strict=True):
         if abs(joints[name] - start) > START_TOLERANCE:
             return f"{name} stands at {joints[name]:.3f} rad, the plan starts at {start:.3f}"
+    return ""
+
+
+def _expired(stored: _Stored, joints: Mapping[str, float], opened: float, scene_version: int, now: float) -> str:
+    """Why the plan no longer holds, wherever the arm stands, or an empty text."""
     wider = [name for name, value in stored.others.items() if joints.get(name, value) > value + opened]
     if wider:
         return "the gripper was opened since"

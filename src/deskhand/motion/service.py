@@ -16,10 +16,12 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.motion import cartesian, inputs
 from deskhand.motion.base import Backend
+from deskhand.motion.blending import Leg, Run
 from deskhand.motion.plans import PlanStore
 from deskhand.motion.roll import ROLL_MET
+from deskhand.motion.run_timing import RunTimer, chained, legs_of_line
 from deskhand.motion.search import PADDINGS, Goal, PathSearch, Query
-from deskhand.motion.timing import differences, stop_at_corners, time_path
+from deskhand.motion.timing import differences
 from deskhand.safety.envelope import Envelope
 from deskhand.safety.scene import Pairs, PlanningScene, expand_pairs, updated
 from deskhand.safety.settings import SafetySettings, load_safety
@@ -30,9 +32,6 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3  # plans made anew when the envelope objects
 PREVIEW = 24
 NEARBY, MOST_NEAR = 0.05, 20  # [m] up to which distances are told, and how many
-PERSON = "person"  # how the ids of people among the obstacles begin
-SLOW_STRIDE = 5  # points of the timing's grid (0.01 rad) between those whose surroundings are looked at
-SLOW_MARGIN = 0.025  # [m] for what the arm moves in between, and for the smoothing of its speed
 IK_PER_POSE = 4
 IK_TIME = 0.3  # [s]; only what cannot be solved takes so long
 
@@ -136,14 +135,14 @@ class MotionService:
         """A stored plan to joints, a named pose, or any of several tcp poses (the nearest that can be reached)."""
         options = inputs.check_options(options)
         goal = inputs.check_goal(self.model, goal)
-        start, query = self._begin(options.start, "start", options.allow)
+        before, start, query = self._from(options)
         goals = self._goals(query, goal, start)
         for attempt in range(ATTEMPTS):
             path, chosen = self._search.find(query, start, goals, options.max_planning_time, options.upright_tolerance, attempt)
-            trajectory = self._timed(path, query, options.speed_scale)
-            report = self.envelope.check(trajectory, query.scene, query.others, query.allow, clearance=True)
+            runs = chained(before, ((Leg(path, query.allow, options.speed_scale),),))
+            trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
             if not report.violations:
-                return self._stored(trajectory, query, report.clearance, goal_index=chosen.index)
+                return self._stored(trajectory, query, report.clearance, runs, bounds, goal_index=chosen.index)
             log.info("the envelope refused attempt %d: %s", attempt + 1, "; ".join(map(str, report.violations[:3])))
         report.require()
         raise AssertionError("unreachable")
@@ -154,14 +153,15 @@ class MotionService:
         poses = inputs.check_waypoints(waypoints)
         for index, pose in enumerate(poses):
             inputs.check_reach(self.model, pose, f"way-point {index}")
-        start, query = self._begin(options.start, "start", options.allow)
+        before, start, query = self._from(options)
         followed = cartesian.follow(self._search, query, start, poses)
         if followed.fraction <= 0 or followed.fraction < options.min_fraction - 1e-9:
             raise DeskhandError("path_incomplete", f"only {followed.fraction:.0%} of the straight path can be followed: {followed.reason}.")
-        trajectory = self._timed_lines(followed, query, start, poses, options)
-        report = self.envelope.check(trajectory, query.scene, query.others, query.allow, clearance=True)
+        corners = np.array([self._search.tcp(start, query)[:3, 3], *(pose[:3, 3] for pose in poses)])
+        runs = chained(before, legs_of_line(followed, corners, query, options.speed_scale, options.max_deviation))
+        trajectory, report, bounds = RunTimer(self._search, self.settings, query).timed(runs)
         report.require()
-        return self._stored(trajectory, query, report.clearance, fraction=followed.fraction)
+        return self._stored(trajectory, query, report.clearance, runs, bounds, fraction=followed.fraction)
 
     def take(self, plan_id: str) -> Plan:
         """The plan, used up by this, if it still fits. Raises ``unknown_plan``, ``plan_used``, ``plan_expired``."""
@@ -197,6 +197,15 @@ class MotionService:
         if not all(math.isfinite(value) for value in others.values()):
             raise DeskhandError("invalid_input", f"finger joints must be finite, got {others}.")
         return values, Query(scene, self._pairs(allow, scene), others)
+
+    def _from(self, options: PlanOptions) -> tuple[tuple[Run, ...], Array, Query]:
+        """The runs of the plan that this one goes on from (none without one), the joints (n,) to start at, and among what."""
+        if not options.after:
+            return (), *self._begin(options.start, "start", options.allow)
+        if options.start is not None:
+            raise DeskhandError("invalid_input", "give start or after, not both.")
+        runs, end = self._plans.to_go_on_from(options.after, self._measured(), self._scene.version, self._clock.now())
+        return runs, *self._begin(end, f"the end of {options.after}", options.allow)
 
     def _pairs(self, allow: Sequence[tuple[str, str]], scene: PlanningScene) -> Pairs:
         return expand_pairs(allow, self.arm, self.model.links, scene)
@@ -251,61 +260,24 @@ class MotionService:
             hint="Turn it." if away < arm.reach else "Move it nearer or turn it.",
         )
 
-    def _tcp_positions(self, query: Query) -> Callable[[Array], Array]:
-        return lambda joints: np.asarray(self._search.tcps(joints, query)[:, :3, 3])
-
-    def _timed(self, path: Array, query: Query, speed_scale: float, blend: float = 0.02) -> Trajectory:
-        return time_path(
-            self.arm.joints,
-            path,
-            self.arm.max_velocity * self.settings.max_joint_speed,
-            self.arm.max_acceleration,
-            speed_scale,
-            blend,
-            self._tcp_positions(query),
-            self.settings.max_tcp_speed,
-            self._slower(query),
-        )
-
-    def _slower(self, query: Query) -> Callable[[Array], Array]:
-        """The tcp's greatest speed (T,) along a path (T, n): slow beside obstacles and people."""
-        slow, checker, allow = self.settings.slow, self._search.checker, query.allow
-        people = {name for name in query.scene.obstacles if name.startswith(PERSON)}
-        things = query.scene.obstacles.keys() - people
-
-        def speeds(path: Array) -> Array:
-            picked = np.unique(np.append(np.arange(0, len(path), SLOW_STRIDE), len(path) - 1))
-            placed = checker.placed(self._search.poses(path[picked], query), query.scene)
-            beside = checker.approaches(placed, query.scene, allow, things, slow.near + SLOW_MARGIN)
-            beside |= checker.approaches(placed, query.scene, allow, people, slow.near_people + SLOW_MARGIN)
-            result = np.full(len(path), np.inf)
-            for index in picked[beside]:
-                result[max(0, index - SLOW_STRIDE) : index + SLOW_STRIDE + 1] = slow.tcp_speed
-            return result
-
-        return speeds
-
-    def _timed_lines(self, followed: cartesian.CartesianPath, query: Query, start: Array, poses: Sequence[Array], options: PlanOptions) -> Trajectory:
-        """Timed such that the tcp stays within ``max_deviation`` of the lines: slower where rounding would take it farther."""
-        corners = np.array([self._search.tcp(start, query)[:3, 3], *(pose[:3, 3] for pose in poses)])
-        scale = options.speed_scale
-        for _ in range(5):
-            trajectory = stop_at_corners([self._timed(leg, query, scale, blend=0.002) for leg in followed.legs])
-            away = cartesian.deviation(self._tcp_positions(query)(trajectory.positions), corners)
-            if away <= options.max_deviation:
-                return trajectory
-            scale *= 0.6
-        raise DeskhandError("path_incomplete", f"the tcp would leave the line by {away * 1000:.1f} mm; allowed are {options.max_deviation * 1000:.1f} mm.")
-
-    def _stored(self, trajectory: Trajectory, query: Query, clearance: float, fraction: float = 1.0, goal_index: int = 0) -> Plan:
+    def _stored(
+        self,
+        trajectory: Trajectory,
+        query: Query,
+        clearance: float,
+        runs: tuple[Run, ...],
+        bounds: Mapping[str, float],
+        fraction: float = 1.0,
+        goal_index: int = 0,
+    ) -> Plan:
         velocity, acceleration = differences(trajectory)
         if (velocity > self.arm.max_velocity * 1.01).any() or (acceleration > self.arm.max_acceleration * 1.01).any():
             raise DeskhandError("limits_violated", f"the timing breaks limits: {velocity.tolist()} rad/s, {acceleration.tolist()} rad/s^2.")
         picked = trajectory.positions[np.unique(np.linspace(0, len(trajectory.positions) - 1, PREVIEW).astype(int))]
         length = float(np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=1).sum())
         preview = np.asarray(self._search.tcps(picked, query))
-        plan = Plan(self._plans.next_id(), trajectory, length, clearance, fraction, goal_index, preview)
-        self._plans.add(plan, query.scene.version, query.others, self._clock.now())
+        plan = Plan(self._plans.next_id(), trajectory, length, clearance, fraction, goal_index, preview, bounds)
+        self._plans.add(plan, runs, query.scene.version, query.others, self._clock.now())
         return plan
 
 

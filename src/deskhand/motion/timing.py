@@ -55,11 +55,11 @@ def time_path(
     Raises:
         DeskhandError: ``invalid_input`` for a path that is not finite, or that would take more than five minutes.
     """
-    points = _distinct(np.asarray(path, dtype=float))
+    points = distinct(np.asarray(path, dtype=float))
     velocity, acceleration = max_velocity * speed_scale * MARGIN, max_acceleration * speed_scale * MARGIN
     if len(points) == 1:
         return _trajectory(joint_names, np.array([0.0, 1 / RATE]), np.repeat(points, 2, axis=0))
-    grid, s = _grid(_rounded(points, blend))
+    grid, s = _grid(rounded(points, blend))
     tangent, curvature = np.gradient(grid, s, axis=0), np.gradient(np.gradient(grid, s, axis=0), s, axis=0)
     fastest = (velocity / np.maximum(np.abs(tangent), 1e-9)).min(axis=1)
     fastest = np.minimum(fastest, np.sqrt((acceleration / np.maximum(np.abs(curvature), 1e-9)).min(axis=1)))
@@ -95,7 +95,12 @@ def differences(trajectory: Trajectory) -> tuple[Array, Array]:
     return np.abs(velocity).max(axis=0), np.abs(acceleration).max(axis=0)
 
 
-def _distinct(path: Array) -> Array:
+def distinct(path: Array) -> Array:
+    """The path (K, n) without points that repeat the one before.
+
+    Raises:
+        DeskhandError: ``invalid_input`` when it is not finite.
+    """
     if path.ndim != 2 or not len(path) or not np.isfinite(path).all():
         raise DeskhandError("invalid_input", f"a path must be finite (K, n) joint positions, got shape {path.shape}.")
     keep = np.concatenate([[True], np.linalg.norm(np.diff(path, axis=0), axis=1) > 1e-6])
@@ -104,7 +109,7 @@ def _distinct(path: Array) -> Array:
     return np.asarray(points)
 
 
-def _rounded(points: Array, blend: float) -> Array:
+def rounded(points: Array, blend: float) -> Array:
     """The polyline with its inner corners replaced by quadratic curves."""
     result = [points[:1]]
     for before, corner, after in zip(points[:-2], points[1:-1], points[2:], strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -33,6 +33,7 @@ OUT = 0.08  # [m] up, or back along the approach axis
 RELAXED = 0.006  # [m] by which fingers that could not open come together again
 VIEWS = 3  # that a camera on the arm takes for a look
 PHASES = ("perception", "grasping", "planning", "motion")
+GRIPPER = "gripper"
 
 
 def _no_progress(_fraction: float, _text: str) -> None:
@@ -45,6 +46,7 @@ class SkillContext:
 
     Attributes:
         times: wall time [s] by phase, see :data:`PHASES`.
+        robot_times: ROS time [s]: standing still for perception, grasping and planning; ``gripper``; moving, by what holds the speed back (``Plan.bounds``).
     """
 
     robot: Robot
@@ -52,15 +54,19 @@ class SkillContext:
     progress: Progress = _no_progress
     cancelled: Cancelled = lambda: False
     times: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    robot_times: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def timed(self, phase: str) -> Iterator[None]:
-        """Count the wall time of a block."""
-        start = time.perf_counter()
+    def timed(self, phase: str, parts: Mapping[str, float] | None = None) -> Iterator[None]:
+        """Count the wall time and the robot's time of a block, the latter under ``phase``, or shared out as ``parts`` are."""
+        start, since = time.perf_counter(), _now(self)
         try:
             yield
         finally:
             self.times[phase] += time.perf_counter() - start
+            spent = _now(self) - since
+            for name, share in (parts or {phase: 1.0}).items():
+                self.robot_times[name] = self.robot_times.get(name, 0.0) + spent * share
 
     def check(self) -> None:
         """Between steps.
@@ -127,7 +133,8 @@ class SkillContext:
             with self.timed("planning"):
                 return self.robot.plan_motion(goal, options)
         except DeskhandError as error:
-            if error.code != "start_in_collision" or (options is not None and options.start) or not (self._lift_out() or self._back_out()):
+            elsewhere = options is not None and (options.start or options.after)
+            if error.code != "start_in_collision" or elsewhere or not (self._lift_out() or self._back_out()):
                 raise
         with self.timed("planning"):
             return self.robot.plan_motion(goal, options)
@@ -169,19 +176,19 @@ class SkillContext:
         with self.timed("planning"):
             return self.robot.plan_cartesian(waypoints, options)
 
-    def execute(self, plan: Plan, watch: Callable[[], None] | None = None) -> ExecutionReport:
-        """Move; raises what the report says when the goal was not reached. ``watch`` is called again and again on the way.
+    def execute(self, plan: Plan, watch: Callable[[], bool | None] | None = None) -> ExecutionReport:
+        """Move; raises what the report says when the goal was not reached. ``watch`` is called again and again on the way; True halts the arm (``cancelled``).
 
         It is called by this thread, not by the one that takes what the robot sends: so it may measure.
         """
         self.check()
 
         def cancelled() -> bool:
-            if watch is not None:
-                watch()
-            return self.cancelled()
+            return bool(watch is not None and watch()) or self.cancelled()
 
-        with self.timed("motion"):
+        total = sum(plan.bounds.values())
+        parts = {f"motion_{name}": seconds / total for name, seconds in plan.bounds.items()} if total > 0 else None
+        with self.timed("motion", parts):
             report = self.robot.execute(plan.id, None, cancelled)
         if not report.ok:
             raise DeskhandError(report.code, report.message, retry=report.code in HALTED)
@@ -196,7 +203,7 @@ class SkillContext:
         """To the home pose, unless there already."""
         self._free_move(lambda: None if self.at_home() else self.plan(MotionGoal(named=HOME), PlanOptions(max_planning_time=5.0)))
 
-    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3, watch: Callable[[], None] | None = None) -> None:
+    def rise(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3, watch: Callable[[], bool | None] | None = None) -> None:
         """Straight up by ``height`` [m], or as far as the arm reaches (at least the share ``least``); ``watch`` is called on the way."""
         top = self.robot.tcp_pose().copy()
         top[2, 3] += height
@@ -207,7 +214,28 @@ class SkillContext:
 
         self._free_move(remaining, watch)
 
-    def _free_move(self, plan: Callable[[], Plan | None], watch: Callable[[], None] | None = None) -> None:
+    def leave(self, height: float, allow: tuple[tuple[str, str], ...] = (), least: float = 0.3) -> None:
+        """As :meth:`rise`, and on without a stop to where the arm does not hide the desk from a camera that stands still, when there is a way."""
+        if self.robot.camera_mount() is not None:
+            self.rise(height, allow, least)
+            return
+        top = self.robot.tcp_pose().copy()
+        top[2, 3] += height
+
+        def remaining() -> Plan | None:
+            home = MotionGoal(named=HOME)
+            if float(top[2, 3] - self.robot.tcp_pose()[2, 3]) <= (1 - least) * height:
+                return None if self.at_home() else self.plan(home, PlanOptions(max_planning_time=5.0))
+            up = self.plan_line((top,), PlanOptions(allow=allow, min_fraction=least))
+            try:
+                return self.plan(home, PlanOptions(max_planning_time=5.0, after=up.id))
+            except DeskhandError as error:
+                log.info("up first, no way home is known from there: %s: %s", error.code, error)
+                return up
+
+        self._free_move(remaining)
+
+    def _free_move(self, plan: Callable[[], Plan | None], watch: Callable[[], bool | None] | None = None) -> None:
         """Execute what ``plan`` gives (None: there already); nothing is in the way here, so a motion that was halted is taken up again."""
         for attempt in range(FREE_TRIES):
             planned = plan()
@@ -253,7 +281,7 @@ class SkillContext:
     def grip(self, width: float, force: float | None = None) -> GripperReport:
         """Move the fingers, timed; raises ``cancelled`` after the gripper was stopped."""
         self.check()
-        with self.timed("motion"):
+        with self.timed("motion", {GRIPPER: 1.0}):
             report = self.robot.gripper(width, force, self.cancelled)
         self.check()
         return report
@@ -266,14 +294,15 @@ def skill(function: Callable[Concatenate[SkillContext, P], SkillResult]) -> Call
     def run(ctx: SkillContext, /, *args: P.args, **kwargs: P.kwargs) -> SkillResult:
         wall = time.perf_counter()
         started = _now(ctx)
-        before = dict(ctx.times)
+        before, moved = dict(ctx.times), dict(ctx.robot_times)
         try:
             result = function(ctx, *args, **kwargs)
         except DeskhandError as error:
             log.info("%s failed: %s: %s", function.__name__, error.code, error)
             result = SkillResult(error.code, str(error), getattr(error, "data", {}))
         phases = {key: round(value - before.get(key, 0.0), 3) for key, value in ctx.times.items()}
-        times = {**phases, "wall": round(time.perf_counter() - wall, 3), "robot": round(_now(ctx) - started, 3)}
+        robot = {key: round(value - moved.get(key, 0.0), 3) for key, value in ctx.robot_times.items()}
+        times = {**phases, "wall": round(time.perf_counter() - wall, 3), "robot": round(_now(ctx) - started, 3), "robot_phases": robot}
         return SkillResult(result.code, result.message, {**result.data, "times": times})
 
     return run

@@ -73,13 +73,20 @@ def settled(held: Held, gripper: GripperConfig) -> Held:
     return replace(held, tcp_T_object=tcp_T_object, object=replace(held.object, size=size))
 
 
-def check_held(ctx: SkillContext, held: Held) -> None:
-    """Raises ``object_lost`` when the fingers have closed since the pick, or are open.
+def is_held(ctx: SkillContext, held: Held) -> bool:
+    """Whether the fingers stand as they can with the object between them: not closed since the pick, and not open.
 
     What pushes them apart is held still: it has turned between them, so where it comes to lie is known less well.
     """
     gripper, width = ctx.robot.arm.gripper, ctx.width()
-    if width < max(held.width - LOST, gripper.width_min + MIN_WIDTH_ABOVE) or width > max(held.width + LET_GO, gripper.width_max - OPEN):
+    closed = max(held.width - LOST, gripper.width_min + MIN_WIDTH_ABOVE)
+    return closed <= width <= max(held.width + LET_GO, gripper.width_max - OPEN)
+
+
+def check_held(ctx: SkillContext, held: Held) -> None:
+    """Raises ``object_lost`` when the fingers say that nothing is between them any more, see :func:`is_held`."""
+    width = ctx.width()
+    if not is_held(ctx, held):
         ctx.lost()
         raise DeskhandError(
             "object_lost",
@@ -132,16 +139,18 @@ def _from_low(spot: Spot) -> Spot:
 
 
 def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[tuple[str, str], ...], failed: list[Array]) -> Spot:
-    """Above the best spot that can be reached, then straight down to it. A spot that is hit on the way goes to ``failed``."""
-    above, spot, down = _plan_to(ctx, spots, allow)
-    ctx.execute(above)
-    check_held(ctx, held)
-    ctx.step(0.5, f"let {held.object.id} down")
+    """Over the best spot that can be reached and straight down to it. A spot that is hit on the way goes to ``failed``."""
+    spot, way = _plan_to(ctx, spots, allow)
+    ctx.step(0.4, f"bring {held.object.id} to its place")
     try:
-        ctx.execute(down)
+        ctx.execute(way, lambda: not is_held(ctx, held))  # what is lost is not carried on, so that where it fell is known
     except DeskhandError as error:
-        left = float(ctx.robot.tcp_pose()[2, 3] - spot.release[2, 3])
-        if error.code in HALTED and left < TOUCHED:
+        now = ctx.robot.tcp_pose()
+        left = float(now[2, 3] - spot.release[2, 3])
+        over = float(np.linalg.norm(now[:2, 3] - spot.hover[:2, 3])) < APART
+        if error.code == "cancelled" and not ctx.cancelled():
+            log.info("halted: %s is not held any more", held.object.id)
+        elif error.code in HALTED and left < TOUCHED and over:
             log.info("touched down %.0f mm above where it should: %s", 1000 * left, error.code)
         elif error.code in HALTED:
             log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
@@ -154,15 +163,15 @@ def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[
     return spot
 
 
-def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Plan, Spot, Plan]:
-    """To above one of ``spots``, and straight down from there."""
+def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Spot, Plan]:
+    """To above one of ``spots`` and on straight down to it, as one motion."""
     left = list(spots)
     while True:
         ctx.check()
         above = _plan_above(ctx, left, allow)
         spot = left[above.goal_index]
         try:
-            return above, spot, ctx.plan_line((spot.release,), PlanOptions(start=above.end, speed_scale=0.6, allow=allow))
+            return spot, ctx.plan_line((spot.release,), PlanOptions(after=above.id, allow=allow))
         except DeskhandError as error:
             if error.code not in UNREACHED or len(left) == 1:
                 raise
@@ -197,7 +206,7 @@ def release(ctx: SkillContext, held: Held) -> None:
     allow = (("gripper", held.object.id),)
     move_off(ctx, opened, width, allow)
     try:
-        ctx.rise(RISE, allow, least=0.2)
+        ctx.leave(RISE, allow, least=0.2)
     except DeskhandError as error:
         if error.code not in UNREACHED:
             raise

@@ -111,11 +111,10 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     ctx.step(0.15, f"find a grasp for {item.id}")
     parts = [part.id for part in siblings_of(scene, item)]
     trace.touch = tuple(("gripper", name) for name in (item.id, *parts))
-    grasp, above, approach = _find_grasp(ctx, scene, item, trace)
+    grasp, approach = _find_grasp(ctx, scene, item, trace)
     trace.tried.append(grasp.pose)
     trace.data.update(grasp_width=round(grasp.width, 4), score=round(grasp.score, 4), grasp_pose=np.round(grasp.pose, 6).tolist(), closed=False)
     ctx.step(0.35, f"approach {item.id}")
-    ctx.execute(above)
     ctx.belief.disturb()
     trace.retreat = grasp.pose @ make_transform(translation=[0, 0, -_back(scene, item, grasp)])
     ctx.execute(approach)
@@ -166,7 +165,7 @@ def _attempt(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) 
     return SkillResult("", f"{item.id} is held, {1000 * width:.0f} mm wide{other_kind}, lifted by {1000 * lifted:.0f} mm", trace.data)
 
 
-def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> tuple[Grasp, Plan, Plan]:
+def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trace) -> tuple[Grasp, Plan]:
     """A grasp that can be planned, one that was not tried before when there is one."""
     looked_at: list[Array] = []
     for number, count in enumerate(GRASPS):
@@ -185,8 +184,8 @@ def _find_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, trace: _Trac
     raise AssertionError("unreachable")
 
 
-def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list[Grasp], touch: tuple[tuple[str, str], ...]) -> tuple[Grasp, Plan, Plan]:
-    """The first grasp that can be planned: to the pregrasp, and straight from there to the object."""
+def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list[Grasp], touch: tuple[tuple[str, str], ...]) -> tuple[Grasp, Plan]:
+    """The first grasp that can be planned: to the pregrasp, and straight on from there to the object, as one motion."""
     last: DeskhandError | None = None
     for grasp in grasps:
         ctx.check()
@@ -200,14 +199,14 @@ def _plan_grasp(ctx: SkillContext, scene: Scene, item: SceneObject, grasps: list
                 seed = dict(zip(names, map(float, grasp.joints), strict=True)) if len(grasp.joints) else None
                 joints = ctx.robot.solve_ik(pregrasp, seed=seed)[0].joints
             above = ctx.plan(MotionGoal(joints=dict(zip(names, map(float, joints), strict=True))))
-            approach = ctx.plan_line((grasp.pose,), PlanOptions(start=above.end, speed_scale=0.6, allow=touch))
+            approach = ctx.plan_line((grasp.pose,), PlanOptions(after=above.id, allow=touch))
         except DeskhandError as error:
             if error.code not in AGAIN:
                 raise
             log.info("grasp of %s cannot be planned: %s: %s", item.id, error.code, error)
             last = error
             continue
-        return grasp, above, approach
+        return grasp, approach
     assert last is not None
     raise DeskhandError(last.code, f"none of {len(grasps)} grasps of {item.id} can be planned; the last: {last.message}", hint=last.hint)
 

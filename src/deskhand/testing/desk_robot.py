@@ -167,6 +167,7 @@ class DeskRobot:
 
     def _plan(self, path: Sequence[Array], options: PlanOptions | None) -> Plan:
         options = options or PlanOptions()
+        before = self.plans[options.after].trajectory.positions if options.after else None
         start = self.joints if options.start is None else np.array([options.start[name] for name in self.arm.joints])
         for names in options.allow:
             for name in names:
@@ -174,7 +175,7 @@ class DeskRobot:
         for joints in path:
             if lowest_point(pose_of(joints)[None], np.array([self.opened - 0.018]), self.arm.gripper)[0] < 0:
                 raise DeskhandError("goal_in_collision", "the gripper would hit the table")
-        positions = np.array([start, *path])
+        positions = np.array([start, *path]) if before is None else np.array([*before, *path])
         self.planned += 1
         plan = Plan(f"plan_{self.planned}", Trajectory(self.arm.joints, np.arange(len(positions), dtype=float), positions, 0 * positions, 0 * positions), 1.0)
         self.plans[plan.id] = plan

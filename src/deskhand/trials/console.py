@@ -111,6 +111,8 @@ class Display:
             self.console.print(f"an object takes {summary['mean_wall_s_per_object']:.1f} s, {summary['mean_sim_s_per_object']:.1f} s of the robot's time")
         total = sum(summary["phases"].values()) or 1.0
         self.console.print("time: " + ", ".join(f"{name} {100 * seconds / total:.0f} %" for name, seconds in summary["phases"].items()))
+        if objects := sum(len(trial["objects"]) for trial in summary["trials"]):
+            self.console.print("robot's time an object: " + time_line(summary["robot_phases"], objects))
         if summary["skill_calls"]:
             self.console.print(f"{summary['skill_calls']} skill calls held against ground truth, {summary['false_claims']} false reports of success")
         if hand := summary["hand"]:
@@ -125,6 +127,24 @@ class Display:
             self.console.print(f"[red]{summary['false_done']} trials were called done and were not[/red]")
         if summary["error_counts"]:
             self.console.print("errors: " + ", ".join(f"{code} {count}" for code, count in summary["error_counts"].items()))
+
+
+def time_line(phases: Mapping[str, float], objects: int) -> str:
+    """Where the robot's time went, for people: moving, and by what slowed; the fingers; standing still."""
+
+    def each(*names: str) -> str:
+        return f"{sum(phases.get(name, 0.0) for name in names) / objects:.1f} s"
+
+    slowed = {
+        "obstacles": "motion_near_obstacle",
+        "people": "motion_near_person",
+        "the tcp's greatest speed": "motion_tcp_speed",
+        "choice": "motion_speed_scale",
+    }
+    moving = [name for name in phases if name.startswith("motion")]
+    by = ", ".join(f"{each(name)} by {what}" for what, name in slowed.items() if phases.get(name, 0.0) / objects >= 0.05)
+    still = ", ".join(f"{name} {each(name)}" for name in ("perception", "grasping", "planning", "other") if phases.get(name, 0.0) / objects >= 0.05)
+    return f"moving {each(*moving)}" + (f" ({by})" if by else "") + f", fingers {each('gripper')}; standing still: {still or 'never'}"
 
 
 def describe(result: Mapping[str, Any]) -> str:

@@ -38,6 +38,7 @@ class PlanOptions:
         max_deviation: Cartesian plans: from the straight line [m].
         min_fraction: Cartesian plans: error when less of the path can be followed.
         upright_tolerance: [rad] that the tcp's z axis may tilt from its start direction, None for free.
+        after: id of a stored plan that this one goes on from, instead of ``start``: the new plan is both, and the arm does not stop between them.
     """
 
     start: Mapping[str, float] | None = None
@@ -47,6 +48,7 @@ class PlanOptions:
     max_deviation: float = 0.002
     min_fraction: float = 1.0
     upright_tolerance: float | None = None
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Plan:
 
     ``length`` is the joint path length [rad], ``clearance`` the smallest distance [m] to obstacles that was seen,
     ``fraction`` how much of a Cartesian path is covered, ``preview`` tcp poses (K, 4, 4) along it, ``goal_index``
-    which of several goal poses was taken.
+    which of several goal poses was taken, ``bounds`` for how long [s] of it each rule holds its speed back (deskhand.motion.run_timing.BOUNDS).
     """
 
     id: str
@@ -65,6 +67,7 @@ class Plan:
     fraction: float = 1.0
     goal_index: int = 0
     preview: Array = field(default_factory=lambda: np.zeros((0, 4, 4)))
+    bounds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def end(self) -> dict[str, float]:

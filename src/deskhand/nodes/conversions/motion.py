@@ -37,6 +37,7 @@ def plan_options_to_msg(options: types.PlanOptions | None) -> dm.PlanOptions:
     options = options or _DEFAULTS
     return dm.PlanOptions(
         start=joints_to_msg(options.start),
+        after=options.after,
         speed_scale=float(options.speed_scale),
         allow=_pairs_to_msg(options.allow),
         max_planning_time=float(options.max_planning_time),
@@ -50,6 +51,7 @@ def plan_options_from_msg(message: dm.PlanOptions) -> types.PlanOptions:
     """Message -> PlanOptions; zeros take the defaults."""
     return types.PlanOptions(
         start=joints_from_msg(message.start),
+        after=message.after,
         speed_scale=message.speed_scale or _DEFAULTS.speed_scale,
         allow=pairs_from_msg(message.allow),
         max_planning_time=message.max_planning_time or _DEFAULTS.max_planning_time,
@@ -94,6 +96,7 @@ def plan_from_msg(response: Any) -> types.Plan:
         fraction=getattr(response, "fraction", 1.0),
         goal_index=getattr(response, "goal_index", 0),
         preview=np.array([pose_from_msg(pose) for pose in response.preview]).reshape(-1, 4, 4),
+        bounds=json.loads(response.summary or "{}").get("bounds", {}),
     )
 
 

@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError, outcome_of
 from deskhand.recording.episode.reader import read_episode
 from deskhand.recording.episode.report import FILE as REPORT
 from deskhand.recording.episode.report import write_report
-from deskhand.recording.episode.timeline import calls_from, time_shares
+from deskhand.recording.episode.timeline import calls_from, robot_shares, time_shares
 from deskhand.recording.episode.writer import FILE as RECORDING
 
 RESULT = "result.json"
@@ -67,16 +67,20 @@ def write_record(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
     """Write ``result.json`` and, where something was recorded, ``report.html`` into ``folder``.
 
     Returns:
-        ``result`` with ``episode`` (the folder), ``phases`` (where the time went) and, where it was written, ``report``.
+        ``result`` with ``episode`` (the folder), ``phases`` and ``robot_phases`` (where wall clock and the robot's time went) and, where it was written,
+        ``report``.
     """
     result["episode"] = str(folder)
     try:
         events = read_episode(folder).events
     except DeskhandError:  # nothing was recorded: the robot did not come up
         result["phases"] = time_shares((), float(result["wall_s"]))
+        result["robot_phases"] = robot_shares((), float(result.get("sim_s") or 0.0))
         _write(folder, result)
         return result
-    result["phases"] = time_shares(calls_from(events), float(result["wall_s"]))
+    calls = calls_from(events)
+    result["phases"] = time_shares(calls, float(result["wall_s"]))
+    result["robot_phases"] = robot_shares(calls, float(result.get("sim_s") or 0.0))
     _write(folder, result)
     result["report"] = str(write_report(folder))
     return result

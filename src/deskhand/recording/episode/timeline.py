@@ -28,6 +28,24 @@ _PHASE_OF_TOOL = {
 """For tools that do not measure their own phases; skills do (``data["times"]``)."""
 
 
+ROBOT_PHASES = (
+    "motion_limits",
+    "motion_tcp_speed",
+    "motion_near_obstacle",
+    "motion_near_person",
+    "motion_speed_scale",
+    "motion",
+    "gripper",
+    "perception",
+    "grasping",
+    "planning",
+    "other",
+)
+"""Of the robot's time: moving at the limits of the joints, held back by the greatest tcp speed, beside obstacles, beside people, by who planned it, by what
+is not known; the fingers; standing still for perception, grasps, planning; and for anything else, which is whoever decides.
+"""
+
+
 @dataclass(frozen=True)
 class Call:
     """One tool call. Times are wall clock [s since the epoch] and ROS time [s]; a call that never ended has the code ``unfinished``."""
@@ -44,6 +62,7 @@ class Call:
     message: str = ""
     data: Any = None
     phases: dict[str, float] = field(default_factory=dict)
+    robot_phases: dict[str, float] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -72,19 +91,22 @@ def calls_from(events: Iterable[Mapping[str, Any]]) -> list[Call]:
 def _call(start: Mapping[str, Any], end: Mapping[str, Any]) -> Call:
     duration = float(end.get("duration") or 0.0)
     data = end.get("data")
+    times = data.get("times") if isinstance(data, Mapping) else None
+    sim_started, sim_ended = float(start.get("sim_time", 0.0)), float(end.get("sim_time", start.get("sim_time", 0.0)))
     return Call(
         id=start["id"],
         tool=start["tool"],
         caller=start.get("caller", ""),
         arguments=dict(start.get("arguments") or {}),
         started=float(start["time"]),
-        sim_started=float(start.get("sim_time", 0.0)),
+        sim_started=sim_started,
         duration=duration,
-        sim_ended=float(end.get("sim_time", start.get("sim_time", 0.0))),
+        sim_ended=sim_ended,
         code=end.get("code", ""),
         message=end.get("message", ""),
         data=data,
-        phases=_phases(start["tool"], duration, data.get("times") if isinstance(data, Mapping) else None),
+        phases=_phases(start["tool"], duration, times),
+        robot_phases=_robot_phases(start["tool"], sim_ended - sim_started, times),
     )
 
 
@@ -94,6 +116,22 @@ def _phases(tool: str, duration: float, times: Any) -> dict[str, float]:
         phases["other"] = max(0.0, duration - sum(phases.values()))
         return phases
     return {_PHASE_OF_TOOL.get(tool, "other"): duration}
+
+
+def _robot_phases(tool: str, duration: float, times: Any) -> dict[str, float]:
+    if isinstance(times, Mapping) and isinstance(times.get("robot_phases"), Mapping):
+        return {name: float(seconds) for name, seconds in times["robot_phases"].items() if name in ROBOT_PHASES}
+    return {_PHASE_OF_TOOL.get(tool, "other"): max(0.0, duration)}
+
+
+def robot_shares(calls: Iterable[Call], robot: float) -> dict[str, float]:
+    """The robot's time [s] by :data:`ROBOT_PHASES` over a trial that took ``robot`` [s] of it."""
+    total = dict.fromkeys(ROBOT_PHASES, 0.0)
+    for call in calls:
+        for name, seconds in call.robot_phases.items():
+            total[name] += seconds
+    total["other"] += max(0.0, robot - sum(total.values()))
+    return {name: round(seconds, 3) for name, seconds in total.items()}
 
 
 def time_shares(calls: Iterable[Call], wall: float) -> dict[str, float]:

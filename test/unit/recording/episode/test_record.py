@@ -5,6 +5,7 @@ import json
 from deskhand.nodes.task_audit import TaskAudit
 from deskhand.recording.episode.reader import read_episode
 from deskhand.recording.episode.record import begin_record, complete_record, complete_records, end_record, new_folder
+from deskhand.recording.episode.timeline import calls_from, robot_shares
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.safety.audit import verify
 
@@ -63,3 +64,18 @@ def test_a_task_has_its_part_of_the_audit_log_as_a_log_of_its_own(tmp_path):
     assert verify(tmp_path / "task/audit.jsonl")[0] == 2
     part = [json.loads(line)["data"]["tool"] for line in (tmp_path / "task/audit.jsonl").read_text().splitlines()]
     assert part == ["pick", "place"]
+
+
+def test_the_robots_time_is_told_by_what_took_it() -> None:
+    """A skill tells its own shares; a tool counts as what it does; what no call took is whoever decides."""
+    told = {"times": {"wall": 3.0, "robot": 4.0, "robot_phases": {"motion_limits": 2.5, "motion_near_obstacle": 0.5, "gripper": 0.6, "perception": 0.4}}}
+    events = [
+        {"event": "start", "id": "1", "tool": "pick", "time": 0.0, "sim_time": 10.0, "arguments": {}},
+        {"event": "end", "id": "1", "tool": "pick", "duration": 3.0, "sim_time": 14.0, "code": "", "data": told},
+        {"event": "start", "id": "2", "tool": "detect_objects", "time": 4.0, "sim_time": 15.0, "arguments": {}},
+        {"event": "end", "id": "2", "tool": "detect_objects", "duration": 0.5, "sim_time": 15.5, "code": "", "data": {}},
+    ]
+    shares = robot_shares(calls_from(events), 6.0)
+    assert shares["motion_limits"] == 2.5 and shares["motion_near_obstacle"] == 0.5 and shares["gripper"] == 0.6
+    assert abs(shares["perception"] - 0.9) < 1e-6 and abs(shares["other"] - 1.5) < 1e-6
+    assert abs(sum(shares.values()) - 6.0) < 1e-6
