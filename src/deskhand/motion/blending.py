@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.motion.timing import distinct, rounded
+from deskhand.motion.timing import distinct, lengths, rounded
 from deskhand.safety.scene import Pairs
 from deskhand.types import Trajectory
 
@@ -85,7 +85,6 @@ def places(positions: Array, corners: Sequence[Array]) -> list[int]:
 
 
 def _slice(trajectory: Trajectory, a: int, b: int) -> Trajectory:
-    b = max(b, a)
     part = slice(a, b + 1)
     t = trajectory
     return Trajectory(t.joint_names, t.times[part], t.positions[part], t.velocities[part], t.accelerations[part])
@@ -94,7 +93,7 @@ def _slice(trajectory: Trajectory, a: int, b: int) -> Trajectory:
 def _joined(first: Array, second: Array, share: float) -> tuple[Array, Array, Array]:
     """Both paths with a quadratic curve between them, the state where they meet, and where the curve ends."""
     corner = second[0]
-    reach = share * min(_lengths(first)[-1], _lengths(second)[-1])
+    reach = share * min(lengths(first)[-1], lengths(second)[-1])
     if reach < 1e-6:
         return np.vstack([first, second[1:]]), corner, corner
     before = _beyond(first[::-1], reach)[::-1]
@@ -105,13 +104,8 @@ def _joined(first: Array, second: Array, share: float) -> tuple[Array, Array, Ar
     return np.vstack([before[:-1], curve, after[1:]]), np.asarray((start + 2 * corner + end) / 4), end
 
 
-def _lengths(path: Array) -> Array:
-    """Length [rad] along the path up to each of its points (K,)."""
-    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-
-
 def _beyond(path: Array, reach: float) -> Array:
     """What is left of ``path`` without its first ``reach`` [rad]."""
-    lengths = _lengths(path)
-    at = np.array([np.interp(reach, lengths, column) for column in path.T])
-    return np.vstack([at, path[lengths > reach + 1e-9]])
+    along = lengths(path)
+    at = np.array([np.interp(reach, along, column) for column in path.T])
+    return np.vstack([at, path[along > reach + 1e-9]])

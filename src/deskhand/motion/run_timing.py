@@ -13,7 +13,7 @@ from deskhand.geometry import Array
 from deskhand.motion import cartesian
 from deskhand.motion.blending import SHARES, Blended, Leg, Run, blended, pieces, places
 from deskhand.motion.search import PathSearch, Query
-from deskhand.motion.timing import RATE, WINDOW, stop_at_corners, time_path
+from deskhand.motion.timing import RATE, WINDOW, lengths, stop_at_corners, time_path
 from deskhand.safety.envelope import EnvelopeReport
 from deskhand.safety.settings import SafetySettings
 from deskhand.types import Trajectory
@@ -54,8 +54,8 @@ class Zones:
 
 def _shares(path: Array) -> Array:
     """How much of the length of a path (T, n) lies before each of its points (T,), 0 to 1."""
-    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    return np.asarray(lengths / max(float(lengths[-1]), 1e-12))
+    along = lengths(path)
+    return np.asarray(along / max(float(along[-1]), 1e-12))
 
 
 def _grown(points: Index, count: int) -> Mask:
@@ -82,10 +82,7 @@ class RunTimer:
             DeskhandError: ``path_incomplete`` when a line cannot be kept, ``invalid_input``, ``limits_violated``.
         """
         parts, reports, bounds = zip(*(self._run(run) for run in runs), strict=True)
-        clearances = [report.clearance for report in reports if not np.isnan(report.clearance)]
-        violations = tuple(item for report in reports for item in report.violations)
-        total = {name: sum(each[name] for each in bounds) for name in BOUNDS}
-        return stop_at_corners(parts), EnvelopeReport(violations, min(clearances, default=float("nan"))), total
+        return stop_at_corners(parts), _of_all(reports), _sum(bounds)
 
     def _run(self, run: Run) -> tuple[Trajectory, EnvelopeReport, dict[str, float]]:
         if len(run) > 1:
@@ -100,8 +97,7 @@ class RunTimer:
             alone.append(self._kept_straight((leg,), Blended(leg.smooth, (), ())))
             bounds.append(self._bounds((leg,), alone[-1]))
         trajectory = stop_at_corners(alone)
-        total = {name: sum(each[name] for each in bounds) for name in BOUNDS}
-        return trajectory, self._checked(run, Blended(trajectory.positions, tuple(leg.path[0] for leg in run[1:]), ()), trajectory), total
+        return trajectory, self._checked(run, Blended(trajectory.positions, tuple(leg.path[0] for leg in run[1:]), ()), trajectory), _sum(bounds)
 
     def _bounds(self, run: Run, trajectory: Trajectory) -> dict[str, float]:
         """For how long [s] of the trajectory that was timed last each of :data:`BOUNDS` held it back."""
@@ -143,9 +139,7 @@ class RunTimer:
         """Each leg with the contacts that are allowed on it."""
         query, envelope = self._query, self._search.envelope
         parts = pieces(trajectory, way.corners)
-        reports = [envelope.check(part, query.scene, query.others, leg.allow, clearance=True) for part, leg in zip(parts, run, strict=True)]
-        clearances = [report.clearance for report in reports if not np.isnan(report.clearance)]
-        return EnvelopeReport(tuple(item for report in reports for item in report.violations), min(clearances, default=float("nan")))
+        return _of_all([envelope.check(part, query.scene, query.others, leg.allow, clearance=True) for part, leg in zip(parts, run, strict=True)])
 
     def _trajectory(self, run: Run, way: Blended, scale: float) -> Trajectory:
         return time_path(
@@ -194,6 +188,16 @@ class RunTimer:
                 by_others |= on & checker.approaches(placed, scene, leg.allow, scene.obstacles.keys() - people, slow.near + margin)
                 by_people |= on & checker.approaches(placed, scene, leg.allow, people, slow.near_people + margin)
         return by_people, by_others
+
+
+def _of_all(reports: Sequence[EnvelopeReport]) -> EnvelopeReport:
+    """What several say together."""
+    clearances = [report.clearance for report in reports if not np.isnan(report.clearance)]
+    return EnvelopeReport(tuple(item for report in reports for item in report.violations), min(clearances, default=float("nan")))
+
+
+def _sum(bounds: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {name: sum(each[name] for each in bounds) for name in BOUNDS}
 
 
 def legs_of_line(followed: cartesian.CartesianPath, corners: Array, query: Query, scale: float, max_deviation: float) -> tuple[Run, ...]:

@@ -124,11 +124,16 @@ def rounded(points: Array, blend: float) -> Array:
     return np.concatenate([*result, points[-1:]])
 
 
+def lengths(path: Array) -> Array:
+    """Length [rad] along a path (K, n) up to each of its points (K,)."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+
+
 def _grid(points: Array) -> tuple[Array, Array]:
     """Points at equal arc lengths (N, n), and the lengths (N,)."""
     keep = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
     points = points[keep]
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    length = lengths(points)
     count = int(np.clip(np.ceil(length[-1] / GRID), 20, 20000)) + 1
     s = np.linspace(0, length[-1], count)
     return np.column_stack([np.interp(s, length, column) for column in points.T]), s

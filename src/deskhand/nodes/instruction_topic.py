@@ -50,7 +50,15 @@ class InstructionTopic:
             if not taken:
                 self._note("not_taken", text=text, message=why)
         else:
-            self._client.send_goal_async(RunTask.Goal(instruction=text), feedback_callback=self._feedback)
+            sent = self._client.send_goal_async(RunTask.Goal(instruction=text), feedback_callback=self._feedback)
+            sent.add_done_callback(lambda answer: self._answered(text, answer))
+
+    def _answered(self, text: str, answer: Any) -> None:
+        """Whether the task began; what it comes to stands in ``agent/events`` without us."""
+        error = answer.exception()
+        if error is None and (answer.cancelled() or answer.result().accepted):
+            return
+        self._note("not_taken", text=text, message=str(error) if error is not None else "the orchestrator takes no task now.")
 
     def _feedback(self, message: Any) -> None:
         if message.feedback.question:

@@ -28,6 +28,8 @@ HOME = "home"
 AT_HOME = 0.03  # [rad] that a joint may be off
 HALTED = frozenset({"tracking_error", "stalled", "contact", "controller_failed"})
 """Codes of a motion that was halted on its way."""
+UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
+"""Failures after which another place, or another way to it, may do."""
 FREE_TRIES = 3
 OUT = 0.08  # [m] up, or back along the approach axis
 RELAXED = 0.006  # [m] by which fingers that could not open come together again
@@ -64,7 +66,7 @@ class SkillContext:
             yield
         finally:
             self.times[phase] += time.perf_counter() - start
-            spent = _now(self) - since
+            spent = max(0.0, np.nan_to_num(_now(self) - since))  # a clock that stands still, or starts anew, tells nothing
             for name, share in (parts or {phase: 1.0}).items():
                 self.robot_times[name] = self.robot_times.get(name, 0.0) + spent * share
 
@@ -230,6 +232,8 @@ class SkillContext:
             try:
                 return self.plan(home, PlanOptions(max_planning_time=5.0, after=up.id))
             except DeskhandError as error:
+                if error.code not in UNREACHED | {"envelope_violated"}:
+                    raise
                 log.info("up first, no way home is known from there: %s: %s", error.code, error)
                 return up
 

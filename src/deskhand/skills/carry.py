@@ -13,11 +13,10 @@ from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_about
 from deskhand.grasping.collision import released_opening
 from deskhand.grasping.generator import MIN_WIDTH_ABOVE
-from deskhand.skills.base import HALTED, SkillContext
+from deskhand.skills.base import HALTED, UNREACHED, SkillContext
 from deskhand.skills.belief import Held
 from deskhand.skills.fixed_jaw import move_off
 from deskhand.skills.placement_sampling import Spot
-from deskhand.skills.reach import UNREACHED
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene
 
 log = logging.getLogger(__name__)
@@ -140,27 +139,43 @@ def _from_low(spot: Spot) -> Spot:
 
 def _plan_and_go(ctx: SkillContext, held: Held, spots: list[Spot], allow: tuple[tuple[str, str], ...], failed: list[Array]) -> Spot:
     """Over the best spot that can be reached and straight down to it. A spot that is hit on the way goes to ``failed``."""
-    spot, way = _plan_to(ctx, spots, allow)
-    ctx.step(0.4, f"bring {held.object.id} to its place")
+    for _ in range(MISSES):
+        spot, way = _plan_to(ctx, spots, allow)
+        ctx.step(0.4, f"bring {held.object.id} to its place")
+        arrived = _go(ctx, held, spot, way, allow, failed)
+        check_held(ctx, held)
+        if arrived:
+            return spot
+        log.info("%s gave way between the fingers on the way, and is held still: on from here", held.object.id)
+    raise DeskhandError("place_failed", f"{held.object.id} gave way between the fingers again and again; it is held still.", hint="Grasp it elsewhere.")
+
+
+def _go(ctx: SkillContext, held: Held, spot: Spot, way: Plan, allow: tuple[tuple[str, str], ...], failed: list[Array]) -> bool:
+    """Along ``way`` to ``spot``; False when the arm halted on it because the fingers no longer stood as they should."""
+    gave_way = False
+
+    def watch() -> bool:
+        nonlocal gave_way
+        gave_way = gave_way or not is_held(ctx, held)
+        return gave_way  # what is lost is not carried on, so that where it fell is known
+
     try:
-        ctx.execute(way, lambda: not is_held(ctx, held))  # what is lost is not carried on, so that where it fell is known
+        ctx.execute(way, watch)
     except DeskhandError as error:
+        if gave_way and error.code == "cancelled" and not ctx.cancelled():
+            return False
+        if error.code not in HALTED:
+            raise
         now = ctx.robot.tcp_pose()
         left = float(now[2, 3] - spot.release[2, 3])
-        over = float(np.linalg.norm(now[:2, 3] - spot.hover[:2, 3])) < APART
-        if error.code == "cancelled" and not ctx.cancelled():
-            log.info("halted: %s is not held any more", held.object.id)
-        elif error.code in HALTED and left < TOUCHED and over:
+        if left < TOUCHED and float(np.linalg.norm(now[:2, 3] - spot.hover[:2, 3])) < APART:
             log.info("touched down %.0f mm above where it should: %s", 1000 * left, error.code)
-        elif error.code in HALTED:
-            log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
-            failed.append(spot.position)
-            ctx.rise(RISE, allow, least=0.1)
-            raise
-        else:
-            raise
-    check_held(ctx, held)
-    return spot
+            return True
+        log.info("something is in the way at (%.3f, %.3f): %s: %s", *spot.position, error.code, error)
+        failed.append(spot.position)
+        ctx.rise(RISE, allow, least=0.1)
+        raise
+    return True
 
 
 def _plan_to(ctx: SkillContext, spots: list[Spot], allow: tuple[tuple[str, str], ...]) -> tuple[Spot, Plan]:

@@ -9,8 +9,8 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import make_transform
 from deskhand.grasping.sampling import turned_into_plane
-from deskhand.skills.base import SkillContext
-from deskhand.skills.reach import UNREACHED, lean_axis
+from deskhand.skills.base import UNREACHED, SkillContext
+from deskhand.skills.reach import lean_axis
 from deskhand.types import Grasp, PlanOptions
 
 log = logging.getLogger(__name__)

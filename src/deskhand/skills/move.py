@@ -7,9 +7,8 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
 from deskhand.perception.track.coverage import Coverage
-from deskhand.skills.base import HOME, SkillContext, skill
+from deskhand.skills.base import HOME, UNREACHED, SkillContext, skill
 from deskhand.skills.carry import check_held
-from deskhand.skills.reach import UNREACHED
 from deskhand.skills.view_planning import clear_pose, look_around
 from deskhand.types import MotionGoal, Plan, SkillResult
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform
-from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.base import UNREACHED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import disturbed, same_object
-from deskhand.skills.reach import UNREACHED
 from deskhand.types import MotionGoal, Plan, PlanOptions, Scene, SceneObject, SkillResult
 
 BEHIND = 0.022  # [m] between the object and where the fingers come down, beyond their own half

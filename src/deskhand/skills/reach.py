@@ -11,9 +11,6 @@ from deskhand.motion.roll import arm_axis
 from deskhand.skills.base import SkillContext
 from deskhand.skills.placement_sampling import Spot
 
-UNREACHED = frozenset({"planning_failed", "path_incomplete", "goal_in_collision", "no_ik_solution", "start_in_collision"})
-"""Failures after which another place, or another way to it, may do."""
-
 
 def lean_axis(ctx: SkillContext) -> Array | None:
     """A point on the axis that an arm's hand can lean away from only; None for an arm whose hand leans any way."""

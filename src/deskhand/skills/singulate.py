@@ -8,10 +8,9 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.skills.base import SkillContext, SkillError, skill
+from deskhand.skills.base import UNREACHED, SkillContext, SkillError, skill
 from deskhand.skills.change_detection import disturbed, same_object
 from deskhand.skills.push import BEHIND, CLEAR, LONGEST, reach_along, stroke
-from deskhand.skills.reach import UNREACHED
 from deskhand.types import Scene, SceneObject, SkillResult
 
 ROOM = 0.010  # [m] beside the free part, beyond the finger that goes there, and at both ends of it
