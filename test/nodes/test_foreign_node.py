@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +14,14 @@ import pytest
 
 pytest.importorskip("rclpy")
 
-import rclpy
 import serving
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from foreign_stand_in import StandIn
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import CameraInfo, Image, JointState
+from robot_process import RobotProcess
+from sensor_msgs.msg import CameraInfo, Image
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -40,7 +34,7 @@ DOMAIN = 41
 BASE_HEIGHT = 0.012  # [m]
 
 
-class Bench:
+class Bench(RobotProcess):
     """A stand-in's world in a thread here, its robot's socket in the node's process, a client beside it."""
 
     def __init__(self, folder: Path) -> None:
@@ -49,54 +43,14 @@ class Bench:
         self.scorer = socket.socketpair()
         threading.Thread(target=serving.serve, args=(self.world, ours, self.scorer[1]), daemon=True).start()
         Scorer(Link(self.scorer[0], 10.0)).load({"task": "any"})
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
-        command = [sys.executable, "-m", "deskhand.nodes.foreign_node", "--robot-fd", str(theirs.fileno())]
-        command += ["--ros-args", "-p", f"arm:={folder / 'panda_foreign.yaml'}", "-p", "realtime_factor:=4.0"]
-        self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
-        theirs.close()
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        self.node = Node("probe", context=self.context)
-        self.newest: dict[str, Any] = {}
-        self.subscribe(JointState, "joint_states")
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.subscribe(TFMessage, "/tf_static", latched)
-        self.follow = ActionClient(self.node, FollowJointTrajectory, "arm_controller/follow_joint_trajectory")
-        self.grip = ActionClient(self.node, GripperCommand, "gripper_controller/gripper_cmd")
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
-
-    def subscribe(self, kind: Any, topic: str, qos: Any = 5) -> Any:
-        return self.node.create_subscription(kind, topic, lambda message: self.newest.__setitem__(topic, message), qos)
-
-    def until(self, condition: Callable[[], Any], what: str, limit: float = 40.0) -> Any:
-        end = time.monotonic() + limit
-        while time.monotonic() < end:
-            if found := condition():
-                return found
-            assert self.process.poll() is None, "the node has died"
-            time.sleep(0.01)
-        raise AssertionError(f"no {what} within {limit} s")
-
-    def state(self) -> Any:
-        self.newest.pop("joint_states", None)
-        return conversions.joint_state_from_msg(self.until(lambda: self.newest.get("joint_states"), "joint state"))
+        arguments = ["--robot-fd", str(theirs.fileno()), "--ros-args", "-p", f"arm:={folder / 'panda_foreign.yaml'}", "-p", "realtime_factor:=4.0"]
+        super().__init__("deskhand.nodes.foreign_node", arguments, theirs, DOMAIN)
+        self.subscribe(TFMessage, "/tf_static", QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
 
     def result(self, client: ActionClient, goal: Any) -> Any:
         handle = wait_future(client.send_goal_async(goal), 20, "goal")
         assert handle.accepted
         return wait_future(handle.get_result_async(), 40, "result")
-
-    def close(self) -> None:
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(20)
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
-        self.thread.join(2)
-        assert code == 0
 
 
 @pytest.fixture(scope="module")

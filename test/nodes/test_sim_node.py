@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,19 +17,16 @@ import yaml
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
-import rclpy
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import GetParameters, ListParameters
-from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from robot_process import RobotProcess
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, Image, JointState
+from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -50,57 +44,23 @@ HOME = np.array(ARM.named_poses["home"])
 NAMES = {"secret_block": "block", "secret_bin": "bin"}
 
 
-class Bench:
-    """The node as a process, a client in this one, the newest message of every topic."""
+class Bench(RobotProcess):
+    """The node as a process, a client in this one, and the truth's socket."""
 
     def __init__(self, scene: Path) -> None:
         self.world = load_world(scene)
         ours, theirs = socket.socketpair()
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOCALHOST_ONLY": "1"}
         # reality none: depth, colour and poses are held against the scene's own numbers
-        command = [sys.executable, "-m", "deskhand.nodes.sim_node", "--scene", str(scene), "--reality", "none", "--truth-fd", str(theirs.fileno())]
-        self.process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
-        theirs.close()
+        arguments = ["--scene", str(scene), "--reality", "none", "--truth-fd", str(theirs.fileno())]
+        super().__init__("deskhand.nodes.sim_node", arguments, theirs, DOMAIN)
         self.truth = TruthClient(ours)
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        self.node = Node("probe", context=self.context)
-        self.newest: dict[str, Any] = {}
-        self.subscribe(JointState, "joint_states")
         self.subscribe(Clock, "/clock")
-        self.arm = ActionClient(self.node, FollowJointTrajectory, "arm_controller/follow_joint_trajectory")
-        self.gripper = ActionClient(self.node, GripperCommand, "gripper_controller/gripper_cmd")
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
-
-    def subscribe(self, kind: Any, topic: str, qos: Any = 5) -> Any:
-        return self.node.create_subscription(kind, topic, lambda message: self.newest.__setitem__(topic, message), qos)
-
-    def until(self, condition: Callable[[], Any], what: str, limit: float = 20.0) -> Any:
-        end = time.monotonic() + limit
-        while time.monotonic() < end:
-            if found := condition():
-                return found
-            assert self.process.poll() is None, "the simulation has died"
-            time.sleep(0.01)
-        raise AssertionError(f"no {what} within {limit} s")
 
     def joints(self) -> np.ndarray:
-        self.newest.pop("joint_states", None)
-        return conversions.joint_state_from_msg(self.until(lambda: self.newest.get("joint_states"), "joint state")).of(ARM.joints)
+        return self.state().of(ARM.joints)
 
     def send(self, goal: FollowJointTrajectory.Goal, feedback: Callable[[Any], None] | None = None) -> Any:
-        return wait_future(self.arm.send_goal_async(goal, feedback_callback=feedback), 10, "goal")
-
-    def close(self) -> None:
-        self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(10) == 0
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
-        self.thread.join(2)
+        return wait_future(self.follow.send_goal_async(goal, feedback_callback=feedback), 10, "goal")
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +70,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     scene.write_text(yaml.safe_dump({"objects": objects}))
     bench = Bench(scene)
     try:
-        bench.until(lambda: bench.arm.server_is_ready() and bench.gripper.server_is_ready() and "joint_states" in bench.newest, "simulation", 30)
+        bench.until(lambda: bench.follow.server_is_ready() and bench.grip.server_is_ready() and "joint_states" in bench.newest, "simulation", 30)
         yield bench
     finally:
         bench.close()
@@ -201,13 +161,13 @@ def test_bad_goals_are_rejected_and_nothing_moves(bench: Bench, how: str) -> Non
 def test_bad_gripper_commands_are_rejected(bench: Bench, position: float, effort: float) -> None:
     goal = GripperCommand.Goal()
     goal.command.position, goal.command.max_effort = position, effort
-    assert not wait_future(bench.gripper.send_goal_async(goal), 10, "goal").accepted
+    assert not wait_future(bench.grip.send_goal_async(goal), 10, "goal").accepted
 
 
 def test_the_gripper_goes_to_the_position_of_its_finger_joint(bench: Bench) -> None:
     goal = GripperCommand.Goal()
     goal.command.position, goal.command.max_effort = 0.02, 3.0
-    handle = wait_future(bench.gripper.send_goal_async(goal), 10, "goal")
+    handle = wait_future(bench.grip.send_goal_async(goal), 10, "goal")
     result = wait_future(handle.get_result_async(), 20, "result").result
     assert result.reached_goal
     assert not result.stalled
