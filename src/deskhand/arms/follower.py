@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -197,6 +198,29 @@ class Follower:
 
     def _end(self, code: int, message: str, hold: Array) -> None:
         self.code, self.message, self.hold = code, message, hold.copy()
+
+
+class Followed:
+    """A :class:`Follower` as a motion on its way, see deskhand.arms.base.Motion; ``cancel`` stops it where whoever steps it holds."""
+
+    def __init__(self, follower: Follower, cancel: Callable[[], None]) -> None:
+        self._follower, self._cancel = follower, cancel
+
+    def done(self) -> bool:
+        """See Motion: ended, whatever the outcome."""
+        return not self._follower.active
+
+    def error(self) -> str:
+        """See Motion: empty while it runs and after success."""
+        return self._follower.message
+
+    def behind(self) -> float:
+        """See Motion: what is slowed down takes longer from its beginning on."""
+        return self._follower.behind
+
+    def cancel(self) -> None:
+        """See Motion."""
+        self._cancel()
 
 
 def straight(joints: tuple[str, ...], start: Array, end: Array, seconds: float = 1.6, count: int = 30) -> Trajectory:

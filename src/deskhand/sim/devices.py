@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from deskhand.arms.follower import Follower
+from deskhand.arms.follower import Followed
 from deskhand.errors import DeskhandError
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.hand import HandCommand
@@ -33,29 +33,6 @@ class SimClock:
             self._simulation.step(seconds)
 
 
-class SimMotion:
-    """A trajectory on its way."""
-
-    def __init__(self, simulation: Simulation, follower: Follower) -> None:
-        self._simulation, self._follower = simulation, follower
-
-    def done(self) -> bool:
-        """True when it has ended, whatever the outcome."""
-        return not self._follower.active
-
-    def error(self) -> str:
-        """Empty while running and after success."""
-        return self._follower.message
-
-    def behind(self) -> float:
-        """It keeps time."""
-        return self._follower.behind
-
-    def cancel(self) -> None:
-        """Stop and hold."""
-        self._simulation.cancel(self._follower)
-
-
 class SimArm:
     """The simulated arm."""
 
@@ -66,13 +43,14 @@ class SimArm:
         """Newest measurement of all joints, the gripper's included."""
         return self._simulation.joint_state()
 
-    def follow(self, trajectory: Trajectory) -> SimMotion:
+    def follow(self, trajectory: Trajectory) -> Followed:
         """Begin to follow; replaces what was running.
 
         Raises:
             DeskhandError: ``invalid_input`` when it cannot be followed.
         """
-        return SimMotion(self._simulation, self._simulation.follow(trajectory))
+        follower = self._simulation.follow(trajectory)
+        return Followed(follower, lambda: self._simulation.cancel(follower))
 
 
 class SimGripperMotion:

@@ -17,7 +17,7 @@ from deskhand.arms.emulate.choice import BAUDS, check_emulated, make_emulator
 from deskhand.arms.emulate.faults import WireFaults
 from deskhand.arms.emulate.loop import LoopClock, LoopPort
 from deskhand.arms.emulate.reality import IDEAL, ServoReality
-from deskhand.arms.follower import Follower
+from deskhand.arms.follower import Followed
 from deskhand.arms.gripper_servo import GripCommand
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
@@ -142,32 +142,10 @@ class DrivenRobot:
         """See Arm."""
         return self.driver.joint_state()
 
-    def follow(self, trajectory: Trajectory) -> DrivenMotion:
+    def follow(self, trajectory: Trajectory) -> Followed:
         """See Arm."""
-        return DrivenMotion(self.driver, self.driver.follow(trajectory))
-
-
-class DrivenMotion:
-    """A trajectory on its way."""
-
-    def __init__(self, driver: ArmDriver, follower: Follower) -> None:
-        self._driver, self._follower = driver, follower
-
-    def done(self) -> bool:
-        """See Motion."""
-        return not self._follower.active
-
-    def error(self) -> str:
-        """See Motion."""
-        return self._follower.message
-
-    def behind(self) -> float:
-        """See Motion."""
-        return self._follower.behind
-
-    def cancel(self) -> None:
-        """See Motion."""
-        self._driver.cancel(self._follower)
+        follower = self.driver.follow(trajectory)
+        return Followed(follower, lambda: self.driver.cancel(follower))
 
 
 class DrivenGripper:

@@ -57,8 +57,7 @@ class ForeignControlled:
 
     def cancel(self, follower: Follower) -> None:
         """See Controlled."""
-        with self.body.lock:
-            follower.cancel(self.body.positions)
+        self.body.cancel(follower)
 
     def grip(self, position: float, force: float | None = None) -> ForeignGrip:
         """See Controlled. The fingers squeeze with what the simulator gives them: ``force`` cannot be asked for."""

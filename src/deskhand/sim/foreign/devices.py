@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from deskhand.arms.config import ArmConfig
-from deskhand.arms.follower import Follower, Tolerances, check_trajectory
+from deskhand.arms.follower import Followed, Follower, Tolerances, check_trajectory
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -109,33 +109,14 @@ class ForeignBody:
             self._factor = factor
             return self.follower
 
+    def cancel(self, follower: Follower) -> None:
+        """Stop and hold."""
+        with self.lock:
+            follower.cancel(self.positions)
+
     def picture(self, camera: str, width: int, height: int) -> tuple[dict[str, object], dict[str, Array]]:
         """As served."""
         return self._link.ask("picture", camera=camera, width=width, height=height)
-
-
-class ForeignMotion:
-    """A trajectory on its way."""
-
-    def __init__(self, body: ForeignBody, follower: Follower) -> None:
-        self._body, self._follower = body, follower
-
-    def done(self) -> bool:
-        """See Motion."""
-        return not self._follower.active
-
-    def error(self) -> str:
-        """See Motion."""
-        return self._follower.message
-
-    def behind(self) -> float:
-        """See Motion: what is slowed down takes longer from its beginning on."""
-        return self._follower.behind
-
-    def cancel(self) -> None:
-        """See Motion."""
-        with self._body.lock:
-            self._follower.cancel(self._body.positions)
 
 
 class ForeignArm:
@@ -148,9 +129,10 @@ class ForeignArm:
         """See Arm."""
         return self._body.joint_state()
 
-    def follow(self, trajectory: Trajectory) -> ForeignMotion:
+    def follow(self, trajectory: Trajectory) -> Followed:
         """See Arm."""
-        return ForeignMotion(self._body, self._body.follow(trajectory))
+        follower = self._body.follow(trajectory)
+        return Followed(follower, lambda: self._body.cancel(follower))
 
 
 class ForeignGripperMotion:
