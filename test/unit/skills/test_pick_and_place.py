@@ -177,42 +177,6 @@ def test_what_is_lost_on_the_way_is_noticed_before_it_is_put_down():
     assert not robot.attached and "block_1" not in robot.obstacles, "the planner has nothing in the hand either"
 
 
-def _fingers_blip(robot, times):
-    """The fingers read as closed once on each of the next ``times`` motions, and as before after it."""
-    go, left = robot.execute, [times]
-
-    def execute(plan_id, progress=None, cancelled=None):
-        def asked():
-            kept, robot.opened = robot.opened, robot.arm.gripper.width_min if left[0] > 0 else robot.opened
-            left[0] -= 1
-            try:
-                return bool(cancelled and cancelled())
-            finally:
-                robot.opened = kept
-
-        return go(plan_id, progress, asked)
-
-    robot.execute = execute
-
-
-def test_an_object_that_gives_way_on_the_way_and_is_held_still_is_brought_to_its_place_and_not_let_go_before():
-    robot, belief = DeskRobot(one_of_each()), Belief()
-    assert pick(context(robot, belief), "block_1").ok
-    _fingers_blip(robot, 1)
-    result = place_in(context(robot, belief), "bin_1")
-    assert result.ok, result.message
-    assert in_bin(robot, "block_1")
-
-
-def test_an_object_that_gives_way_again_and_again_is_not_let_go():
-    robot, belief = DeskRobot(one_of_each()), Belief()
-    assert pick(context(robot, belief), "block_1").ok
-    _fingers_blip(robot, 99)
-    result = place_in(context(robot, belief), "bin_1")
-    assert result.code == "place_failed" and "gave way" in result.message
-    assert robot.held == "block_1" and belief.held is not None
-
-
 def test_what_slips_from_the_hand_above_the_container_is_in_it_when_a_look_says_so():
     robot, belief = DeskRobot(one_of_each()), Belief()
     assert pick(context(robot, belief), "block_1").ok
