@@ -31,9 +31,10 @@ from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
-from deskhand.perception.segment.settings import HangingSettings
+from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
@@ -97,7 +98,8 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_hanging(view, segment(view, self.settings), HangingSettings())
+        segments = join_coaxial(view, segment(view, self.settings), SegmentSettings())
+        segments = join_hanging(view, segments, HangingSettings())
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
