@@ -27,6 +27,7 @@ from deskhand.perception.detectors.naming import rename
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
+from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.look_settings import LOOK
@@ -105,7 +106,7 @@ class Perception:
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
-        rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
+        rest = join_resting(view, fits, _merged(view, fits, joined_print(view, fits, rest), self.settings))
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
-from deskhand.perception.segment.segmentation import Segment, union_of
+from deskhand.perception.segment.hanging import joined
+from deskhand.perception.segment.segmentation import Segment
 from deskhand.perception.segment.settings import CoaxialSettings, SegmentSettings
 from deskhand.perception.segment.shape import voxel_edge
 from deskhand.perception.segment.voxels import voxels_of
@@ -54,7 +55,7 @@ def join_coaxial(view: View, segments: list[Segment], settings: SegmentSettings)
     """The segments, largest first, with pieces joined to what is round about the axis on which they are."""
     count = len(segments) + 1
     while 1 < len(segments) < count:  # a cap is on a neck, which is on a bottle
-        count, segments = len(segments), _joined(segments, _owners(view, segments, voxel_edge(view, settings), settings.coaxial))
+        count, segments = len(segments), joined(segments, _owners(view, segments, voxel_edge(view, settings), settings.coaxial))
     return segments
 
 
@@ -177,18 +178,3 @@ def _touch(item: Segment, other: Segment, touch: float) -> bool:
     low, high = item.points.min(axis=0) - touch, item.points.max(axis=0) + touch
     near = other.points[((other.points > low) & (other.points < high)).all(axis=1)]
     return bool(len(near) and np.isfinite(cKDTree(near).query(item.points[:: 1 + len(item) // 300], distance_upper_bound=touch)[0]).sum() >= 3)
-
-
-def _joined(segments: list[Segment], owner: list[int]) -> list[Segment]:
-    result = []
-    for number, main in enumerate(segments):
-        parts = [other for other in range(len(segments)) if other != number and _root(owner, other) == number]
-        if owner[number] == number:
-            result.append(union_of(main, [segments[other] for other in parts]))
-    return sorted(result, key=len, reverse=True)
-
-
-def _root(owner: list[int], number: int) -> int:
-    while owner[number] != number:
-        number = owner[number]
-    return number
