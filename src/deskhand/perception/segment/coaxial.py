@@ -2,8 +2,9 @@
 
 The lines along the normals of a surface of revolution all meet its axis. Of a line through p along n, and an axis along a through c, that is
 a (p x n) + (c x a) n = 0, which is linear in a and c x a (H. Pottmann, T. Randrup: Rotational and Helical Surface Approximation for Reverse Engineering,
-Computing 60, 1998). Objects that lie end to end in one line are rare. Cans and blocks that stand on each other are not: about an upright axis a piece
-is only of the object below it where that narrows to its width, since what stands needs a level place to stand on.
+Computing 60, 1998). Objects that lie end to end in one line are rare, but for pens and
+markers: what is long and thin tells nothing. Cans and blocks that stand on each other are not rare: about an upright axis a piece is only of the object below
+it where that narrows to its width, since what stands needs a level place to stand on.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def _axis(surface: Surface, level: bool, settings: CoaxialSettings) -> Axis | No
     if (miss < np.sin(settings.off)).mean() < settings.round or side.sum() < settings.least or not _is_curved(normals[side], axis.along, settings):
         return None
     radius = float(np.quantile(far, 1 - settings.rim))
-    if np.ptp(np.quantile(at, (settings.rim, 1 - settings.rim))) < settings.long * radius:
+    if not settings.long * radius < np.ptp(np.quantile(at, (settings.rim, 1 - settings.rim))) < settings.longest * radius:
         return None
     slices = [part for part in np.array_split(far[side][np.argsort(at[side])], settings.slices) if len(part)]
     if np.median([np.std(part) for part in slices]) > settings.uneven * radius:
@@ -145,7 +146,7 @@ def _is_on(item: Surface, main: Surface, axis: Axis, edge: float, settings: Coax
     if len(item.points) < 3:
         return False
     at, far = axis.places(item.points)
-    if (_misses(item, axis) < np.sin(settings.off)).mean() < settings.round or np.quantile(far, 1 - settings.rim) > axis.radius + edge:
+    if (_misses(item, axis) < np.sin(settings.off)).mean() < settings.piece or np.quantile(far, 1 - settings.rim) > axis.radius + edge:
         return False
     side = np.abs(item.normals @ axis.along) < np.sin(settings.steep)
     if not axis.upright and side.mean() < settings.side:
