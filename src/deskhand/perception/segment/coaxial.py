@@ -33,12 +33,11 @@ class Surface:
 
 @dataclass(frozen=True)
 class Axis:
-    """What a segment is round about: a point (3,) of the axis, its direction (3,), the largest radius of the segment, and how much of it the smallest is [m]."""
+    """What a segment is round about: a point (3,) of the axis [m], its direction (3,), the largest radius of the segment [m]."""
 
     middle: Array
     along: Array
     radius: float
-    narrows: float
 
     @property
     def upright(self) -> bool:
@@ -94,10 +93,10 @@ def _axis(surface: Surface, level: bool, settings: CoaxialSettings) -> Axis | No
     points, normals = surface.points, surface.normals
     middle = points.mean(axis=0)
     weight = np.ones(len(points))
-    axis = Axis(middle, np.array([0.0, 0.0, 1.0]), 0.0, 0.0)
+    axis = Axis(middle, np.array([0.0, 0.0, 1.0]), 0.0)
     for _ in range(settings.rounds):
         along, foot = _meeting(points - middle, normals, weight, level)
-        axis = Axis(middle + foot, along, 0.0, 0.0)
+        axis = Axis(middle + foot, along, 0.0)
         miss = _misses(surface, axis)
         weight = 1 / (1 + (miss / np.sin(settings.off)) ** 4)
     side = np.abs(normals @ axis.along) < np.sin(settings.steep)
@@ -110,8 +109,7 @@ def _axis(surface: Surface, level: bool, settings: CoaxialSettings) -> Axis | No
     slices = [part for part in np.array_split(far[side][np.argsort(at[side])], settings.slices) if len(part)]
     if np.median([np.std(part) for part in slices]) > settings.uneven * radius:
         return None
-    radii = [float(np.median(part)) for part in slices]
-    return replace(axis, radius=radius, narrows=1 - min(radii) / max(radii))
+    return replace(axis, radius=radius)
 
 
 def _meeting(points: Array, normals: Array, weight: Array, level: bool) -> tuple[Array, Array]:

@@ -288,7 +288,7 @@ class CoaxialSettings:
     side: float = 0.5
     rim: float = 0.05
     long: float = 1.5
-    longest: float = 9.0
+    longest: float = 7.5
     sectors: int = 24
     some: float = 0.04
     curved: float = 0.25
