@@ -239,7 +239,7 @@ def target_found_again(desk: Desk) -> Measured:
 
 @scenario(tool="follow_points", name="corner", situation="A block slides: the error of a corner of its upper side in the last picture.", changes=True)
 def point_of_a_corner(desk: Desk) -> Measured:
-    half = 0.5 * desk.truth("red").size
+    half = 0.5 * np.array(desk.truth("red").size)
 
     def corner() -> Array:
         pose = desk.truth("red").pose
@@ -258,7 +258,7 @@ def point_of_a_corner(desk: Desk) -> Measured:
     tool="follow_points", name="covered", situation="A box is put before a block: is the followed corner told hidden, and its other one not?", changes=True
 )
 def point_covered(desk: Desk) -> Measured:
-    half, pose = 0.5 * desk.truth("red").size, desk.truth("red").pose
+    half, pose = 0.5 * np.array(desk.truth("red").size), desk.truth("red").pose
     frame = desk.frame()
     corners = frame.project(np.array([half, half * (-1, -1, 1)]) @ pose[:3, :3].T + pose[:3, 3])
     free = frame.project(desk.truth("blue").pose[:3, 3] + half * (0.9, 0.9, 1.0))
