@@ -1,9 +1,10 @@
-"""Known shapes laid on what is seen of them: iterative closest point."""
+"""Known shapes laid on what is seen of them, and clouds on clouds: iterative closest point."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
 from deskhand.perception.neighbours import nearest
@@ -110,3 +111,54 @@ def _apart(ranked: list[tuple[float, Array]]) -> list[tuple[float, Array]]:
         if all(turn > DIFFERENT for turn in turns):
             kept.append((cost, pose))
     return kept
+
+
+def register_clouds(source: Array, target: Array, start: Array, reach: float, rounds: int = 60) -> tuple[Array, float, float, Array]:
+    """target_T_source (4, 4) that lays one cloud (N, 3) on another (M, 3), from ``start`` on; pairs further apart than ``reach`` [m] do not count.
+
+    Point to plane with the planes of the target's surroundings (Chen and Medioni 1991), the reach closing in on what is left.
+
+    Returns:
+        The transform; rms distance [m] of the pairs along the normals; their share of the source; covariance (6, 6) of turn [rad] and shift [m], by the
+        curvature of the sum of squares, which is large along what the clouds leave open.
+    """
+    pose, normals = start.copy(), _normals(target)
+    for number in range(rounds):
+        moved = transform_points(pose, source)
+        limit = max(reach * 0.9**number, reach / 8)
+        distance, index = nearest(target, moved, limit)
+        kept = np.isfinite(distance)
+        if kept.sum() < 12:
+            break
+        step, angle = _step(moved[kept], target[index[kept]], normals[index[kept]])
+        pose = step @ pose
+        if angle < 1e-6 and np.linalg.norm(step[:3, 3]) < 1e-7 and limit == reach / 8:
+            break
+    moved = transform_points(pose, source)
+    distance, index = nearest(target, moved, reach / 4)
+    kept = np.isfinite(distance)
+    if kept.sum() < 12:
+        return pose, float("inf"), float(kept.mean()), np.full((6, 6), np.inf)
+    p, q, n = moved[kept], target[index[kept]], normals[index[kept]]
+    off = ((p - q) * n).sum(axis=1)
+    matrix = np.hstack([np.cross(p - p.mean(axis=0), n), n])
+    variance = float(off @ off) / max(1, len(off) - 6)
+    return pose, float(np.sqrt(np.mean(off**2))), float(kept.mean()), variance * np.linalg.inv(matrix.T @ matrix + 1e-9 * np.eye(6))
+
+
+def _step(p: Array, q: Array, n: Array) -> tuple[Array, float]:
+    """The small motion (4, 4) that brings points to the planes through ``q`` with normals ``n``, all (N, 3); and its angle."""
+    middle = p.mean(axis=0)
+    matrix = np.hstack([np.cross(p - middle, n), n])
+    step = np.linalg.solve(matrix.T @ matrix + 1e-9 * np.eye(6), matrix.T @ ((q - p) * n).sum(axis=1))
+    angle = float(np.linalg.norm(step[:3]))
+    turn = rotation_about(step[:3], angle) if angle > 1e-12 else np.eye(3)
+    return make_transform(turn, middle - turn @ middle + step[3:]), angle
+
+
+def _normals(cloud: Array, neighbours: int = 12) -> Array:
+    """Unit normals (N, 3) of a cloud, by the plane through each point's neighbours; either side."""
+    _, index = cKDTree(cloud).query(cloud, k=min(neighbours, len(cloud)))
+    around = cloud[index] - cloud[index].mean(axis=1, keepdims=True)
+    _, vectors = np.linalg.eigh(np.einsum("nij,nik->njk", around, around))
+    return np.asarray(vectors[:, :, 0], float)

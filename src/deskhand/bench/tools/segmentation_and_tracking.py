@@ -213,7 +213,8 @@ def target_rolling(desk: Desk) -> Measured:
     errors = []
     for _ in range(8):
         told = heard.let_pass(0.1)[-1][1]
-        errors.append(float("nan") if told["lost"] else np.linalg.norm(np.array(told["position"][:2]) - offset - desk.truth("ball").pose[:2, 3] + start))
+        off = float(np.linalg.norm(np.array(told["position"][:2]) - offset - desk.truth("ball").pose[:2, 3] + start))
+        errors.append(float("nan") if told["lost"] else off)
     heard.stop()
     return Measured(1000 * float(np.max(errors)), "mm largest error", at_most=30.0)
 

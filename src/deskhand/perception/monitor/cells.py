@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.monitor.sample import Sample
+from deskhand.perception.monitor.sample import Floats, Sample
 
 FEW = 3  # points in a cell from which it is occupied
 AGAIN = 2  # pictures in a row that must say the same
@@ -52,7 +52,7 @@ class CellMonitor:
             free[self.occupied] = self._looked_through(now, eye, centers)
         return full, free & (count == 0)
 
-    def _count(self, points: Array) -> npt.NDArray[np.int64]:
+    def _count(self, points: Floats) -> npt.NDArray[np.int64]:
         cells = np.floor((points - self.low) / self.edge).astype(np.int64)
         inside = ((cells >= 0) & (cells < self.shape)).all(axis=1)
         flat = np.ravel_multi_index(tuple(cells[inside].T), self.shape)

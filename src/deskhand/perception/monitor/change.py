@@ -84,12 +84,12 @@ class Background:
 
 def _beside(robot: Mask) -> Mask:
     """Where shadows of the robot and its own edges change colours."""
-    return cv2.dilate(robot.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0 if robot.any() else robot
+    return np.asarray(cv2.dilate(robot.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0)
 
 
 def _opened(mask: Mask) -> Mask:
     kernel = np.ones((CHANGE.open, CHANGE.open), np.uint8)
-    return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0
+    return np.asarray(cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0)
 
 
 def _regions(now: Sample, changed: Mask, nearer: Mask, farther: Mask) -> tuple[Region, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.monitor.change import Background, Region
-from deskhand.perception.monitor.sample import Sample
+from deskhand.perception.monitor.sample import Floats, Mask, Sample
 from deskhand.perception.monitor.settings import INTRUDER
 from deskhand.types import Table
 
@@ -58,11 +58,11 @@ class IntruderMonitor:
         distance = np.linalg.norm(points - tcp, axis=1)
         return Presence(np.asarray(points[int(distance.argmin())], float), float(distance.min()), area)
 
-    def _from_edge(self, body: Array) -> bool:
+    def _from_edge(self, body: Mask) -> bool:
         wide = cv2.dilate(body.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
         edge = INTRUDER.border
         return bool(wide[:edge].any() or wide[-edge:].any() or wide[:, :edge].any() or wide[:, -edge:].any())
 
-    def _from_beyond(self, points: Array) -> bool:
+    def _from_beyond(self, points: Floats) -> bool:
         half = np.asarray(self._table.size) / 2 + INTRUDER.beyond
         return bool((np.abs(points[:, :2] - self._table.pose[:2, 3]) > half).any(axis=1).mean() > 0.02)

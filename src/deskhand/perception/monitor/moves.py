@@ -86,7 +86,7 @@ class MoveMonitor:
 
     def _new_place(self, item: _Watched, regions: list[Region], now: Sample) -> Region | None:
         """The new region that looks like what left its place; the nearest of several."""
-        alike = []
+        alike: list[tuple[float, int, Region]] = []
         for region in regions:
             pixels = region.mask & ~item.mask if (region.mask & ~item.mask).sum() > 5 else region.mask
             shown = pixels & (region.nearer | ~np.isfinite(now.depth) | (now.points[..., 2] > MOVES.height))

@@ -35,7 +35,7 @@ class PoseTracker:
         middle = np.median(seen, axis=0)
         start = self.pose.copy()
         start[:3, 3] += middle - np.median(self._facing(eye), axis=0)  # as far as it has moved along
-        ranked = []
+        ranked: list[tuple[float, int, Array]] = []
         for first in (self.pose, start):
             pose = icp(self._surface, self._normals, seen, first, eye, ROUNDS)
             distance, _ = nearest(transform_points(pose, self._surface), seen)

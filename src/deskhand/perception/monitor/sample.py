@@ -83,4 +83,4 @@ class Sampler:
             above = points[..., 2] > 0.005
         own[above] = is_robot(points[above])
         side = 2 * SAMPLE.robot_margin + 1
-        return cv2.dilate(own.astype(np.uint8), np.ones((side, side), np.uint8)) > 0
+        return np.asarray(cv2.dilate(own.astype(np.uint8), np.ones((side, side), np.uint8)) > 0)

@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.geometry import Array, quaternion_from_matrix
+from deskhand.geometry import quaternion_from_matrix
 from deskhand.perception.monitor.points import PointTracker
 from deskhand.perception.monitor.pose import PoseTracker
-from deskhand.perception.monitor.sample import Mask
+from deskhand.perception.monitor.sample import Floats, Mask
 from deskhand.perception.monitor.settings import SAMPLE
 from deskhand.perception.monitor.target import TargetTracker
 from deskhand.tools.looking import last_look
@@ -143,7 +143,7 @@ def follow_points(
     return Watching(pictures=count, events=count)
 
 
-def _place(points: Array, pixel: Array) -> list[float] | None:
+def _place(points: Floats, pixel: Floats) -> list[float] | None:
     """The world point at a pixel: the median of those around it that have depth."""
     column, row = (round(float(value)) for value in pixel)
     around = points[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2].reshape(-1, 3)
@@ -165,7 +165,7 @@ def _place(points: Array, pixel: Array) -> list[float] | None:
     failures=[("The object is not on the desk", {"object_id": "ghost_9"}, "unknown_object")],
 )
 def track_pose(ctx: ToolContext, object_id: ObjectId) -> Watching:
-    """Track the 6-D pose of an object live: publish position, orientation and residual with every picture."""
+    """Track how an object is turned and shifted, live in 6-D: publish position, orientation and residual with every picture."""
     item = last_look(ctx).get(object_id)
     target: TargetTracker | None = None
     tracker: PoseTracker | None = None
