@@ -37,7 +37,7 @@ from deskhand.perception.segment.settings import HangingSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.taught.joining import joined_as_taught
+from deskhand.perception.taught.joining import joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -105,6 +105,8 @@ class Perception:
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
+        if self.taught is not None:
+            rest = kept_pieces(view, self.taught, rest)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):

@@ -48,6 +48,12 @@ class _Extents:
     high: float
 
 
+def kept_pieces(view: View, namer: Namer, segments: list[Segment]) -> list[Segment]:
+    """The same, with the pieces of taught objects marked as whole: nobody need look for what they might be cut into."""
+    pieces = {number for group in _wholes(view, namer, segments) for number in group}
+    return [replace(item, whole=True) if number in pieces else item for number, item in enumerate(segments)]
+
+
 def joined_as_taught(view: View, namer: Namer, placed: list[Placed]) -> list[Placed]:
     """``placed`` with the pieces joined that together are one taught object; what lies on a piece lies on the whole."""
     loose = [number for number, item in enumerate(placed) if item.hollow is None and item.relation != "held"]
@@ -130,7 +136,7 @@ def _groups(segments: list[Segment], known: list[Known]) -> Iterator[tuple[int, 
     apart = _distances(segments)
     unsure = [number for number, one in enumerate(known) if one.probability < RECOGNISER.surely]
     if len(unsure) > 1:
-        clusters = [(number,) for number in unsure]
+        clusters: list[tuple[int, ...]] = [(number,) for number in unsure]
         for first, second, distance, _ in linkage(squareform(apart[np.ix_(unsure, unsure)]), "single"):
             clusters.append(tuple(sorted((*clusters[int(first)], *clusters[int(second)]))))
             if distance < JOINING.apart:
@@ -150,8 +156,8 @@ def _distances(segments: list[Segment]) -> Array:
     apart = np.zeros((len(segments), len(segments)))
     for i in range(len(segments)):
         for j in range(i):
-            found = trees[i].query(some[j], distance_upper_bound=2 * JOINING.apart)[0].min()
-            apart[i, j] = apart[j, i] = min(float(found), 2 * JOINING.apart)
+            found = np.asarray(trees[i].query(some[j], distance_upper_bound=2 * JOINING.apart)[0])
+            apart[i, j] = apart[j, i] = min(float(found.min()), 2 * JOINING.apart)
     return apart
 
 
