@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from cast import Box, cast  # type: ignore[import-not-found]
+from cast import Box, cast
 
 from deskhand.perception.pipeline import Perception
 from deskhand.perception.taught.naming import cut_out
