@@ -44,9 +44,9 @@ from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolv
 from deskhand.world.acts import PUTS
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))
-"""Motions that need no words: they bring no thing anywhere but, safely, out of the hand onto the desk."""
+"""Motions that need no words: they bring no object anywhere but, safely, out of the hand onto the desk."""
 NAMED = frozenset(("pick", "separate"))
-"""Motions that are licensed by their thing alone."""
+"""Motions that are licensed by their object alone."""
 
 
 class RequestedActs:
@@ -179,11 +179,11 @@ class RequestedActs:
 
 
 BACK = 0.1
-"""So near [m] to where it was taken from a thing may always be put back."""
+"""So near [m] to where it was taken from an object may always be put back."""
 QUIET = (Ask, Help, If, Leave, Stop, Act, Impossible, Unclear)
-"""Intents that bring no thing anywhere."""
+"""Intents that bring no object anywhere."""
 KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act)
-"""Intents whose things are read below; of others, all phrases in them count."""
+"""Intents whose objects are read below; of others, all phrases in them count."""
 _ON_IT = ("in", "on", "auto")
 
 

@@ -26,7 +26,7 @@ NEEDS_NO_LOOK = ("look", "move_home", "stop_motion")
 CLEARANCE = 0.03
 """What is carried stays so far [m] off what it may not be carried over."""
 STRAY = 0.15
-"""So far [m] from its target a thing that is put beside it may end."""
+"""So far [m] from its target an object that is put beside it may end."""
 
 
 @dataclass(frozen=True)

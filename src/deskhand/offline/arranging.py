@@ -18,13 +18,13 @@ from deskhand.world.relations import TABLE
 TRIES = 3
 """How often one thing is put to its spot."""
 NEAR_ENOUGH = 0.010
-"""[m] from its spot where a thing counts as being there."""
+"""[m] from its spot where an object counts as being there."""
 FINGERS = 0.030
-"""[m] between things in a row: room for the fingers."""
+"""[m] between objects in a row: room for the fingers."""
 ROWS_X = (0.03, 0.06, 0.0, 0.09, -0.03, 0.12)
 ROWS_Y = (0.0, 0.04, -0.04, 0.08, -0.08)
 REACH = (0.17, 0.46)
-"""[m] from the robot where it puts things down with ease."""
+"""[m] from the robot where it puts objects down with ease."""
 
 
 class Arranging:

@@ -57,7 +57,7 @@ def area(desk: Desk) -> Measured:
     xs, ys = np.meshgrid(np.arange(-0.445, 0.45, cell), np.arange(-0.545, 0.55, cell), indexing="ij")
     points = np.column_stack([xs.ravel(), ys.ravel(), np.full(xs.size, 0.01)])
     points = points[np.linalg.norm(points[:, :2] - base, axis=1) <= reach]
-    for name in desk.names:  # where a thing stands is taken, not hidden
+    for name in desk.names:  # where an object stands is taken, not hidden
         truth = desk.truth(name)
         local = np.abs((points - truth.pose[:3, 3]) @ truth.pose[:3, :3])
         points = points[~np.all(local[:, :2] <= np.asarray(truth.size[:2]) / 2, axis=1)]

@@ -22,7 +22,7 @@ from deskhand.world.history.records import State
 from deskhand.world.level import level
 from deskhand.world.relations import TABLE
 
-SURE = 0.75  # likeness from which a thing is taken for the same, when no other comes near
+SURE = 0.75  # likeness from which an object is taken for the same, when no other comes near
 APART = 0.15  # by which the second must be less alike
 NEAR = 0.25  # [m] over which closeness to the last place counts
 

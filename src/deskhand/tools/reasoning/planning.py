@@ -24,9 +24,9 @@ from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, SceneObject
 from deskhand.world.relations import TABLE
 
 LIFT = 0.08  # [m]
-ABOVE = 0.06  # [m] that a held thing comes over its place
+ABOVE = 0.06  # [m] that a held object comes over its place
 OVER_RIM = 0.03  # [m]
-SLACK = 0.004  # [m] that things are let go above what they come to stand on
+SLACK = 0.004  # [m] that objects are let go above what they come to stand on
 
 
 class GoalData(TypedDict):
