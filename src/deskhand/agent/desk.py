@@ -20,7 +20,7 @@ _NO_THINGS = frozenset(("plan_id", "watch_id"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+")
 
 
-class Desk:
+class TaskDesk:
     """What calls and plans are about, in a world that somebody else follows.
 
     Attributes:

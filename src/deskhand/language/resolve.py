@@ -30,7 +30,7 @@ BASE = (-0.30, 0.0)
 
 
 @dataclass(frozen=True)
-class Found:
+class Referents:
     """The objects that a phrase names; ``note`` says what had to be assumed, ``missing`` is true when fewer are there than asked for."""
 
     objects: tuple[Seen, ...]
@@ -86,7 +86,7 @@ def listing(objects: Iterable[Seen]) -> str:
     return ", ".join(f"{'an' if name_of(item)[0] in 'aeiou' else 'a'} {name_of(item)} ({item['id']})" for item in objects) or "nothing"
 
 
-def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
+def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Referents:
     """The objects that ``ref`` names. ``role``: ``thing`` (to be moved), ``into``, ``onto``, or ``any`` (asked about).
 
     Rest and pronouns are the caller's matter. One that is described by "the" and fits several is the nearest, and the note says so.
@@ -105,7 +105,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     if ref.place:
         fitting = _by_place(ref.place, fitting, wanted)
     if not wanted:
-        return Found(tuple(fitting), assumed, missing=not fitting)
+        return Referents(tuple(fitting), assumed, missing=not fitting)
     if ref.nth > 1:
         fitting = fitting[ref.nth - 1 :]
     note = assumed
@@ -113,7 +113,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
         fitting = _by_place("near", fitting, wanted)
         if ref.definite and wanted == 1:
             note = f"several objects fit '{ref.words}'; I took the nearest, {fitting[0]['id']}"
-    return Found(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
+    return Referents(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
 
 
 def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], str]:

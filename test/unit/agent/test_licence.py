@@ -11,7 +11,7 @@ from injection import Gullible, NearDesk
 from licence_desk import licensed
 
 from deskhand.agent.authorisation import Authorisation
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.agent.requested import RequestedActs
@@ -70,7 +70,7 @@ def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
 
 def test_it_is_what_the_users_answer_names() -> None:
     """With nothing in the hand, "put it in the bin" says where to; what, the answer to "which?" says, and nothing else does."""
-    desk = Desk(WorldModel())
+    desk = TaskDesk(WorldModel())
     seen = {"objects": [thing("cup_1", "red", position=(0.1, 0.0)), thing("pen_1", "blue", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]}
     desk.world.apply("detect_objects", {}, True, seen)
     licence = RequestedActs("put it in the bin")
@@ -82,7 +82,7 @@ def test_it_is_what_the_users_answer_names() -> None:
 
 @pytest.mark.parametrize(("words", "asked"), [("put the red cup in the bin", True), ("open the gripper", False), ("let go of it", False)])
 def test_no_plan_lets_fall_what_is_held(words: str, asked: bool) -> None:
-    desk = Desk(WorldModel())
+    desk = TaskDesk(WorldModel())
     desk.world.apply("detect_objects", {}, True, {"objects": [thing("cup_1", "red", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]})
     desk.world.apply("pick", {"object_id": "cup_1"}, True, {"object_id": "cup_1"})
     assert desk.held == "cup_1"

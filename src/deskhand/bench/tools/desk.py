@@ -30,7 +30,7 @@ from deskhand.types import Depth, Frame, Image, SceneObject
 from deskhand.world.history.recorder import Memory
 
 
-class Desk:
+class ScenarioDesk:
     """One desk. Tools are called through a real session; ``begin`` makes a new one, which has seen nothing yet.
 
     Attributes:
@@ -49,7 +49,7 @@ class Desk:
         self._session: Session | None = None
         self.belief = Belief()
 
-    def __enter__(self) -> Desk:
+    def __enter__(self) -> ScenarioDesk:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -13,19 +13,19 @@ import numpy.typing as npt
 
 from deskhand.bench.perception.measure import compare
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.world.taught import TaughtStore, store_path
 
 
 @scenario(tool="detect_objects", name="all_found", situation="Six well separated objects and a bin stand on the desk: how many of them does a look find?")
-def all_found(desk: Desk) -> Measured:
+def all_found(desk: ScenarioDesk) -> Measured:
     found = desk.look()
     return Measured(len(found) / len(desk.names), "share of the objects found", at_least=1.0)
 
 
 @scenario(tool="detect_objects", name="position", situation="Six objects and a bin: how far are their centres from where they really are?")
-def position(desk: Desk) -> Measured:
+def position(desk: ScenarioDesk) -> Measured:
     desk.look()
     assert desk.belief.scene is not None
     rows, _ = compare(desk.belief.scene, desk.seen_truth())
@@ -41,7 +41,7 @@ WORDS = {"the red cube": "red", "a can": "can", "the mug": "cup", "an orange box
 
 
 @scenario(tool="detect_by_words", name="right_things", situation="Seven objects are described in free words; each description fits one of them.")
-def right_things(desk: Desk) -> Measured:
+def right_things(desk: ScenarioDesk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": list(WORDS)})
     ids = {name: item for item, name in named(desk).items()}
     first = {phrase: next((item for item in given["found"] if item["phrase"] == phrase), None) for phrase in WORDS}
@@ -50,24 +50,24 @@ def right_things(desk: Desk) -> Measured:
 
 
 @scenario(tool="detect_by_words", name="nothing_made_up", situation="Objects are asked for that are not on the desk: none of them may be found.")
-def nothing_made_up(desk: Desk) -> Measured:
+def nothing_made_up(desk: ScenarioDesk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": ["a stapler", "the purple block", "two pens", "a ball"]})
     return Measured(len(given["found"]), "objects found", equal=0)
 
 
-def named(desk: Desk) -> dict[str, str]:
+def named(desk: ScenarioDesk) -> dict[str, str]:
     """Name in the world of every id of the session's last look."""
     return {found: name for name, found in desk.recognised().items()}
 
 
 @scenario(tool="color_grounding", name="green_region", situation="One block is green: how well does the largest green region cover the pixels that show it?")
-def green_region(desk: Desk) -> Measured:
+def green_region(desk: ScenarioDesk) -> Measured:
     given = desk.call("color_grounding", {"color": "green"})
     return Measured(overlap(desk.fetch(given["mask"])[..., 0] > 0, desk.mask("green")), "intersection over union", at_least=0.8)
 
 
 @scenario(tool="color_grounding", name="place_of_red", situation="One block is red: how far is the grounded region's middle in space from the block's centre?")
-def place_of_red(desk: Desk) -> Measured:
+def place_of_red(desk: ScenarioDesk) -> Measured:
     desk.look()
     region = desk.call("color_grounding", {"color": "crimson"})["regions"][0]
     off = np.linalg.norm(np.array(region["position"]) - desk.truth("red").pose[:3, 3])
@@ -93,7 +93,7 @@ def _own_store() -> Iterator[None]:
                 os.environ["DESKHAND_TAUGHT"] = before
 
 
-def _teach(desk: Desk, **names: str) -> dict[str, str]:
+def _teach(desk: ScenarioDesk, **names: str) -> dict[str, str]:
     """Teach objects by their name in the world; their ids."""
     ids = desk.look()
     for name, taught in names.items():
@@ -102,7 +102,7 @@ def _teach(desk: Desk, **names: str) -> dict[str, str]:
 
 
 @scenario(tool="teach_object", name="size", situation="A block is taught by two calls: how far off is the size that is kept of it, and are there two views?")
-def taught_size(desk: Desk) -> Measured:
+def taught_size(desk: ScenarioDesk) -> Measured:
     with _own_store():
         ids = _teach(desk, red="my die")
         given = desk.call("teach_object", {"name": "my die", "object_id": ids["red"], "views": 1})
@@ -113,7 +113,7 @@ def taught_size(desk: Desk) -> Measured:
 @scenario(
     tool="teach_object", name="known_again", situation="A block and a can are taught; in a new picture each of the two is shown: how many get their name?"
 )
-def taught_known_again(desk: Desk) -> Measured:
+def taught_known_again(desk: ScenarioDesk) -> Measured:
     wanted = {"red": "my die", "can": "my soup"}
     with _own_store():
         _teach(desk, **wanted)
@@ -125,7 +125,7 @@ def taught_known_again(desk: Desk) -> Measured:
 
 
 @scenario(tool="list_taught_objects", name="all", situation="Two objects are taught: how many names that are wrong or missing does the list have?")
-def taught_listed(desk: Desk) -> Measured:
+def taught_listed(desk: ScenarioDesk) -> Measured:
     with _own_store():
         _teach(desk, red="my die", can="my soup")
         told = {line["name"] for line in desk.call("list_taught_objects")["taught"]}
@@ -133,13 +133,13 @@ def taught_listed(desk: Desk) -> Measured:
 
 
 @scenario(tool="list_taught_objects", name="none", situation="Nobody has taught anything: how many names are told?")
-def taught_none(desk: Desk) -> Measured:
+def taught_none(desk: ScenarioDesk) -> Measured:
     with _own_store():
         return Measured(len(desk.call("list_taught_objects")["taught"]), "names", equal=0)
 
 
 @scenario(tool="forget_taught_object", name="gone", situation="Of two taught objects one is forgotten: how many names that are wrong or missing are left?")
-def taught_forgotten(desk: Desk) -> Measured:
+def taught_forgotten(desk: ScenarioDesk) -> Measured:
     with _own_store():
         _teach(desk, red="my die", can="my soup")
         left = {line["name"] for line in desk.call("forget_taught_object", {"name": "my die"})["taught"]}
@@ -147,7 +147,7 @@ def taught_forgotten(desk: Desk) -> Measured:
 
 
 @scenario(tool="forget_taught_object", name="unknown", situation="A name is to be forgotten that nobody taught: is it refused, and does the other stay?")
-def taught_unknown(desk: Desk) -> Measured:
+def taught_unknown(desk: ScenarioDesk) -> Measured:
     with _own_store():
         _teach(desk, red="my die")
         refused = desk.result("forget_taught_object", {"name": "the holy grail"}).code == "unknown_object"

@@ -8,13 +8,13 @@ import cv2
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import inverse, make_transform, rotation_about, transform_points
 
 
 @scenario(tool="check_picture", name="blur_in_order", situation="The camera's picture is blurred more and more (0 to 4 px): the measure must rise with it.")
-def blur_in_order(desk: Desk) -> Measured:
+def blur_in_order(desk: ScenarioDesk) -> Measured:
     image = desk.frame().color
     pictures = [image] + [cv2.GaussianBlur(image, (0, 0), sigma) for sigma in (1.0, 2.0, 3.0, 4.0)]
     given = [desk.call("check_picture", {"picture": desk.keep(picture)}) for picture in pictures]
@@ -24,7 +24,7 @@ def blur_in_order(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_picture", name="right_problem", situation="Pictures that are good, dark, bright, blurred or noisy: is exactly this told?")
-def right_problem(desk: Desk) -> Measured:
+def right_problem(desk: ScenarioDesk) -> Measured:
     random, image = np.random.default_rng(0), desk.frame().color
     noisy = np.clip(image + random.normal(0, 20, image.shape), 0, 255).astype(np.uint8)
     spoiled = {
@@ -42,7 +42,7 @@ def right_problem(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_picture", name="noise", situation="Noise of 12 of 255 is added to a smooth picture: the error of what is measured of it.")
-def noise(desk: Desk) -> Measured:
+def noise(desk: ScenarioDesk) -> Measured:
     random = np.random.default_rng(1)
     smooth = np.repeat(np.linspace(60, 190, 640)[None], 480, axis=0)
     picture = np.clip(smooth + random.normal(0, 12, smooth.shape), 0, 255).astype(np.uint8)
@@ -51,14 +51,14 @@ def noise(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_depth", name="holes", situation="A known tenth of the true depth is taken away at random: the error of the share that is told.")
-def holes(desk: Desk) -> Measured:
+def holes(desk: ScenarioDesk) -> Measured:
     depth = desk.true_picture()[1].copy()
     depth[np.random.default_rng(2).random(depth.shape) < 0.1] = np.nan
     given = desk.call("check_depth", {"depth": desk.keep(depth, DEPTH)})
     return Measured(abs(given["holes"] - float(np.isnan(depth).mean())), "error of the share of holes", at_most=0.001)
 
 
-def tilted(desk: Desk, angle: float, up: float) -> np.ndarray:
+def tilted(desk: ScenarioDesk, angle: float, up: float) -> np.ndarray:
     """The desk's plane as the camera would measure it if its pose were off by a turn about world y and a shift up."""
     frame = desk.frame()
     k = frame.intrinsics
@@ -78,7 +78,7 @@ def tilted(desk: Desk, angle: float, up: float) -> np.ndarray:
     name="tilt",
     situation="The camera's pose is off by a tilt of 2 degrees: the error of the tilt that is told, and whether it says to calibrate.",
 )
-def tilt(desk: Desk) -> Measured:
+def tilt(desk: ScenarioDesk) -> Measured:
     depth = tilted(desk, np.deg2rad(2.0), 0.005)
     given = desk.call("check_depth", {"depth": desk.keep(depth, DEPTH)})
     told = any("calibrate" in text for text in given["problems"])
@@ -86,7 +86,7 @@ def tilt(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_depth", name="noise_of_table", situation="Noise of 3 mm is put on a plane: the error of what is told of it.")
-def noise_of_table(desk: Desk) -> Measured:
+def noise_of_table(desk: ScenarioDesk) -> Measured:
     depth = tilted(desk, 0.0, 0.0)
     frame = desk.frame()
     k = frame.intrinsics

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, ORANGE, RED, upright
 from deskhand.geometry import Array, inverse, make_transform, matrix_from_quaternion, transform_points
 from deskhand.sim.shapes import SHAPES, shape_pieces
@@ -47,7 +47,7 @@ def obj_file(name: str, folder: Path) -> Path:
     return file
 
 
-def registered(desk: Desk, name: str) -> tuple[Array, Array]:
+def registered(desk: ScenarioDesk, name: str) -> tuple[Array, Array]:
     """Found pose of a part, and the part's points (N, 3) in its own frame."""
     ids = desk.look()
     with tempfile.TemporaryDirectory() as folder:
@@ -61,14 +61,14 @@ def registered(desk: Desk, name: str) -> tuple[Array, Array]:
     situation="A wedge whose CAD file is given lies turned on the desk: mean distance of its corners from where they are.",
     world=parts,
 )
-def wedge(desk: Desk) -> Measured:
+def wedge(desk: ScenarioDesk) -> Measured:
     pose, corners = registered(desk, "wedge")
     off = np.linalg.norm(transform_points(pose, corners) - transform_points(desk.truth("wedge").pose, corners), axis=1)
     return Measured(1000 * float(off.mean()), "mm mean distance of the corners", at_most=5.0)
 
 
 @scenario(tool="estimate_model_pose", name="l_piece", situation="The same with an L-shaped part.", world=parts)
-def l_piece(desk: Desk) -> Measured:
+def l_piece(desk: ScenarioDesk) -> Measured:
     pose, corners = registered(desk, "l_piece")
     off = np.linalg.norm(transform_points(pose, corners) - transform_points(desk.truth("l_piece").pose, corners), axis=1)
     return Measured(1000 * float(off.mean()), "mm mean distance of the corners", at_most=5.0)
@@ -77,7 +77,7 @@ def l_piece(desk: Desk) -> Measured:
 @scenario(
     tool="estimate_model_pose", name="known_box", situation="A box of known size: error of its centre, its turn being free up to half turns.", world=parts
 )
-def known_box(desk: Desk) -> Measured:
+def known_box(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("estimate_model_pose", {"object_id": ids["box"], "shape": "box", "size": [0.09, 0.05, 0.04]})
     pose = make_transform(matrix_from_quaternion(given["quaternion"]), given["position"])
@@ -87,7 +87,7 @@ def known_box(desk: Desk) -> Measured:
 
 
 @scenario(tool="locate_object", name="in_space", situation="Six objects are located by words: the largest error of their place in the frame of the arm's base.")
-def in_space(desk: Desk) -> Measured:
+def in_space(desk: ScenarioDesk) -> Measured:
     words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}
     base_T_world = inverse(desk.robot.arm.world_T_base)
     errors = []
@@ -102,7 +102,7 @@ def in_space(desk: Desk) -> Measured:
     name="in_the_picture",
     situation="The same six objects: the smallest overlap of the told box with that of the pixels that really show them.",
 )
-def in_the_picture(desk: Desk) -> Measured:
+def in_the_picture(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     each = []
     for name in ("red", "green", "blue", "can", "box", "cup"):
@@ -117,5 +117,5 @@ def in_the_picture(desk: Desk) -> Measured:
 
 
 @scenario(tool="locate_object", name="not_there", situation="Something is asked for that is not on the desk: the call must fail with object_lost.")
-def not_there(desk: Desk) -> Measured:
+def not_there(desk: ScenarioDesk) -> Measured:
     return Measured(float(desk.result("locate_object", {"thing": "the purple sponge"}).code == "object_lost"), "1 when refused so", equal=1)
