@@ -26,13 +26,13 @@ def licensed(case: Mapping[str, Any]) -> bool:
     things = [{**item, "label": case.get("labels", {}).get(item["id"], item["label"])} for item in THINGS]
     desk.world.apply("detect_objects", {}, True, {"objects": things})
     desk.world.held = str(case.get("holding", ""))
-    licence = RequestedActs(str(case["says"]))
+    requested = RequestedActs(str(case["says"]))
     then = case.get("then", ())
     for words in (then,) if isinstance(then, str) else then:
-        licence.told(words)
+        requested.told(words)
     for call in case.get("calls", (case.get("call"),)):
         name, arguments = next(iter(call.items()))
-        if licence.missing(name, arguments or {}, desk):
+        if requested.missing(name, arguments or {}, desk):
             return False
         desk.heard(name, arguments or {}, ToolResult("", "", {}))
         desk.world.apply(name, arguments or {}, True, {})
