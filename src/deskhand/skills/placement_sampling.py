@@ -24,6 +24,7 @@ HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and 
 DISHED = 0.6  # height of a round container as a share of its width, below which it is a plate or a bowl: what it holds belongs in the middle
 OFF_WALL = 0.003  # [m] between what is let down and the walls
 SPREAD = 0.0049 * np.sqrt(2.0) / 1.96  # [m] standard deviation of the distance to a wall: both known to 4.9 mm (95 %, docs/reality.md, `mild`)
+RISKS = (0.05, 0.5)  # chances of meeting a wall up to which a place is good, and may still do
 REBOUND = 0.58  # share of its fall that what is let go jumps up again at most: a tennis ball on a hard floor (ITF Rules of Tennis, appendix I: 147 of 254 cm)
 ALIKE = 0.0049  # [m] heights that differ by less are as good as each other: that is how well they are known
 UPRIGHT = 1e-3  # sine of a lean that counts as none
@@ -55,8 +56,8 @@ class Spot:
 def spots_in(
     scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5, axis: Array | None = None
 ) -> list[Spot]:
-    """Best first: the object within the walls and not jumping out again, then where it settles soonest and lowest, then along the walls, so that room is left
-    (in a plate or a bowl: in the middle). The gripper is clear of the walls.
+    """Best first: where it hardly meets a wall and does not jump out again, then where it settles soonest and lowest, then along the walls, so that room is
+    left (in a plate or a bowl: in the middle). The gripper is clear of the walls.
 
     Where the gripper does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the gripper away from ``base``.
     ``axis``: a point on the base's axis of an arm that can tilt its hand only towards and away from it.
@@ -85,10 +86,11 @@ def spots_in(
         low, high = floor_map.exact_range(object_points, places)
         fall = heights + object_points[:, 2].min() - high
         within = clearance > -SPREAD
-        fails = ~(within & (high + REBOUND * fall < container.top))
-        settles = np.round(_settling(low, high, fall, clearance, container.top) / ALIKE)
+        jumps = high + REBOUND * fall >= container.top
+        risk = np.where(jumps, len(RISKS), np.digitize(ndtr(-clearance / SPREAD), RISKS))
+        settles = np.round(_settling(low, high, fall) / ALIKE)
         aside = np.abs(local / np.maximum(inner, 1e-3)).max(axis=1)  # 0 in the middle, 1 at the walls
-        order = np.column_stack([fails, settles, aside if dished else -aside, np.full(len(local), abs(np.sin(yaw / 2)))])
+        order = np.column_stack([risk, settles, aside if dished else -aside, np.full(len(local), abs(np.sin(yaw / 2)))])
         for row in np.lexsort(order.T[::-1])[:3]:
             exact = _aimed(turn, held, centres[row], axis)
             place = np.append(centres[row] - (exact @ held.tcp_T_object[:3, 3])[:2], heights[row])
@@ -98,15 +100,13 @@ def spots_in(
     return spots[:limit]
 
 
-def _settling(low: Array, high: Array, fall: Array, clearance: Array, rim: float) -> Array:
+def _settling(low: Array, high: Array, fall: Array) -> Array:
     """How far (G,) [m] an object moves until it rests, over how high it then lies: by its potential energy over its weight, so that heights add up.
 
     ``low`` and ``high``: of what is below it [m]; it rests on the highest and tips until its other end is on the lowest: its middle comes down by half of that.
-    After its ``fall`` [m] it jumps up again by ``REBOUND`` of it. As likely as its ``clearance`` [m] to the walls may be none, it lies on the ``rim`` [m]
-    instead.
+    After its ``fall`` [m] it jumps up again by ``REBOUND`` of it.
     """
-    hits = ndtr(-clearance / SPREAD)
-    return np.asarray(high + (high - low) / 2 + REBOUND * fall + hits * np.maximum(rim - high, 0.0))
+    return np.asarray(high + (high - low) / 2 + REBOUND * fall)
 
 
 def spots_at(
