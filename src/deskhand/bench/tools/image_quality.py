@@ -95,3 +95,34 @@ def noise_of_table(desk: ScenarioDesk) -> Measured:
     noisy = depth + np.random.default_rng(3).normal(0, 0.003, depth.shape).astype(np.float32) / np.abs(rays[..., 2]).astype(np.float32)
     given = desk.call("check_depth", {"depth": desk.keep(noisy.astype(np.float32), DEPTH)})
     return Measured(1000 * abs(given["table_noise"] - 0.003), "mm error of the standard deviation", at_most=0.4)
+
+
+def light(desk: ScenarioDesk, share: float) -> None:
+    """Turn all lights down to a share of what they are."""
+    model = desk.simulation.model
+    with desk.simulation.lock:
+        for strength in (model.light_diffuse, model.light_ambient, model.light_specular, model.vis.headlight.ambient, model.vis.headlight.diffuse):
+            strength[:] = strength * share
+
+
+@scenario(tool="watch_picture", name="light_out", situation="The light goes out and comes back: the time until each is told.", changes=True)
+def light_out(desk: ScenarioDesk) -> Measured:
+    heard = desk.watch("watch_picture")
+    begun = desk.simulation.time
+    light(desk, 0.05)
+    bad = heard.wait(1.0)
+    again = desk.simulation.time
+    light(desk, 20.0)
+    good = heard.wait(1.0)
+    heard.stop()
+    kinds = [event["kind"] for _, event in bad + good]
+    right = kinds == ["bad", "good"] and "dark" in bad[0][1]["problems"][0]
+    return Measured(max(bad[0][0] - begun, good[0][0] - again) if right else float("nan"), "s until it was told", at_most=0.3)
+
+
+@scenario(tool="watch_picture", name="all_well", situation="Two seconds in which objects move but the pictures stay good.", changes=True)
+def all_well(desk: ScenarioDesk) -> Measured:
+    heard = desk.watch("watch_picture")
+    desk.push("can", (0.0, -0.2, 0.0))
+    heard.let_pass(2.0)
+    return Measured(len(heard.stop()), "events", equal=0)
