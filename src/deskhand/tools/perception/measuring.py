@@ -181,7 +181,7 @@ def _cloud(resources: Resources, uri: str) -> Array:
         ConvexHull(cloud[:: max(1, len(cloud) // 500)])
     except QhullError as error:
         raise DeskhandError("invalid_input", f"the points of {uri} lie in one plane; nothing holds them along it.") from error
-    return cloud[np.linspace(0, len(cloud) - 1, min(len(cloud), MOST)).astype(int)]
+    return np.asarray(cloud[np.linspace(0, len(cloud) - 1, min(len(cloud), MOST)).astype(int)])
 
 
 @tool(
