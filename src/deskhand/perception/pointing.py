@@ -47,7 +47,7 @@ def first_hit(origin: Array, way: Array, scene: Scene, robot: Array) -> Hit:
 
 def _over(item: SceneObject, place: Array) -> bool:
     """Whether a place on the table is under an object's box: the floor of a container lies there."""
-    local = np.abs((place + (0.0, 0.0, item.size[2] / 2) - item.position) @ item.pose[:3, :3])
+    local = np.abs((place + np.array([0.0, 0.0, item.size[2] / 2]) - item.position) @ item.pose[:3, :3])
     return bool((local <= item.size / 2 + 0.01).all())
 
 
