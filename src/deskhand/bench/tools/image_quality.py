@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
@@ -126,3 +127,33 @@ def all_well(desk: ScenarioDesk) -> Measured:
     desk.push("can", (0.0, -0.2, 0.0))
     heard.let_pass(2.0)
     return Measured(len(heard.stop()), "events", equal=0)
+
+
+@scenario(
+    tool="enhance_picture",
+    name="dark_and_grainy",
+    situation="A picture was made dark and noisy: how much nearer to the original do the filters bring it?",
+)
+def dark_and_grainy(desk: ScenarioDesk) -> Measured:
+    original = desk.frame().color
+    noise = np.random.default_rng(3).normal(0, 12, original.shape)
+    spoilt = np.clip(original * 0.35 + noise, 0, 255).astype(np.uint8)
+    given = desk.call("enhance_picture", {"picture": desk.keep(spoilt), "filters": ["denoise", "exposure"], "strength": 1.0})
+
+    def unlike(image: npt.NDArray[np.uint8]) -> float:
+        """Structure alone: rms after brightness and contrast are made the same."""
+        grey = [one.astype(float).mean(axis=-1) for one in (original, image)]
+        grey = [(one - one.mean()) / one.std() for one in grey]
+        return float(np.sqrt(np.mean((grey[0] - grey[1]) ** 2)))
+
+    return Measured(unlike(desk.fetch(given["picture"])) / unlike(spoilt), "times the error of the spoilt picture", at_most=0.75)
+
+
+@scenario(tool="enhance_picture", name="tint", situation="A picture is tinted by known gains of red and blue: what is left of the tint after white balance?")
+def tint(desk: ScenarioDesk) -> Measured:
+    original = desk.frame().color
+    tinted = np.clip(original * np.array([1.0, 0.8, 0.6]), 0, 255).astype(np.uint8)
+    given = desk.call("enhance_picture", {"picture": desk.keep(tinted), "filters": ["white_balance"], "strength": 1.0})
+    means = [one.reshape(-1, 3).astype(float).mean(axis=0) for one in (original, tinted, desk.fetch(given["picture"]))]
+    casts = [float(np.ptp(mean / mean.mean() - means[0] / means[0].mean())) for mean in means[1:]]
+    return Measured(casts[1] / casts[0], "of the tint", at_most=0.4)
