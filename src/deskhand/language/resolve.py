@@ -30,7 +30,7 @@ BASE = (-0.30, 0.0)
 
 
 @dataclass(frozen=True)
-class Found:
+class Referents:
     """The objects that a phrase names; ``note`` says what had to be assumed, ``missing`` is true when fewer are there than asked for."""
 
     objects: tuple[Seen, ...]
@@ -44,12 +44,12 @@ def kind(item: Seen) -> str:
 
 
 def is_receptacle(item: Seen) -> bool:
-    """True for what things are tidied into; a cup is open at the top too, and still a thing to tidy."""
+    """True for what objects are tidied into; a cup is open at the top too, and still an object to tidy."""
     return bool(item.get("is_container")) and kind(item) not in {"cup", "can"}
 
 
 def is_tableware(item: Seen) -> bool:
-    """True for what is called a bowl or a plate: things are put in it, and it is carried itself where somebody says so."""
+    """True for what is called a bowl or a plate: objects are put in it, and it is carried itself where somebody says so."""
     return str(item["label"]).lower().replace("_", " ").split()[-1:] in ([word] for word in lex.TABLEWARE)
 
 
@@ -71,7 +71,7 @@ def within_reach(items: list[Seen]) -> list[Seen]:
 
 
 def held_object(name: str) -> Seen:
-    """What is known of a thing in the hand that no look shows."""
+    """What is known of an object in the hand that no look shows."""
     label = name.rsplit("_", 1)[0]
     return {"id": name, "label": label, "color": "", "shape": "other", "size": [0.03, 0.03, 0.03], "position": [0.0, 0.0, 0.2], "yaw": 0.0} | {
         "is_container": False,
@@ -86,7 +86,7 @@ def listing(objects: Iterable[Seen]) -> str:
     return ", ".join(f"{'an' if name_of(item)[0] in 'aeiou' else 'a'} {name_of(item)} ({item['id']})" for item in objects) or "nothing"
 
 
-def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
+def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Referents:
     """The objects that ``ref`` names. ``role``: ``thing`` (to be moved), ``into``, ``onto``, or ``any`` (asked about).
 
     Rest and pronouns are the caller's matter. One that is described by "the" and fits several is the nearest, and the note says so.
@@ -105,7 +105,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     if ref.place:
         fitting = _by_place(ref.place, fitting, wanted)
     if not wanted:
-        return Found(tuple(fitting), assumed, missing=not fitting)
+        return Referents(tuple(fitting), assumed, missing=not fitting)
     if ref.nth > 1:
         fitting = fitting[ref.nth - 1 :]
     note = assumed
@@ -113,7 +113,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
         fitting = _by_place("near", fitting, wanted)
         if ref.definite and wanted == 1:
             note = f"several objects fit '{ref.words}'; I took the nearest, {fitting[0]['id']}"
-    return Found(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
+    return Referents(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
 
 
 def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], str]:
@@ -235,7 +235,7 @@ def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequenc
 
 
 def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
-    """Of several things that none is near, "the one next to it" is the one that stands beside it most closely."""
+    """Of several objects that none is near, "the one next to it" is the one that stands beside it most closely."""
     others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
     gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
     return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
@@ -267,7 +267,7 @@ def beside(relation: str, item: Seen, other: Seen) -> bool:
 
 
 def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
-    """The two things of "between the can and the cup", "between the two cans"; fewer where they are not there."""
+    """The two objects of "between the can and the cup", "between the two cans"; fewer where they are not there."""
     if ref.second is None:
         return resolve(replace(ref, count=2), objects, "any").objects
     return (*resolve(replace(ref, second=None), objects, "any").objects[:1], *resolve(ref.second, objects, "any").objects[:1])

@@ -26,7 +26,7 @@ Relation = Literal["on", "in", "left_of", "right_of", "in_front_of", "behind", "
 RELATIONS: tuple[str, ...] = get_args(Relation)
 DIRECTIONS: dict[str, tuple[float, float]] = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "in_front_of": (-1.0, 0.0), "behind": (1.0, 0.0)}
 SIDEWAYS = (*DIRECTIONS, "near")
-"""Relations of things side by side."""
+"""Relations of objects side by side."""
 TABLE = "table"
 
 LEAST_OFFSET = 0.01
