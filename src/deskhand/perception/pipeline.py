@@ -39,6 +39,7 @@ from deskhand.perception.segment.settings import HangingSettings, SegmentSetting
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
+from deskhand.perception.taught.joining import joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -107,6 +108,8 @@ class Perception:
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = join_resting(view, fits, _merged(view, fits, joined_print(view, fits, rest), self.settings))
+        if self.taught is not None:
+            rest = kept_pieces(view, self.taught, rest)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -116,7 +119,10 @@ class Perception:
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
-        placed = without_pieces(complete(fits, placed), partial(make_segment, view))
+        placed = complete(fits, placed)
+        if self.taught is not None:
+            placed = joined_as_taught(view, self.taught, placed)
+        placed = without_pieces(placed, partial(make_segment, view))
         detections = [self._detection(view, item) for item in placed]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
@@ -156,9 +162,9 @@ class Perception:
         for hollow in hollows:
             if hollow.round and hollow.for_sorting:
                 across = float(hollow.rim.size[0])
-                sides = self.taught.sides(frame, view.in_picture(hollow.segment.pixels), (across, across, math.nan))
-                if sides is not None:
-                    hollow, below = standing_at(view, hollow, _third(sides, across), self.settings)
+                known = self.taught.known(frame, view.in_picture(hollow.segment.pixels), (across, across, math.nan))
+                if known.sure and known.sides is not None:
+                    hollow, below = standing_at(view, hollow, _third(known.sides, across), self.settings)
                     left += below
             found.append(hollow)
         return found, left

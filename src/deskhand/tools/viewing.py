@@ -12,14 +12,14 @@ from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
 from deskhand.perception.corrected import corrected
+from deskhand.perception.neighbours import nearest
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import View, fill_edges, make_view
-from deskhand.tools.neighbours import nearest
 from deskhand.types import Frame, Scene
 
 SETTINGS = PerceptionSettings()
-OWN = 0.010  # [m] from a thing's known points, within which a pixel shows it
+OWN = 0.010  # [m] from an object's known points, within which a pixel shows it
 Mask = npt.NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
 
