@@ -1,7 +1,7 @@
 """A face alone is no object: a piece that is one plane, and turns away from its neighbour over an edge that sticks out, is a side of it in another colour.
 
 The pages of a book, the lid of a carton. Surfaces of two objects meet in a groove, in one plane, or one behind the other; an object that stands flush on
-another shows its own sides as well as its top.
+another shows its own sides as well as its top. Level pieces are lids, or lie on something: what knows those tells them (parts.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def join_faces(view: View, segments: list[Segment]) -> list[Segment]:
     for number in range(len(segments) - 1, 0, -1):
         item = segments[number]
         plane = _plane(item.points[item.measured], max(FACES.flat, FACES.noise * view.noise))
-        if plane is None:
+        if plane is None or abs(plane[1][2]) > np.cos(FACES.steep):
             continue
         for other in range(number):
             if _is_face(view, item, plane, segments[other], edge):
@@ -81,4 +81,5 @@ def _is_face(view: View, item: Segment, plane: tuple[Array, Array], main: Segmen
     border = own[closest[far < FACES.beside[0] * edge]]
     if len(border) < FACES.enough or np.median(np.abs((border - middle) @ normal)) > FACES.flat:
         return False  # the lower side of something flat that lies on it
-    return bool(np.ptp(border @ along) > FACES.border * np.ptp(np.quantile(own @ along, (0.05, 0.95))))
+    longest = max(float(np.ptp(np.quantile(points @ along, (0.05, 0.95)))) for points in (own, main.points))
+    return bool(np.ptp(border @ along) > FACES.border * longest)

@@ -278,10 +278,11 @@ class FaceSettings:
         enough: voxels, or points, that tell it.
         same, goes_on: a piece goes on in its neighbour that faces the same way within this angle [rad], in its plane, in more than this share of the voxels
             beside it.
+        steep: a side faces farther from upright than this [rad].
         turned, most_turned: the two face ways that differ by an angle between these [rad].
         off: each is behind the plane of the other, or before it by less, in voxels ..
         behind: .. with this share.
-        border: length of where they meet over that of the piece in the same direction.
+        border: length of where they meet over those of the piece and of its neighbour in the same direction: the edges of a box are as long as its sides.
     """
 
     flat: float = 0.003
@@ -292,6 +293,7 @@ class FaceSettings:
     enough: int = 6
     same: float = 0.5
     goes_on: float = 0.15
+    steep: float = 0.7
     turned: float = 0.8
     most_turned: float = 1.9
     off: float = 0.7
