@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from deskhand.etp.resources import Resource
+    from deskhand.etp.watches import Listener
 
 Feedback = Callable[[float, str], None]
 """Called with a fraction 0..1 and a line of text; log lines begin with their level (``warning: …``), images with ``image: deskhand://…``."""
@@ -67,4 +68,11 @@ class ToolClient(Protocol):
 
     def resource(self, uri: str) -> Resource:
         """The content behind a reference ``{"uri", "media_type", "bytes", "text"}`` of a result. Raises ``unknown_resource``."""
+        ...
+
+    def subscribe(self, watch_id: str, listener: Listener, since: int = 0) -> Callable[[], None]:
+        """Hear the events of a watch whose number is above ``since`` in their order, until it ends (the last event says so) or the result is called.
+
+        The listener is called in a thread of the client and must not wait for it. Raises ``unknown_watch``.
+        """
         ...

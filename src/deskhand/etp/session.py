@@ -29,7 +29,7 @@ from deskhand.etp.resources import Resource, ResourceStore
 from deskhand.etp.runner import Control, Runner, ThreadRunner
 from deskhand.etp.tool import FunctionTool, ToolContext
 from deskhand.etp.validation import InvalidArguments, shown, unreadable
-from deskhand.etp.watches import Watches, WatchEvent, WatchInfo
+from deskhand.etp.watches import Listener, Watches, WatchEvent, WatchInfo
 
 log = logging.getLogger(__name__)
 
@@ -225,6 +225,10 @@ class Session:
     def events(self, watch_id: str, since: int = 0) -> list[WatchEvent]:
         """What a watch published after the event number ``since``. Raises ``unknown_watch``."""
         return self._watches.events(watch_id, since)
+
+    def subscribe(self, watch_id: str, listener: Listener, since: int = 0) -> Callable[[], None]:
+        """See ToolClient."""
+        return self._watches.subscribe(watch_id, listener, since)
 
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deskhand.etp.resources import ResourceRef
     from deskhand.etp.watches import Watches
     from deskhand.skills.belief import Belief
-    from deskhand.skills.robot import Robot
+    from deskhand.skills.robot import Feed, Robot
     from deskhand.types import Cancelled, Progress
 
 
@@ -70,6 +70,7 @@ class ToolContext:
         resources: where images, clouds and trajectories are put, so that the result carries only a reference.
         publish: tell an event; in continuous and event tools only.
         watches: the continuous tools that run in this session; None outside of one.
+        feed: pictures and joints as they come, read once for all watches; None outside of a session.
         folders: that the operator named: files are read from there alone (tools/files.py).
         placed: object id -> where a tool of this session put it, verified, until it is picked again; shared by all calls.
     """
@@ -84,6 +85,7 @@ class ToolContext:
     resources: Resources = field(default_factory=ResourceStore)
     publish: Callable[[Mapping[str, Any]], None] = _no_publish
     watches: Watches | None = None
+    feed: Feed | None = None
     folders: tuple[Path, ...] = ()
 
     def show(self, ref: ResourceRef) -> None:

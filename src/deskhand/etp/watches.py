@@ -64,7 +64,8 @@ class WatchInfo:
         return asdict(self)
 
 
-NodeExecutor = Callable[[WatchEvent], None]
+Listener = Callable[[WatchEvent], None]
+"""Told of events in the thread of the tool that published them."""
 
 
 @dataclass
@@ -75,6 +76,9 @@ class _Watch:
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
     kept: deque[WatchEvent] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
+    telling: threading.RLock = field(default_factory=threading.RLock)  # held while an event goes out, so that all hear them in order
+    listeners: list[Listener] = field(default_factory=list)
+    thread: threading.Thread | None = None
     told: int = 0  # number of the last event that went to its caller
     second: tuple[int, int] = (0, 0)  # the present second, and the events in it
 
@@ -86,7 +90,7 @@ class Watches:
         listener: told of every event in the thread of the tool that published it; what it raises is logged.
     """
 
-    def __init__(self, listener: NodeExecutor) -> None:
+    def __init__(self, listener: Listener) -> None:
         self._listener = listener
         self._watches: OrderedDict[str, _Watch] = OrderedDict()
         self._count = 0
@@ -107,7 +111,8 @@ class Watches:
             for old in [key for key, each in self._watches.items() if not each.info.running][:-MAX_ENDED]:
                 del self._watches[old]
         context = replace(context, publish=lambda event: self._publish(watch, event), cancelled=watch.stop.is_set)
-        threading.Thread(target=self._run, args=(watch, context, arguments), name=f"{info.watch_id} {info.tool}", daemon=True).start()
+        watch.thread = threading.Thread(target=self._run, args=(watch, context, arguments), name=f"{info.watch_id} {info.tool}", daemon=True)
+        watch.thread.start()
         return info.watch_id
 
     def infos(self) -> list[WatchInfo]:
@@ -131,14 +136,48 @@ class Watches:
                     return found
                 self._changed.wait(min(left, 0.05))
 
+    def subscribe(self, watch_id: str, listener: Listener, since: int = 0) -> Callable[[], None]:
+        """Hear every event of a watch whose number is above ``since``: those that are kept at once, the others as they come, the end last.
+
+        Returns:
+            What ends the subscription; it may be called again and from the listener itself.
+
+        Raises:
+            DeskhandError: ``unknown_watch``.
+        """
+        watch = self._get(watch_id)
+        subscribed = True
+
+        def told(event: WatchEvent) -> None:
+            if subscribed:
+                listener(event)
+
+        def end() -> None:
+            nonlocal subscribed
+            subscribed = False
+            with self._changed:
+                if told in watch.listeners:
+                    watch.listeners.remove(told)
+
+        with watch.telling:
+            with self._changed:
+                kept = [event for event in watch.kept if event.number > since]
+                if watch.info.running:
+                    watch.listeners.append(told)
+            for event in kept:
+                _heard(told, event)
+        return end
+
     def stop(self, watch_id: str) -> WatchInfo:
-        """Tell a watch to end and wait until it has; one that ended before stays as it is.
+        """Tell a watch to end and wait until it has (not from its own thread); one that ended before stays as it is.
 
         Raises:
             DeskhandError: ``unknown_watch``; ``timeout`` when it goes on all the same.
         """
         watch = self._get(watch_id)
         watch.stop.set()
+        if watch.thread is threading.current_thread():  # a listener ends what it listens to
+            return watch.info
         if not watch.done.wait(STOP_WAIT):
             raise DeskhandError("timeout", f"{watch_id} ({watch.info.tool}) does not end {STOP_WAIT:g} s after it was told to.", hint="Tell the operator.")
         return watch.info
@@ -182,15 +221,17 @@ class Watches:
         self._tell(watch, dict(event))
 
     def _tell(self, watch: _Watch, data: dict[str, Any], **end: Any) -> None:
-        with self._changed:
-            watch.info = replace(watch.info, events=watch.info.events + 1)
-            event = WatchEvent(watch.info.watch_id, watch.info.tool, watch.info.events, time.time(), data, **end)
-            watch.kept.append(event)
-            self._changed.notify_all()
-        try:
-            self._listener(event)
-        except Exception:  # a watcher's code
-            log.exception("an event of %s was lost", watch.info.watch_id)
+        with watch.telling:
+            with self._changed:
+                watch.info = replace(watch.info, events=watch.info.events + 1)
+                event = WatchEvent(watch.info.watch_id, watch.info.tool, watch.info.events, time.time(), data, **end)
+                watch.kept.append(event)
+                listeners = [self._listener, *watch.listeners]
+                if event.ended:
+                    watch.listeners.clear()
+                self._changed.notify_all()
+            for listener in listeners:
+                _heard(listener, event)
 
     def _run(self, watch: _Watch, context: ToolContext, arguments: Mapping[str, Any]) -> None:
         code = message = ""
@@ -206,7 +247,15 @@ class Watches:
         except Exception as error:  # the tool's code
             log.exception("%s (%s) failed", watch.info.watch_id, watch.info.tool)
             code, message = "tool_failed", f"{watch.info.tool} failed: {type(error).__name__}: {error}"
-        with self._changed:
-            watch.info = replace(watch.info, running=False, code=code, message=message, result=None if code else result)
-        self._tell(watch, {}, ended=True, code=code, message=message)
+        with watch.telling:
+            with self._changed:
+                watch.info = replace(watch.info, running=False, code=code, message=message, result=None if code else result)
+            self._tell(watch, {}, ended=True, code=code, message=message)
         watch.done.set()
+
+
+def _heard(listener: Listener, event: WatchEvent) -> None:
+    try:
+        listener(event)
+    except Exception:  # a watcher's code
+        log.exception("an event of %s was lost", event.watch_id)

@@ -192,14 +192,22 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
     if relation == "under":
         return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
-        within = relation == "in" and any(_reaches_into(item, other) for other in others.values())
-        return within or str(item.get("support")) in others
+        below = others.get(str(item.get("support")))
+        reached = [other for other in others.values() if _reaches_into(item, other)]
+        if relation == "in":
+            return bool(reached) or (below is not None and _is_in(item, below))
+        return below is not None and (relation == "at" or not any(other is below for other in reached))
     return any(beside(relation, item, other) for other in others.values())
+
+
+def _is_in(item: Seen, below: Seen) -> bool:
+    """Whether what carries it holds it: what lies on top of something closed is not in that."""
+    return item.get("relation") == "in" or bool(below.get("is_container"))
 
 
 def _reaches_into(item: Seen, other: Seen) -> bool:
     """Whether its middle is within the outline of something that is no container, below the top of that: in its open drawer."""
-    if other.get("is_container") or item.get("support") == other["id"]:
+    if other.get("is_container"):
         return False
     dx, dy, dz = (float(item["position"][axis]) - float(other["position"][axis]) for axis in range(3))
     yaw = float(other.get("yaw") or 0.0)

@@ -18,11 +18,13 @@ from deskhand.etp.base import Feedback, ToolResult, ToolSummary
 from deskhand.etp.outcome import failure
 from deskhand.etp.resources import Resource
 from deskhand.etp.validation import InvalidArguments, Problem, unreadable
+from deskhand.etp.watches import Listener, WatchEvent
 from deskhand.etp.wire import result_from_text
 from deskhand.nodes.action_client import ActionClient
 from deskhand.nodes.node import DeskhandNode, call_service
 from deskhand.nodes.peers import Peers
 from deskhand.nodes.spinner import Spinner
+from deskhand.nodes.watch_topics import PREFIX, WatchSubscription
 from deskhand_interfaces.action import InvokeTool
 from deskhand_interfaces.srv import CallTool, DescribeTool, ListTools, ReadResource
 
@@ -43,7 +45,7 @@ class RosToolClient:
 
     def __init__(self, node: DeskhandNode, wait_for: float = 5.0, namespace: str = "") -> None:
         self.node, self._wait_for = node, wait_for
-        prefix = f"{namespace.rstrip('/')}/" if namespace else ""
+        self._prefix = prefix = f"{namespace.rstrip('/')}/" if namespace else ""
         self._peers = Peers(node, f"{prefix}heartbeat")
         group = {"callback_group": node.reentrant}
         self._list = node.create_client(ListTools, f"{prefix}tools/list", **group)
@@ -73,6 +75,26 @@ class RosToolClient:
         """See ToolClient."""
         response = self._ask(self._resource, ReadResource.Request(uri=uri))
         return Resource(uri, response.media_type, bytes(response.data), response.text)
+
+    def subscribe(self, watch_id: str, listener: Listener, since: int = 0) -> Callable[[], None]:
+        """See ToolClient; over the topic ``tools/watches/NAME`` of the tool that watches."""
+        tool = next((watch["tool"] for watch in self._told("list_watches", {})["watches"] if watch["watch_id"] == watch_id), None)
+        if tool is None:
+            raise DeskhandError("unknown_watch", f"there is no watch {watch_id[:40]!r}.", hint="See list_watches.")
+        subscription = WatchSubscription(self.node, f"{self._prefix}{PREFIX}/{tool}", watch_id, listener, since)
+        try:
+            kept = self._told("read_events", {"watch_id": watch_id, "since": since})
+        except DeskhandError:
+            subscription.close()
+            raise
+        subscription.begin([WatchEvent(watch_id, tool, **event) for event in kept["events"]])
+        return subscription.close
+
+    def _told(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        result = self.invoke(name, arguments)
+        if not result.ok:
+            raise DeskhandError(result.code, result.message, retry=result.retry, hint=result.hint)
+        return result.data
 
     def invoke(
         self, name: str, arguments: Mapping[str, Any], feedback: Feedback | None = None, cancelled: Callable[[], bool] | None = None, caller: str = ""

@@ -1,4 +1,5 @@
-"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``.
+"""Serves the tools: ``tools/list``, ``tools/describe``, ``tools/invoke``, ``tools/call``, ``tools/resource``; publishes ``tools/events``
+and, while a continuous tool runs, ``tools/watches/NAME`` (watch_topics.py).
 
 How the operator decides about calls that need approval: approval_desk.py.
 """
@@ -41,6 +42,7 @@ from deskhand.nodes.parameters import declare_parameters, setting
 from deskhand.nodes.ros_robot import RosRobot
 from deskhand.nodes.ros_tools import QUICK, RosToolClient
 from deskhand.nodes.task_audit import TaskAudit
+from deskhand.nodes.watch_topics import WatchTopics
 from deskhand.safety.settings import load_safety
 from deskhand.skills.robot import Robot
 from deskhand.tools.base import load_tools, make_session
@@ -135,6 +137,7 @@ class ToolServerNode(DeskhandNode):
             measured=_measured_file(self.parameters),
             folders=[Path(folder).expanduser() for folder in self.parameters.folders.split(os.pathsep) if folder],
         )
+        self._watches = WatchTopics(self, lambda: {info.tool for info in self.session.watches() if info.running})
         self._mounted: list[RosToolClient] = []
         self._connections = self._mount_mcp()
         self._closing = threading.Event()
@@ -159,6 +162,7 @@ class ToolServerNode(DeskhandNode):
         """See DeskhandNode."""
         self._closing.set()
         self.session.close()
+        self._watches.close()
         for connection in self._connections:
             connection.close()
         for client in self._mounted:
@@ -325,6 +329,7 @@ class ToolServerNode(DeskhandNode):
 
     def _publish(self, record: Mapping[str, Any]) -> None:
         self._events.publish(String(data=json.dumps(record, ensure_ascii=False, allow_nan=False)))
+        self._watches.heard(record)
 
 
 def _mount_of(text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from deskhand.etp.session import Guard, Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.llm.config import ModelProfile, load_profile, vision_profile
 from deskhand.skills.belief import Belief
-from deskhand.skills.robot import Connected, Robot
+from deskhand.skills.robot import Connected, Feed, Robot
 from deskhand.tools.validated import with_validation
 from deskhand.tools.words import VECTORS, with_words
 from deskhand.world.history.recorder import Memory
@@ -40,6 +40,11 @@ MODULES = (
     "perception.questions",
     "perception.relations",
     "perception.marking",
+    "perception.monitoring",
+    "perception.live",
+    "perception.markers",
+    "perception.enhancing",
+    "perception.measuring",
     "cognition.correcting",
     "perception.teaching",
     "reasoning.looking",
@@ -55,11 +60,13 @@ MODULES = (
     "cognition.targets",
     "cognition.watching",
     "cognition.watches",
+    "cognition.contacts",
     "reasoning.building",
     "reasoning.goals",
     "reasoning.intent",
     "reasoning.motion",
     "reasoning.optimisation",
+    "reasoning.ordering",
     "reasoning.paths",
     "reasoning.planning",
     "reasoning.verification",
@@ -136,9 +143,10 @@ def make_session(
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
+    feed = Feed(robot)
 
     def context() -> ToolContext:
-        return ToolContext(robot, shared, placed=placed, folders=tuple(folders))
+        return ToolContext(robot, shared, placed=placed, folders=tuple(folders), feed=feed)
 
     return Session(
         registry or load_tools()[0],

@@ -12,10 +12,10 @@ from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
 from deskhand.perception.corrected import corrected
+from deskhand.perception.neighbours import nearest
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.view import View, fill_edges, make_view
-from deskhand.tools.neighbours import nearest
 from deskhand.types import Frame, Scene
 
 SETTINGS = PerceptionSettings()

@@ -54,6 +54,21 @@ def test_where_it_stands_says_which_is_meant(where: str, bowls: tuple[dict[str, 
     assert [(goal.object_id, goal.target_id) for goal in made.goals] == [(meant, "plate_1")] and not made.problems
 
 
+def test_nothing_is_in_a_closed_object_that_lies_on_it() -> None:
+    top = _bowl(1, 0.1, -0.4, 0.22, "oak_cabinet_1")
+    drawn = _bowl(2, 0.12, -0.33, 0.15, "oak_cabinet_1")  # the drawer that carries it was taken for a part of the cabinet
+    lid = _bowl(3, 0.1, 0.2, 0.02, "plate_1")
+
+    def goals(text: str, *bowls: dict[str, Any]) -> list[str]:
+        made = make_goals([task for task in parse(join_names(text, NAMES)).intents if isinstance(task, Place)], [*DESK, *bowls])
+        return [goal.object_id for goal in made.goals]
+
+    assert goals("pick the soup bowl in the top layer of the oak cabinet and place it on the cup", top, FAR) == []
+    assert goals("pick the soup bowl in the top layer of the oak cabinet and place it on the cup", top, drawn) == ["soup_bowl_2"]
+    assert goals("pick the soup bowl on the top of the oak cabinet and place it on the cup", top, drawn) == ["soup_bowl_1"]
+    assert goals("pick the soup bowl in the plate and place it on the cup", FAR, lid) == ["soup_bowl_3"]
+
+
 def test_a_word_that_nothing_is_called_by_is_no_guess_among_several_nor_a_target() -> None:
     def goals(text: str, *bowls: dict[str, Any]) -> list[str]:
         made = make_goals([task for task in parse(join_names(text, NAMES)).intents if isinstance(task, Place)], [*DESK, *bowls])

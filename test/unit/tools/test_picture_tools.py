@@ -8,11 +8,12 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.resources import POINTS, ResourceStore
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import make_transform, rotation_rpy, transform_points
+from deskhand.perception.registration import register
 from deskhand.tools.cognition.similarity import changes, compare_pictures, structural_similarity
 from deskhand.tools.perception.boxes import clusters, track_boxes_3d
 from deskhand.tools.perception.colors import COLORS, named_pixels
 from deskhand.tools.perception.depth import completed
-from deskhand.tools.perception.models import _surface, register
+from deskhand.tools.perception.models import _surface
 from deskhand.tools.perception.quality import blur_of, noise_of
 from deskhand.tools.perception.structure import reconstruct_from_pictures
 from deskhand.tools.perception.tracking import segment_video, track_points

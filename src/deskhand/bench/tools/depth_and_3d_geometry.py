@@ -10,7 +10,7 @@ from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
 from deskhand.bench.tools.worlds import scales
 from deskhand.etp.resources import DEPTH
-from deskhand.geometry import Array, inverse, look_at, transform_points
+from deskhand.geometry import Array, inverse, look_at, rotation_rpy, transform_points
 from deskhand.sim.spec import WorldSpec
 from deskhand.tasks.clutter import cluttered_desk
 from deskhand.types import Depth
@@ -177,3 +177,27 @@ def what_lies_on_it(desk: Desk) -> Measured:
     told, ids = desk.call("read_balance"), desk.recognised()
     right = [told["left"]["on"] == [ids["left"]], told["right"]["on"] == [ids["right"]], ids["spare"] not in (*told["left"]["on"], *told["right"]["on"])]
     return Measured(sum(right), "right of 3", equal=3)
+
+
+@scenario(tool="measure", name="gap", situation="The gap between two blocks, and the length of a box, against their true poses and sizes.")
+def gap_and_length(desk: Desk) -> Measured:
+    ids = desk.look()
+    red, can = desk.truth("red"), desk.truth("can")
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    side = [transform_points(red.pose, corner * np.array(red.size) / 2) for corner in corners]
+    edges = np.concatenate([a + np.linspace(0, 1, 60)[:, None] * (b - a) for a in side for b in side])
+    real = float(np.linalg.norm(edges[:, :2] - can.pose[:2, 3], axis=1).min()) - can.size[0] / 2
+    gap = desk.call("measure", {"quantity": "gap", "object_ids": [ids["red"], ids["can"]]})["value"]
+    length = desk.call("measure", {"quantity": "length", "object_ids": [ids["box"]]})["value"]
+    return Measured(1000 * max(abs(gap - real), abs(length - max(desk.truth("box").size[:2]))), "mm larger error", at_most=6.0)
+
+
+@scenario(tool="measure", name="exact", situation="Angle, area, path and distance of given points: the largest relative error against the formula.")
+def exact_measures(desk: Desk) -> Measured:
+    desk.look()
+    turn = rotation_rpy(0.3, -0.7, 1.1)
+    points = np.array([[0.3, 0, 0], [0, 0, 0], [0.2 * np.cos(0.8), 0.2 * np.sin(0.8), 0]]) @ turn.T
+    real = {"angle": 0.8, "area": 0.5 * 0.3 * 0.2 * np.sin(0.8), "path": 0.5}
+    errors = [abs(desk.call("measure", {"quantity": name, "points": points.tolist()})["value"] / value - 1) for name, value in real.items()]
+    errors.append(abs(desk.call("measure", {"quantity": "distance", "points": points[:2].tolist()})["value"] / 0.3 - 1))
+    return Measured(max(errors), "largest relative error", at_most=0.001)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -18,6 +19,7 @@ from deskhand.errors import ERROR_NUMBERS, DeskhandError, error_from_number
 from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
+from deskhand.etp.watches import WatchEvent
 from deskhand.geometry import Array
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
@@ -28,6 +30,52 @@ from deskhand.skills.robot.local import Devices, LocalRobot, make_local_robot
 from deskhand.tools.base import make_session
 from deskhand.types import Depth, Frame, Image, SceneObject
 from deskhand.world.history.recorder import Memory
+
+
+class Heard:
+    """What a continuous tool has published: each event with the simulated time [s] at which it was heard. The feed of the session lets that time pass.
+
+    Raises:
+        DeskhandError: what the tool ended with.
+    """
+
+    def __init__(self, desk: Desk, watch_id: str) -> None:
+        self._desk, self._id = desk, watch_id
+        self._events: list[tuple[float, WatchEvent]] = []
+        self._end = desk.session.subscribe(watch_id, lambda event: self._events.append((desk.simulation.time, event)))
+
+    def let_pass(self, seconds: float) -> list[tuple[float, dict[str, Any]]]:
+        """Wait until so much simulated time has passed [s]; the events that were heard meanwhile."""
+        known, until = len(self._events), self._desk.simulation.time + seconds
+        while self._desk.simulation.time < until and self._running():
+            time.sleep(0.002)
+        return self._data(known)
+
+    def all(self) -> list[tuple[float, dict[str, Any]]]:
+        """All events that were heard until now."""
+        return self._data(0)
+
+    def wait(self, seconds: float) -> list[tuple[float, dict[str, Any]]]:
+        """As let_pass, but no longer than until the first event."""
+        known, until = len(self._events), self._desk.simulation.time + seconds
+        while self._desk.simulation.time < until and len(self._events) == known and self._running():
+            time.sleep(0.002)
+        return self._data(known)
+
+    def stop(self) -> list[tuple[float, dict[str, Any]]]:
+        """End the tool; all events that were heard."""
+        self._desk.session.stop(self._id)
+        self._end()
+        return self._data(0)
+
+    def _running(self) -> bool:
+        end = next((event for _, event in self._events if event.ended), None)
+        if end is not None and end.code:
+            raise error_from_number(ERROR_NUMBERS[end.code], end.message)
+        return end is None
+
+    def _data(self, since: int) -> list[tuple[float, dict[str, Any]]]:
+        return [(at, event.data) for at, event in self._events[since:] if not event.ended]
 
 
 class Desk:
@@ -96,6 +144,12 @@ class Desk:
     def result(self, tool: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """The whole result of a call, failed or not."""
         return self.session.invoke(tool, arguments or {}, caller="scenario")
+
+    def watch(self, tool: str, arguments: Mapping[str, Any] | None = None, settle: float = 0.5) -> Heard:
+        """Start a continuous tool and hear its events; ``settle`` [s] of simulated time pass before it returns."""
+        heard = Heard(self, str(self.call(tool, arguments)["watch_id"]))
+        heard.let_pass(settle)
+        return heard
 
     def look(self) -> dict[str, str]:
         """Call ``detect_objects``; the id of every object that was recognised, by its name in the world."""
@@ -174,6 +228,14 @@ class Desk:
             mujoco.mj_forward(simulation.model, simulation.data)
         if settle:
             simulation.step(settle)
+
+    def hold(self, name: str, pose: Array) -> None:
+        """A hand holds an object in the air at world_T_object (4, 4)."""
+        simulation = self.simulation
+        body = simulation.built.object_bodies[self.names.index(name)]
+        self.put(name, pose, settle=0.0)
+        with simulation.lock:
+            simulation.data.xfrc_applied[body, :3] = -simulation.model.body_mass[body] * simulation.model.opt.gravity
 
     def push(self, name: str, velocity: tuple[float, float, float]) -> None:
         """A hand lets go of an object that moves with ``velocity`` [m/s]."""

@@ -8,13 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
 from deskhand.bench.perception.measure import compare
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
+from deskhand.geometry import Array, transform_points
+from deskhand.perception.markers import FAMILIES
 from deskhand.perception.taught.recogniser import Recogniser
+from deskhand.sim.spec import pose_at
 from deskhand.world.taught import TaughtStore, store_path
 
 
@@ -153,3 +157,59 @@ def taught_unknown(desk: Desk) -> Measured:
         refused = desk.result("forget_taught_object", {"name": "the holy grail"}).code == "unknown_object"
         kept = [line["name"] for line in desk.call("list_taught_objects")["taught"]] == ["my die"]
     return Measured(float(refused and kept), "1 when so", equal=1)
+
+
+# ---------------------------------------------------------------- markers, counts
+
+
+def with_marker(desk: Desk, number: int, world_T_marker: Array, edge: float) -> str:
+    """The uri of a picture of the desk into which a marker is drawn as it would look at a pose; its truth is that pose."""
+    frame, side = desk.frame(), 160
+    drawn = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(FAMILIES["apriltag_36h11"]), number, side)
+    white = np.full((side + 40, side + 40), 235, np.uint8)  # the paper around it
+    white[20:-20, 20:-20] = np.where(drawn > 127, 235, 25)
+    half = edge / 2 * (side + 40) / side
+    corners = frame.project(transform_points(world_T_marker, np.array([[-half, half, 0], [half, half, 0], [half, -half, 0], [-half, -half, 0]])))
+    fine = 4  # drawn so much larger, so that its edges are mixed as a camera mixes them
+    paper_edge = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32) * (side + 40) - 0.5
+    warp = cv2.getPerspectiveTransform(paper_edge.astype(np.float32), (fine * (corners + 0.5) - 0.5).astype(np.float32))
+    height, width = frame.color.shape[:2]
+    large = [cv2.warpPerspective(one, warp, (fine * width, fine * height)) for one in (white, np.full_like(white, 255))]
+    paper, there = (cv2.resize(one, (width, height), interpolation=cv2.INTER_AREA) for one in large)
+    there = there > 200
+    image = frame.color.copy()
+    noise = np.random.default_rng(number).normal(0, 3, paper.shape)
+    image[there] = np.clip(paper + noise, 0, 255).astype(np.uint8)[there][:, None]
+    return desk.keep(image)
+
+
+@scenario(tool="detect_fiducials", name="pose", situation="An AprilTag of 5 cm lies at three places of the desk: the largest error of its told position.")
+def marker_pose(desk: Desk) -> Measured:
+    errors = []
+    for number, (x, y, yaw) in enumerate(((0.05, 0.0, 0.4), (-0.05, 0.2, 2.0), (0.15, -0.2, -1.0)), 5):
+        pose = pose_at(x, y, 0.0, yaw)
+        found = desk.call("detect_fiducials", {"edge": 0.05, "picture": with_marker(desk, number, pose, 0.05)})["markers"]
+        errors.append(float(np.linalg.norm(np.array(found[0]["position"]) - pose[:3, 3])) if [one["number"] for one in found] == [number] else float("nan"))
+    return Measured(1000 * float(np.max(errors)), "mm largest error", at_most=12.0)
+
+
+@scenario(tool="detect_fiducials", name="other_family", situation="An AprilTag where ArUco 4x4 is asked for, and a desk without any: nothing is told.")
+def marker_of_none(desk: Desk) -> Measured:
+    uri = with_marker(desk, 7, pose_at(0.05, 0.0, 0.0), 0.05)
+    found = [desk.call("detect_fiducials", given)["markers"] for given in ({"family": "aruco_4x4", "picture": uri}, {"family": "apriltag_36h11"})]
+    return Measured(sum(map(len, found)), "markers", equal=0)
+
+
+@scenario(tool="count_objects", name="kinds", situation="Six objects and a bin: the number in all, of blocks, of red ones, and in the bin.")
+def counted(desk: Desk) -> Measured:
+    asked: list[tuple[dict[str, str], int]] = [({}, 7), ({"label": "block"}, 3), ({"color": "red"}, 1), ({"inside": desk.look()["bin"]}, 0)]
+    return Measured(sum(desk.call("count_objects", given)["count"] == real for given, real in asked), "right counts of 4", equal=4)
+
+
+@scenario(tool="count_objects", name="after_taking", situation="The can is taken off the desk: the count must follow.", changes=True)
+def counted_after(desk: Desk) -> Measured:
+    before = desk.call("count_objects")["count"]
+    desk.put("can", pose_at(3.0, 0.0, 0.0))
+    for _ in range(2):
+        desk.look()
+    return Measured(before - desk.call("count_objects")["in_view"], "fewer", equal=1)

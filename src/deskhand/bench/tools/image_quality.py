@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
@@ -95,3 +96,64 @@ def noise_of_table(desk: Desk) -> Measured:
     noisy = depth + np.random.default_rng(3).normal(0, 0.003, depth.shape).astype(np.float32) / np.abs(rays[..., 2]).astype(np.float32)
     given = desk.call("check_depth", {"depth": desk.keep(noisy.astype(np.float32), DEPTH)})
     return Measured(1000 * abs(given["table_noise"] - 0.003), "mm error of the standard deviation", at_most=0.4)
+
+
+def light(desk: Desk, share: float) -> None:
+    """Turn all lights down to a share of what they are."""
+    model = desk.simulation.model
+    with desk.simulation.lock:
+        for strength in (model.light_diffuse, model.light_ambient, model.light_specular, model.vis.headlight.ambient, model.vis.headlight.diffuse):
+            strength[:] = strength * share
+
+
+@scenario(tool="watch_picture", name="light_out", situation="The light goes out and comes back: the time until each is told.", changes=True)
+def light_out(desk: Desk) -> Measured:
+    heard = desk.watch("watch_picture")
+    begun = desk.simulation.time
+    light(desk, 0.05)
+    bad = heard.wait(1.0)
+    again = desk.simulation.time
+    light(desk, 20.0)
+    good = heard.wait(1.0)
+    heard.stop()
+    kinds = [event["kind"] for _, event in bad + good]
+    right = kinds == ["bad", "good"] and "dark" in bad[0][1]["problems"][0]
+    return Measured(max(bad[0][0] - begun, good[0][0] - again) if right else float("nan"), "s until it was told", at_most=0.3)
+
+
+@scenario(tool="watch_picture", name="all_well", situation="Two seconds in which objects move but the pictures stay good.", changes=True)
+def all_well(desk: Desk) -> Measured:
+    heard = desk.watch("watch_picture")
+    desk.push("can", (0.0, -0.2, 0.0))
+    heard.let_pass(2.0)
+    return Measured(len(heard.stop()), "events", equal=0)
+
+
+@scenario(
+    tool="enhance_picture",
+    name="dark_and_grainy",
+    situation="A picture was made dark and noisy: how much nearer to the original do the filters bring it?",
+)
+def dark_and_grainy(desk: Desk) -> Measured:
+    original = desk.frame().color
+    noise = np.random.default_rng(3).normal(0, 12, original.shape)
+    spoilt = np.clip(original * 0.35 + noise, 0, 255).astype(np.uint8)
+    given = desk.call("enhance_picture", {"picture": desk.keep(spoilt), "filters": ["denoise", "exposure"], "strength": 1.0})
+
+    def unlike(image: npt.NDArray[np.uint8]) -> float:
+        """Structure alone: rms after brightness and contrast are made the same."""
+        grey = [one.astype(float).mean(axis=-1) for one in (original, image)]
+        grey = [(one - one.mean()) / one.std() for one in grey]
+        return float(np.sqrt(np.mean((grey[0] - grey[1]) ** 2)))
+
+    return Measured(unlike(desk.fetch(given["picture"])) / unlike(spoilt), "times the error of the spoilt picture", at_most=0.75)
+
+
+@scenario(tool="enhance_picture", name="tint", situation="A picture is tinted by known gains of red and blue: what is left of the tint after white balance?")
+def tint(desk: Desk) -> Measured:
+    original = desk.frame().color
+    tinted = np.clip(original * np.array([1.0, 0.8, 0.6]), 0, 255).astype(np.uint8)
+    given = desk.call("enhance_picture", {"picture": desk.keep(tinted), "filters": ["white_balance"], "strength": 1.0})
+    means = [one.reshape(-1, 3).astype(float).mean(axis=0) for one in (original, tinted, desk.fetch(given["picture"]))]
+    casts = [float(np.ptp(mean / mean.mean() - means[0] / means[0].mean())) for mean in means[1:]]
+    return Measured(casts[1] / casts[0], "of the tint", at_most=0.4)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
 from deskhand.geometry import Array, inverse, transform_points
+from deskhand.sim.spec import pose_at
 
 
 def sampled(desk: Desk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
@@ -160,3 +161,27 @@ def size(desk: Desk) -> Measured:
     uri = desk.call("build_semantic_map")["map"]["uri"]
     thing = desk.call("query_semantic_map", {"map_uri": uri, "words": desk.recognised()["can"]})["things"][0]
     return Measured(1000 * abs(thing["high"][2] - 0.08), "mm error of its top", at_most=6.0)
+
+
+@scenario(
+    tool="watch_occupancy", name="comes_and_goes", situation="A can is put into a free volume and taken out again: the time until each is told.", changes=True
+)
+def comes_and_goes(desk: Desk) -> Measured:
+    heard = desk.watch("watch_occupancy", {"low": [-0.18, -0.36, 0.005], "high": [-0.06, -0.24, 0.1]})
+    home, begun = desk.truth("can").pose.copy(), desk.simulation.time
+    desk.put("can", pose_at(-0.12, -0.3, 0.0405), settle=0.0)
+    came = heard.wait(1.0)
+    again = desk.simulation.time
+    desk.put("can", home, settle=0.0)
+    went = heard.let_pass(0.6)
+    heard.stop()
+    right = bool(came) and bool(went) and len(came[0][1]["occupied"]) > 3 and went[-1][1]["total"] == 0
+    return Measured(max(came[0][0] - begun, went[0][0] - again) if right else float("nan"), "s until it was told", at_most=0.3)
+
+
+@scenario(tool="watch_occupancy", name="whole_desk", situation="All objects are told at the beginning: how many have a told cell within 4 cm?")
+def whole_desk(desk: Desk) -> Measured:
+    heard = desk.watch("watch_occupancy", {"low": [-0.3, -0.4, 0.01], "high": [0.3, 0.4, 0.2], "cell": 0.04}, settle=0.6)
+    cells = np.array([cell for _, event in heard.stop() for cell in event["occupied"]])
+    near = [float(np.linalg.norm(cells - desk.truth(name).pose[:3, 3], axis=1).min()) for name in ("red", "green", "blue", "can", "box", "cup")]
+    return Measured(sum(distance < 0.04 for distance in near), "objects of 6", equal=6)

@@ -242,3 +242,38 @@ def contradiction(desk: Desk) -> Measured:
     made = [{"left": ["a"], "right": ["b"], "lower": "left"}, {"left": ["a"], "right": ["b"], "lower": "right"}]
     result = desk.result("plan_weighings", {"candidates": ["a", "b", "c"], "weighings": made})
     return Measured(float(result.code == "invalid_input" and "read wrong" in result.message), "1 when refused so", equal=1)
+
+
+@scenario(tool="order_moves", name="fewest", situation="3, 4 and 5 discs go to another of three places, none on a smaller one: 2^n - 1 moves are the fewest.")
+def fewest_moves(desk: Desk) -> Measured:
+    extra = 0
+    for count in (3, 4, 5):
+        discs = [f"disc {size}" for size in range(count, 0, -1)]
+        given = {"start": {"a": discs, "b": [], "c": []}, "goal": {"c": discs}, "rule": "smaller", "sizes": {name: int(name[5:]) for name in discs}}
+        extra += len(desk.call("order_moves", given)["moves"]) - (2**count - 1)
+    return Measured(extra, "moves too many", equal=0)
+
+
+@scenario(
+    tool="order_moves",
+    name="holds",
+    situation="Thirty random piles become others, some pairs forbidden: played through, do the moves hold?",
+)
+def moves_hold(desk: Desk) -> Measured:
+    random, right = np.random.default_rng(8), 0
+    for _ in range(30):
+        names = [f"item {number}" for number in range(5)]
+        piles = []
+        for _ in range(2):
+            mixed, cuts = random.permutation(names).tolist(), sorted(random.integers(0, 6, 2).tolist())
+            piles.append({"a": mixed[: cuts[0]], "b": mixed[cuts[0] : cuts[1]], "c": mixed[cuts[1] :], "d": []})
+        upon = {(above, below) for pile in piles for one in pile.values() for below, above in itertools.pairwise(one)}
+        forbidden = [list(pair) for pair in itertools.permutations(names, 2) if pair not in upon and random.random() < 0.2]
+        state = {place: list(items) for place, items in piles[0].items()}
+        for move in desk.call("order_moves", {"start": piles[0], "goal": piles[1], "forbidden": forbidden})["moves"]:
+            item = state[move["origin"]].pop()
+            if item != move["item"] or (state[move["target"]] and [item, state[move["target"]][-1]] in forbidden):
+                break
+            state[move["target"]].append(item)
+        right += state == piles[1]
+    return Measured(right, "of 30 reached by the rules", equal=30)

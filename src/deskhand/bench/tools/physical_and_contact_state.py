@@ -97,3 +97,53 @@ def joints(desk: Desk) -> Measured:
 def hand_place(desk: Desk) -> Measured:
     told = np.array(desk.call("get_robot_state")["tcp_position"])
     return Measured(1000 * float(np.linalg.norm(told - desk.simulation.tcp())), "mm", at_most=3.0)
+
+
+@scenario(
+    tool="contact_events",
+    name="picked_and_lost",
+    situation="A block is picked up, then pulled out of the fingers: touch and lost must be told, at once.",
+    changes=True,
+)
+def picked_and_lost(desk: Desk) -> Measured:
+    heard = desk.watch("contact_events")
+    desk.call("pick", {"object_id": desk.look()["red"]})
+    touched = [event["kind"] for _, event in heard.all()]
+    begun = desk.simulation.time
+    desk.put("red", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    lost = [(at, event["kind"]) for at, event in heard.let_pass(0.5)]
+    heard.stop()
+    right = touched == ["touch"] and lost and lost[-1][1] == "lost"
+    return Measured(lost[-1][0] - begun if right else float("nan"), "s until the loss was told", at_most=0.3)
+
+
+@scenario(
+    tool="contact_events", name="pressed", situation="Somebody leans on the resting arm with 15 N and lets go: the time until each is told.", changes=True
+)
+def pressed(desk: Desk) -> Measured:
+    heard = desk.watch("contact_events", settle=1.5)
+    kinds, times = [], []
+    for force in (-15.0, 0.0):
+        begun = desk.simulation.time
+        with desk.simulation.lock:
+            desk.simulation.data.xfrc_applied[desk.simulation.model.body(desk.robot.arm.tcp).id, 2] = force
+        for at, event in heard.wait(1.5):
+            kinds.append(event["kind"])
+            times.append(at - begun)
+        heard.let_pass(1.2)
+    heard.stop()
+    return Measured(max(times) if kinds == ["stuck", "free"] else float("nan"), "s until it was told", at_most=0.3)
+
+
+@scenario(
+    tool="contact_events", name="moving_freely", situation="The arm goes elsewhere and back, the gripper closes and opens: nothing is touched.", changes=True
+)
+def moving_freely(desk: Desk) -> Measured:
+    heard = desk.watch("contact_events")
+    plan = desk.call("plan_motion", {"position": [0.0, 0.1, 0.25]})["plan_id"]
+    desk.call("execute_plan", {"plan_id": plan})
+    desk.call("close_gripper")
+    desk.call("open_gripper")
+    desk.call("move_home")
+    heard.let_pass(1.5)
+    return Measured(len(heard.stop()), "events", equal=0)

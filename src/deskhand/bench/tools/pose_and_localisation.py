@@ -11,7 +11,8 @@ from scipy.spatial import ConvexHull
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
 from deskhand.bench.tools.worlds import BLUE, ORANGE, RED, upright
-from deskhand.geometry import Array, inverse, make_transform, matrix_from_quaternion, transform_points
+from deskhand.etp.resources import POINTS
+from deskhand.geometry import Array, inverse, make_transform, matrix_from_quaternion, rotation_rpy, transform_points
 from deskhand.sim.shapes import SHAPES, shape_pieces
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
@@ -119,3 +120,63 @@ def in_the_picture(desk: Desk) -> Measured:
 @scenario(tool="locate_object", name="not_there", situation="Something is asked for that is not on the desk: the call must fail with object_lost.")
 def not_there(desk: Desk) -> Measured:
     return Measured(float(desk.result("locate_object", {"thing": "the purple sponge"}).code == "object_lost"), "1 when refused so", equal=1)
+
+
+def yaw_error(told: list[float], real: Array) -> float:
+    """Angle [deg] between the told quaternion's heading and the real one, opposite headings being the same."""
+    x, y, z, w = told
+    angle = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) - np.arctan2(real[1, 0], real[0, 0])
+    return abs(float(np.rad2deg((angle + np.pi / 2) % np.pi - np.pi / 2)))
+
+
+def box_turned(desk: Desk, turn: float, step: float) -> list[tuple[float, float]]:
+    """The box is turned and shifted in five steps while its pose is tracked: errors of each told pose [m], [deg]."""
+    heard = desk.watch("track_pose", {"object_id": desk.look()["box"]})
+    errors = []
+    for _ in range(5):
+        pose = desk.truth("box").pose.copy()
+        pose[:3, :3] = rotation_rpy(0.0, 0.0, turn) @ pose[:3, :3]
+        pose[:3, 3] += step, 0.0, 0.0005
+        desk.put("box", pose, settle=0.0)
+        told, real = heard.let_pass(0.15)[-1][1], desk.truth("box").pose
+        wrong = float("nan") if told["lost"] else 1.0
+        errors.append((wrong * float(np.linalg.norm(np.array(told["position"]) - real[:3, 3])), yaw_error(told["quaternion"], real)))
+    heard.stop()
+    return errors
+
+
+@scenario(tool="track_pose", name="shifted", situation="A box is shifted by 15 mm five times: the largest error of its told place.", changes=True)
+def pose_shifted(desk: Desk) -> Measured:
+    return Measured(1000 * max(place for place, _ in box_turned(desk, 0.0, 0.015)), "mm largest error", at_most=8.0)
+
+
+@scenario(tool="track_pose", name="turned", situation="A box is turned by 9 degrees five times: the largest error of its told heading.", changes=True)
+def pose_turned(desk: Desk) -> Measured:
+    return Measured(max(angle for _, angle in box_turned(desk, 0.157, 0.0)), "deg largest error", at_most=4.0)
+
+
+@scenario(
+    tool="register_clouds", name="moved_view", situation="The cloud of the desk is shifted and turned by a known motion and thinned anew: what is left of it?"
+)
+def moved_view(desk: Desk) -> Measured:
+    points = desk.frame().points()[100:400, 100:540]
+    cloud = points[np.isfinite(points).all(axis=-1)].astype(np.float32)
+    random = np.random.default_rng(4)
+    first, second = cloud[random.choice(len(cloud), 9000, replace=False)], cloud[random.choice(len(cloud), 9000, replace=False)]
+    real = make_transform(rotation_rpy(0.02, -0.03, 0.08), (0.015, -0.02, 0.01))
+    source = transform_points(inverse(real), second).astype(np.float32) + random.normal(0, 0.0005, second.shape).astype(np.float32)
+    given = desk.call("register_clouds", {"source": desk.keep(source, POINTS), "target": desk.keep(first, POINTS)})
+    off = inverse(real) @ make_transform(matrix_from_quaternion(given["quaternion"]), given["position"])
+    return Measured(1000 * float(np.linalg.norm(transform_points(off, cloud) - cloud, axis=1).mean()), "mm mean error", at_most=1.5)
+
+
+@scenario(
+    tool="register_clouds", name="unsure", situation="Clouds of a cylinder leave its turn about itself open: its told deviation over that of the other turns."
+)
+def unsure_turn(desk: Desk) -> Measured:
+    random = np.random.default_rng(5)
+    angle, height = random.uniform(0, 2 * np.pi, 3000), random.uniform(-0.05, 0.05, 3000)
+    can = np.column_stack([0.03 * np.cos(angle), 0.03 * np.sin(angle), height]) + random.normal(0, 0.0003, (3000, 3))
+    given = desk.call("register_clouds", {"source": desk.keep(can[::2].astype(np.float32), POINTS), "target": desk.keep(can[1::2].astype(np.float32), POINTS)})
+    deviation = given["deviation"]
+    return Measured(deviation[2] / max(deviation[0], deviation[1]), "times as unsure", at_least=3.0)

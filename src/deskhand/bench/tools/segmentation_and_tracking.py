@@ -10,7 +10,9 @@ import numpy.typing as npt
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
 from deskhand.bench.tools.detection import overlap
+from deskhand.bench.tools.worlds import beside, rolling
 from deskhand.etp.resources import IMAGE, POINTS
+from deskhand.geometry import Array
 from deskhand.sim.spec import pose_at
 
 
@@ -191,3 +193,102 @@ def exact(desk: Desk) -> Measured:
     found = sorted((box["size"] for box in given), key=lambda size: size[0])
     worst = max(float(np.abs(np.array(a) - b).max()) for a, b in zip(found, sizes, strict=True))
     return Measured(1000 * worst, "mm largest error of an extent", at_most=2.0)
+
+
+# ---------------------------------------------------------------- live
+
+
+def late(desk: Desk, events: list[tuple[float, dict[str, Any]]], begun: float, kind: str) -> float:
+    """[s] of simulated time from ``begun`` until an event of a kind was heard; NaN when another or none was."""
+    return events[0][0] - begun if events and events[0][1]["kind"] == kind else float("nan")
+
+
+@scenario(
+    tool="track_target", name="rolling", situation="A ball rolls along the desk: the error of its told place in each picture.", world=rolling, changes=True
+)
+def target_rolling(desk: Desk) -> Measured:
+    heard = desk.watch("track_target", {"object_id": desk.look()["ball"]})
+    start, offset = desk.truth("ball").pose[:2, 3].copy(), np.array(heard.let_pass(0.3)[-1][1]["position"][:2])
+    desk.push("ball", (0.05, -0.2, 0.0))
+    errors = []
+    for _ in range(8):
+        told = heard.let_pass(0.1)[-1][1]
+        off = float(np.linalg.norm(np.array(told["position"][:2]) - offset - desk.truth("ball").pose[:2, 3] + start))
+        errors.append(float("nan") if told["lost"] else off)
+    heard.stop()
+    return Measured(1000 * float(np.max(errors)), "mm largest error", at_most=30.0)
+
+
+@scenario(
+    tool="track_target",
+    name="found_again",
+    situation="The green block is taken off the desk and put down elsewhere: is it told lost, then found?",
+    changes=True,
+)
+def target_found_again(desk: Desk) -> Measured:
+    heard = desk.watch("track_target", {"object_id": desk.look()["green"]})
+    pose = desk.truth("green").pose.copy()
+    desk.put("green", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    lost = heard.let_pass(0.5)[-1][1]["lost"]
+    pose[:2, 3] = -0.1, 0.15
+    desk.put("green", pose, settle=0.0)
+    told = heard.let_pass(0.5)[-1][1]
+    heard.stop()
+    error = float(np.linalg.norm(np.array(told["position"][:2]) - pose[:2, 3]))
+    return Measured(1000 * error if lost and not told["lost"] else float("nan"), "mm error of the new place", at_most=25.0)
+
+
+@scenario(tool="follow_points", name="corner", situation="A block slides: the error of a corner of its upper side in the last picture.", changes=True)
+def point_of_a_corner(desk: Desk) -> Measured:
+    half = 0.5 * np.array(desk.truth("red").size)
+
+    def corner() -> Array:
+        pose = desk.truth("red").pose
+        return np.asarray(pose[:3, :3] @ half + pose[:3, 3])
+
+    frame = desk.frame()
+    heard = desk.watch("follow_points", {"points": [frame.project(corner())[0].tolist()]})
+    desk.push("red", (0.25, 0.15, 0.0))
+    told = heard.let_pass(0.6)[-1][1]["points"][0]
+    heard.stop()
+    error = np.linalg.norm(np.array(told["pixel"]) - frame.project(corner())[0])
+    return Measured(float(error) if told["visible"] else float("nan"), "px error", at_most=3.0)
+
+
+@scenario(
+    tool="follow_points", name="covered", situation="A box is put before a block: is the followed corner told hidden, and its other one not?", changes=True
+)
+def point_covered(desk: Desk) -> Measured:
+    half, pose = 0.5 * np.array(desk.truth("red").size), desk.truth("red").pose
+    frame = desk.frame()
+    corners = frame.project(np.array([half, half * (-1, -1, 1)]) @ pose[:3, :3].T + pose[:3, 3])
+    free = frame.project(desk.truth("blue").pose[:3, 3] + half * (0.9, 0.9, 1.0))
+    heard = desk.watch("follow_points", {"points": [corners[0].tolist(), free[0].tolist()]})
+    desk.put("box", pose_at(float(pose[0, 3]) + 0.06, float(pose[1, 3]), 0.05), settle=0.0)
+    told = heard.let_pass(0.5)[-1][1]["points"]
+    heard.stop()
+    return Measured(float(not told[0]["visible"]) + float(told[1]["visible"]), "right of 2", equal=2)
+
+
+@scenario(tool="watch_people", name="reaches_in", situation="An arm of a person comes in over the desk: the time until it is told.", world=beside, changes=True)
+def person_reaches_in(desk: Desk) -> Measured:
+    heard = desk.watch("watch_people")
+    begun = desk.simulation.time
+    desk.hold("arm", pose_at(0.05, 0.33, 0.16))
+    entered = late(desk, heard.wait(1.0), begun, "entered")
+    begun = desk.simulation.time
+    desk.put("arm", pose_at(0.0, 3.0, 0.0), settle=0.0)
+    left = late(desk, heard.wait(1.0), begun, "left")
+    heard.stop()
+    return Measured(max(entered, left), "s until it was told", at_most=0.3)
+
+
+@scenario(tool="watch_people", name="objects_move", situation="Objects are moved, taken and put down on the desk: none of this is a person.", changes=True)
+def person_is_none(desk: Desk) -> Measured:
+    heard = desk.watch("watch_people")
+    for name, by in (("red", (0.05, -0.03)), ("cup", (-0.06, 0.02)), ("box", (0.0, 0.07))):
+        desk.shift(name, by, settle=0.0)
+        heard.let_pass(0.5)
+    desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    heard.let_pass(0.5)
+    return Measured(len(heard.stop()), "events", equal=0)

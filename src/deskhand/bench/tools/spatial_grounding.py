@@ -174,3 +174,29 @@ def marked_chosen(desk: Desk) -> Measured:
     given = desk.call("mark_picture", {"object_ids": [ids["can"], ids["cup"]], "style": "contours", "axes": True})
     drawn = np.abs(desk.fetch(given["picture"]).astype(int) - desk.frame().color.astype(int)).max(axis=-1) > 60
     return Measured(float({mark["object_id"] for mark in given["marks"]} == {ids["can"], ids["cup"]} and drawn.sum() > 100), "1 when so", equal=1)
+
+
+@scenario(tool="point_to_object", name="clicks", situation="Pixels in the middle of what is seen of each of seven objects, and one of the bare table.")
+def clicks(desk: Desk) -> Measured:
+    ids, owners = desk.look(), desk.owners()
+    right = 0
+    for number, name in enumerate(desk.names):
+        rows, columns = np.nonzero(owners == number)
+        best = int(np.argmin((rows - np.median(rows)) ** 2 + (columns - np.median(columns)) ** 2))
+        told = desk.call("point_to_object", {"pixel": [int(columns[best]), int(rows[best])]})
+        right += told["object_id"] == ids[name] and told["on"] == "object"
+    pixel = desk.frame().project([0.0, -0.25, 0.0])[0]
+    table = desk.call("point_to_object", {"pixel": pixel.tolist()})
+    right += table["on"] == "table" and float(np.linalg.norm(np.array(table["place"]) - (0.0, -0.25, 0.0))) < 0.01
+    return Measured(right, "right of 8", equal=8)
+
+
+@scenario(tool="point_to_object", name="pointing", situation="A finger at five places points at the upper half of each of five objects: which are told?")
+def pointing(desk: Desk) -> Measured:
+    ids, right = desk.look(), 0
+    for number, name in enumerate(("red", "green", "blue", "can", "box")):
+        target = desk.truth(name)
+        goal = target.pose[:3, 3] + np.array([0, 0, 0.25 * target.size[2]])
+        finger = np.array([0.35, 0.2 - 0.1 * number, 0.5])
+        right += desk.call("point_to_object", {"origin": finger.tolist(), "direction": (goal - finger).tolist()})["object_id"] == ids[name]
+    return Measured(right, "right of 5", equal=5)

@@ -9,14 +9,8 @@ import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import Desk
-from deskhand.bench.tools.worlds import GREEN, RED, WHITE, block, upright
-from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
-
-
-def rolling() -> WorldSpec:
-    """A ball that can roll along y, a block far from its way and a can at its end; names: ball, block, can."""
-    ball = ObjectSpec("ball", "ball", (0.04, 0.04, 0.04), RED, 0.03, pose_at(0.0, 0.2, 0.021))
-    return WorldSpec((ball, block("block", 0.15, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, -0.25, WHITE)))
+from deskhand.bench.tools.worlds import rolling
+from deskhand.sim.spec import pose_at
 
 
 @scenario(tool="observe_motion", name="still", situation="Nothing moves on a desk of seven objects: how many are told to move?")
@@ -232,3 +226,46 @@ def silent_after(desk: Desk) -> Measured:
 @scenario(tool="stop_watch", name="unknown", situation="A watch that never was is stopped: refused as unknown_watch.")
 def stop_unknown(desk: Desk) -> Measured:
     return Measured(float(desk.result("stop_watch", {"watch_id": "watch_99"}).code == "unknown_watch"), "1 when refused so", equal=1)
+
+
+@scenario(
+    tool="watch_layout", name="in_time", situation="Five objects are moved one after the other: the longest time until the right one is told.", changes=True
+)
+def layout_in_time(desk: Desk) -> Measured:
+    ids = desk.look()
+    heard = desk.watch("watch_layout")
+    times = []
+    for name, by in (("blue", (-0.03, 0.03)), ("cup", (0.03, 0.01)), ("red", (-0.02, 0.05)), ("green", (0.03, -0.02)), ("box", (-0.04, -0.01))):
+        heard.let_pass(0.35)
+        begun = desk.simulation.time
+        desk.shift(name, by, settle=0.0)
+        events = heard.wait(1.0)
+        right = len(events) == 1 and events[0][1]["kind"] == "moved" and events[0][1]["object_id"] == ids[name]
+        times.append(events[0][0] - begun if right else float("nan"))
+    heard.stop()
+    return Measured(float(np.max(times)), "s until it was told", at_most=0.3)
+
+
+@scenario(tool="watch_layout", name="taken_and_back", situation="A can is taken off the desk, later another object appears: what is told?", changes=True)
+def layout_taken(desk: Desk) -> Measured:
+    ids = desk.look()
+    heard = desk.watch("watch_layout")
+    desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
+    first = heard.let_pass(0.6)
+    desk.put("can", pose_at(-0.1, -0.28, 0.0405), settle=0.0)
+    second = heard.let_pass(0.6)
+    heard.stop()
+    told = [(event["kind"], event["object_id"]) for _, event in first + second]
+    return Measured(float(told == [("taken", ids["can"]), ("appeared", "")]), "1 when it is right", equal=1)
+
+
+@scenario(tool="watch_layout", name="arm_moves", situation="The arm moves over the desk and back while nothing else does: no event.", changes=True)
+def layout_arm_moves(desk: Desk) -> Measured:
+    desk.look()
+    heard = desk.watch("watch_layout")
+    plan = desk.call("plan_motion", {"position": [0.0, 0.0, 0.22]})["plan_id"]
+    desk.call("execute_plan", {"plan_id": plan})
+    heard.let_pass(0.5)
+    desk.call("move_home")
+    heard.let_pass(0.5)
+    return Measured(len(heard.stop()), "events", equal=0)

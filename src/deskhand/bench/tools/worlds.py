@@ -60,6 +60,18 @@ def bare() -> WorldSpec:
     return WorldSpec(())
 
 
+def rolling() -> WorldSpec:
+    """A ball that can roll along y, a block far from its way and a can at its end; names: ball, block, can."""
+    ball = ObjectSpec("ball", "ball", (0.04, 0.04, 0.04), RED, 0.03, pose_at(0.0, 0.2, 0.021))
+    return WorldSpec((ball, block("block", 0.15, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, -0.25, WHITE)))
+
+
+def beside() -> WorldSpec:
+    """A block, a can and, outside of the desk, what has the size and colour of a person's forearm; names: block, can, arm."""
+    arm = ObjectSpec("arm", "box", (0.07, 0.5, 0.06), (0.78, 0.57, 0.44), 1.0, pose_at(0.0, 3.0, 0.0))
+    return WorldSpec((block("block", 0.05, -0.1, GREEN), upright("can", "can", (0.06, 0.06, 0.09), 0.0, 0.05, WHITE), arm))
+
+
 def two_pens() -> WorldSpec:
     """Two pens against each other, lengthwise; names: pen, other."""
     return WorldSpec((lying("pen", 0.02, 0.05, 0.12, RED, yaw=0.9), lying("other", 0.0127, 0.0558, 0.13, YELLOW, yaw=0.9)))

@@ -22,6 +22,7 @@ from mcp.shared.exceptions import MCPError
 from deskhand.errors import DeskhandError
 from deskhand.etp.base import ToolClient, ToolResult
 from deskhand.etp.remote.prompts import PROMPTS, prompt_text
+from deskhand.etp.remote.watching import WATCHES, WatchResources, watch_of
 from deskhand.etp.resources import JSON, SCHEME
 
 Context = ServerRequestContext[Any]
@@ -90,6 +91,7 @@ class ToolServer:
     def __init__(self, client: ToolClient, offered: Collection[str] | None = None, pictures: bool = False, version: str = "0") -> None:
         self._client, self._id = client, uuid.uuid4().hex[:6]
         self._offered, self._pictures, self._version = None if offered is None else frozenset(offered), pictures, version
+        self._watches = WatchResources(client)
         self._tools: dict[str, types.Tool] = {}
         self._refs: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
@@ -105,6 +107,9 @@ class ToolServer:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_subscribe_resource=self._watches.subscribe,
+            on_unsubscribe_resource=self._watches.unsubscribe,
+            on_subscriptions_listen=self._watches.listen,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
@@ -196,14 +201,20 @@ class ToolServer:
         template = types.ResourceTemplate(
             uri_template=f"{SCHEME}{{id}}", name="result", description="An image, array, cloud or trajectory that a tool's result refers to."
         )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
+        watch = types.ResourceTemplate(
+            uri_template=f"{WATCHES}{{watch_id}}", name="watch", description="What a continuous tool has told; subscribe to be notified of every event."
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template, watch])
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
+            if watch_id := watch_of(uri):
+                told = await anyio.to_thread.run_sync(self._watches.read, watch_id)
+                return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=json.dumps(told, ensure_ascii=False))])
             resource = await anyio.to_thread.run_sync(self._client.resource, uri)
         except DeskhandError as error:
-            raise MCPError(code=NOT_FOUND if error.code == "unknown_resource" else types.INTERNAL_ERROR, message=str(error)) from error
+            raise MCPError(code=NOT_FOUND if error.code in ("unknown_resource", "unknown_watch") else types.INTERNAL_ERROR, message=str(error)) from error
         if resource.media_type.startswith((JSON, "text/")):
             text = types.TextResourceContents(uri=uri, mime_type=resource.media_type, text=resource.data.decode())
             return types.ReadResourceResult(contents=[text])

@@ -1,5 +1,9 @@
-"""What skills and tools are written against (base.py), and its variant in one process (local.py); the one over ROS is nodes/ros_robot.py."""
+"""What skills and tools are written against (base.py), and its variant in one process (local.py); the one over ROS is nodes/ros_robot.py.
+
+feed.py reads what the robot senses once for all who watch.
+"""
 
 from deskhand.skills.robot.base import Connected, MobileBase, OnBase, Robot
+from deskhand.skills.robot.feed import Feed, Reading
 
-__all__ = ["Connected", "MobileBase", "OnBase", "Robot"]
+__all__ = ["Connected", "Feed", "MobileBase", "OnBase", "Reading", "Robot"]

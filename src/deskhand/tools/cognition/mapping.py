@@ -13,15 +13,18 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.resources import ARRAY, POINTS, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.perception.monitor.cells import CellMonitor
 from deskhand.tools.cognition.octree import FREE, FULL, Octree
 from deskhand.tools.objects import rounded
 from deskhand.tools.viewing import desk_view
+from deskhand.tools.watching import watched
 
 NAMES = {0: "unknown", FREE: "free", FULL: "occupied"}
 Point = Annotated[list[Annotated[float, Field(ge=-5, le=5)]], Field(min_length=3, max_length=3, description="[x, y, z] in world [m]")]
 MapUri = Annotated[str, Field(min_length=1, max_length=200, description="uri of the map")]
 REACH = 2.0  # [m] beyond which depth is not trusted to be occupied
 STRIDE = 3  # [px] between the rays of a view
+TOLD = 100  # cells in one event
 
 
 class OccupancyMap(TypedDict):
@@ -127,6 +130,56 @@ def query_occupancy(
         cells=ctx.resources.put(cells.astype(np.float32), POINTS, f"occupied nodes of {edge:g} m") if cells is not None else None,
         cell=edge,
     )
+
+
+class CellEvent(TypedDict):
+    """Cells that are not what they were."""
+
+    time: Annotated[float, Field(description="ROS time of the picture [s]")]
+    occupied: Annotated[list[list[float]], Field(description="centres [x, y, z] in world [m] of cells that have become occupied; 100 at most")]
+    free: Annotated[list[list[float]], Field(description="the same of cells that have become free")]
+    total: Annotated[int, Field(description="cells that are occupied now")]
+
+
+class CellWatch(TypedDict):
+    """The last word of the watch."""
+
+    pictures: int
+    occupied: Annotated[int, Field(description="cells that were occupied at the end")]
+
+
+@tool(
+    group="cognition",
+    unit="map_3d_and_occupancy",
+    mode="continuous",
+    event=CellEvent,
+    needs=("camera",),
+    when_to_use="To keep a volume of space under surveillance, such as the path of a coming motion: which cells become occupied and which become free again.",
+    limits="Coarse cells; what hides behind something is not seen, and a cell that was occupied stays so until the camera looks through it. The robot's own "
+    "body does not count. The first event tells all that is occupied at the beginning.",
+    examples=[("Tell me when something gets into the space above the tray", {"low": [0.0, 0.1, 0.03], "high": [0.2, 0.3, 0.25]})],
+    failures=[("The corners are swapped", {"low": [0.2, 0.2, 0.2], "high": [0.0, 0.0, 0.0]}, "invalid_input")],
+)
+def watch_occupancy(
+    ctx: ToolContext,
+    low: Annotated[Point, Field(description="[m] corner of the volume with the smallest x, y, z")],
+    high: Annotated[Point, Field(description="[m] the opposite corner")],
+    cell: Annotated[float, Field(ge=0.01, le=0.2, description="[m] edge of a cell")] = 0.03,
+) -> CellWatch:
+    """Watch a volume of space live: publish which cells have become occupied or free, two pictures after it happened."""
+    if any(a >= b for a, b in zip(low, high, strict=True)):
+        raise DeskhandError("invalid_input", "watch_occupancy: low must be smaller than high along every axis.")
+    monitor = CellMonitor(np.array(low), np.array(high), cell)
+    if np.prod(monitor.shape) > 50_000:
+        raise DeskhandError("invalid_input", f"the volume holds {int(np.prod(monitor.shape))} cells; at most 50000.", hint="Ask for larger cells.")
+    count = 0
+    for picture in watched(ctx):
+        came, went = monitor.update(picture.sample, picture.eye)
+        count += 1
+        if len(came) or len(went):
+            told = [[rounded(place) for place in places[:TOLD]] for places in (came, went)]
+            ctx.publish(CellEvent(time=picture.sample.stamp, occupied=told[0], free=told[1], total=int(monitor.occupied.sum())))
+    return CellWatch(pictures=count, occupied=int(monitor.occupied.sum()))
 
 
 def _cells(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], step: float) -> npt.NDArray[np.float64]:

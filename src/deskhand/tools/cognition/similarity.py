@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from deskhand.etp.resources import ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, inverse, rotation_about, transform_points
+from deskhand.perception.neighbours import nearest
 from deskhand.tools.looking import look
-from deskhand.tools.neighbours import nearest
 from deskhand.tools.objects import ObjectId
 from deskhand.tools.pictures import PictureUri, put_mask, stored_pictures
 from deskhand.tools.viewing import desk_view, owners

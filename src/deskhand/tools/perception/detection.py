@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import numpy as np
@@ -12,7 +13,7 @@ from deskhand.arms.config import ArmConfig
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.tools.looking import look
 from deskhand.tools.objects import ObjectData, objects_data
-from deskhand.types import Table
+from deskhand.types import SceneObject, Table
 
 
 class DeskData(TypedDict):
@@ -62,3 +63,55 @@ def _desk(table: Table, arm: ArmConfig) -> DeskData:
     sides = [[round(float(low[axis]), 3), round(float(high[axis]), 3)] for axis in (0, 1)]
     base = [round(float(value), 3) for value in arm.world_T_base[:2, 3]]
     return DeskData(x=sides[0], y=sides[1], base=base, reach=[round(float(value), 3) for value in arm.work_radius])
+
+
+class ObjectCount(TypedDict):
+    """How many objects there are."""
+
+    count: Annotated[int, Field(description="all that fit, each once: in view and known to lie hidden")]
+    in_view: int
+    hidden: Annotated[list[str], Field(description="ids of those that the robot knows to lie where they are not seen, for example under others in a container")]
+    by_label: Annotated[dict[str, int], Field(description="the same per kind")]
+    by_color: Annotated[dict[str, int], Field(description="the same per colour")]
+    object_ids: list[str]
+
+
+@tool(
+    group="perception",
+    unit="detection",
+    effects="memory",
+    needs=("camera",),
+    postconditions=("scene_known",),
+    timeout=30.0,
+    when_to_use="To tally: the number of objects in all, of one kind or colour, or in one container, in a new picture, with what is known to lie hidden.",
+    limits="Counts objects of the desk, not their parts or pictures of them. Things that look like one (a closed row of equal blocks) may count as one.",
+    examples=[("The number of red blocks", {"label": "block", "color": "red"}), ("How many pieces are in the bin?", {"inside": "bin_1"})],
+    failures=[("The container is not on the desk", {"inside": "ghost_9"}, "unknown_object")],
+)
+def count_objects(
+    ctx: ToolContext,
+    label: Annotated[str, Field(max_length=60, description="kind, for example cup; empty: any")] = "",
+    color: Annotated[str, Field(max_length=30, description="colour name; empty: any")] = "",
+    inside: Annotated[str, Field(max_length=64, description="id of a container that they lie in; empty: anywhere")] = "",
+) -> ObjectCount:
+    """Count objects in a new picture: in all, by kind, colour or container, those that are known but hidden included."""
+    scene, _ = look(ctx)
+    if inside:
+        scene.get(inside)
+    hidden = [item for item in ctx.belief.hidden if item.id not in {other.id for other in scene.objects}]
+
+    def fits(item: SceneObject) -> bool:
+        named = not label or item.label.lower() == label.strip().lower()
+        painted = not color or item.color.lower() == color.strip().lower()
+        return named and painted and (not inside or (item.support == inside and item.relation == "in"))
+
+    seen, away = ([item for item in items if fits(item)] for items in (scene.objects, hidden))
+    found = [*seen, *away]
+    return ObjectCount(
+        count=len(found),
+        in_view=len(seen),
+        hidden=[item.id for item in away],
+        by_label=dict(Counter(item.label for item in found)),
+        by_color=dict(Counter(item.color for item in found)),
+        object_ids=[item.id for item in found],
+    )

@@ -13,20 +13,15 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.geometry import Array, inverse, make_transform, quaternion_from_matrix, rotation_about, transform_points
+from deskhand.geometry import Array, quaternion_from_matrix, transform_points
+from deskhand.perception.neighbours import nearest
+from deskhand.perception.registration import FAR, TRIM, register, sampled
 from deskhand.tools.looking import look
-from deskhand.tools.neighbours import nearest
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.viewing import desk_view, owners
 from deskhand.types.meshes import load_mesh
 
-SAMPLES = 1500
-TRIM = 0.9  # share of the nearest points that count
-FAR = 0.008  # [m] beyond which points do not belong together
-TURNS = 12  # yaws that are tried
-KEPT = 6  # starts that are refined
 SAME = 0.0006  # [m] of residual within which another pose is as good
-DIFFERENT = np.deg2rad(12.0)
 
 
 class ModelPose(TypedDict):
@@ -117,101 +112,3 @@ def _surface(mesh: str, scale: float, shape: str, size: list[float] | None) -> t
 def _outward(corners: Array, face: npt.NDArray[np.int32]) -> list[int]:
     a, b, c = corners[face]
     return [int(v) for v in (face if np.cross(b - a, c - a) @ (a - corners.mean(axis=0)) > 0 else face[::-1])]
-
-
-def sampled(vertices: Array, faces: npt.NDArray[np.int32]) -> tuple[Array, Array]:
-    """Points (N, 3) spread evenly over triangles, and their normals (N, 3); always the same for the same mesh."""
-    a, b, c = (vertices[faces[:, corner]] for corner in range(3))
-    across = np.cross(b - a, c - a)
-    area = np.linalg.norm(across, axis=1)
-    random = np.random.default_rng(0)
-    chosen = random.choice(len(faces), SAMPLES, p=area / area.sum())
-    u, v = random.random((2, SAMPLES, 1))
-    u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
-    points = a[chosen] + u * (b - a)[chosen] + v * (c - a)[chosen]
-    return points, across[chosen] / area[chosen, None]
-
-
-# ---------------------------------------------------------------- registration
-
-
-def register(surface: Array, normals: Array, seen: Array, centre: Array, eye: Array, lowest: float) -> list[tuple[float, Array]]:
-    """Poses (cost, world_T_model) that bring a model's surface to the points (N, 3) that the camera at ``eye`` sees of it, best first.
-
-    Iterative closest point, point to plane (Chen and Medioni 1991), from upright and overturned starts all around; only those that look different are kept.
-    The cost [m] counts both ways: seen points off the model, and model that should be seen where nothing is.
-    """
-    half = (surface.min(axis=0) + surface.max(axis=0)) / 2
-    coarse = seen[np.linspace(0, len(seen) - 1, min(len(seen), 250)).astype(int)]
-    started = []
-    for up in _ups():
-        for yaw in np.arange(TURNS) * 2 * np.pi / TURNS:
-            turn = rotation_about([0, 0, 1], float(yaw)) @ up
-            pose = make_transform(turn, centre - turn @ half)
-            pose[2, 3] += (
-                max(0.0, lowest) - float(transform_points(pose, surface)[:, 2].min()) if lowest > 0.02 else -float(transform_points(pose, surface)[:, 2].min())
-            )
-            pose = _icp(surface, normals, coarse, pose, eye, 8)
-            started.append((_cost(surface, normals, coarse, pose, eye), pose))
-    started.sort(key=lambda item: item[0])
-    refined = [_icp(surface, normals, seen, pose, eye, 30) for _, pose in _apart(started)[:KEPT]]
-    return _apart(sorted(((_cost(surface, normals, seen, pose, eye), pose) for pose in refined), key=lambda item: item[0]))
-
-
-def _ups() -> list[Array]:
-    """Rotations that bring each of the six sides up."""
-    half = np.pi / 2
-    return [
-        np.eye(3),
-        rotation_about([1, 0, 0], np.pi),
-        rotation_about([1, 0, 0], half),
-        rotation_about([1, 0, 0], -half),
-        rotation_about([0, 1, 0], half),
-        rotation_about([0, 1, 0], -half),
-    ]
-
-
-def _facing(surface: Array, normals: Array, pose: Array, eye: Array) -> npt.NDArray[np.bool_]:
-    points = transform_points(pose, surface)
-    return np.asarray(((normals @ pose[:3, :3].T) * (eye - points)).sum(axis=1) > 0)
-
-
-def _icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, rounds: int) -> Array:
-    for number in range(rounds):
-        facing = _facing(surface, normals, pose, eye)
-        if facing.sum() < 30:
-            return pose
-        points, out = transform_points(pose, surface[facing]), normals[facing] @ pose[:3, :3].T
-        distance, index = nearest(points, seen)
-        limit = max(FAR, np.quantile(distance, TRIM)) if number < rounds // 2 else max(0.004, np.quantile(distance, TRIM))
-        kept = distance <= limit
-        p, q, n = points[index[kept]], seen[kept], out[index[kept]]
-        middle = q.mean(axis=0)
-        matrix = np.hstack([np.cross(p - middle, n), n])
-        step = np.linalg.lstsq(matrix.T @ matrix + 1e-9 * np.eye(6), matrix.T @ ((q - p) * n).sum(axis=1), rcond=None)[0]
-        angle = float(np.linalg.norm(step[:3]))
-        turn = rotation_about(step[:3], angle) if angle > 1e-9 else np.eye(3)
-        change = make_transform(turn, middle - turn @ middle + step[3:])
-        pose = change @ pose
-        if angle < 1e-5 and np.linalg.norm(step[3:]) < 1e-6:
-            break
-    return pose
-
-
-def _cost(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array) -> float:
-    facing = _facing(surface, normals, pose, eye)
-    if facing.sum() < 30:
-        return float("inf")
-    points = transform_points(pose, surface[facing])
-    there = np.minimum(nearest(points, seen)[0], 2 * FAR)
-    back = np.minimum(nearest(seen, points)[0], 2 * FAR)
-    return float(there.mean() + 0.5 * back.mean())
-
-
-def _apart(ranked: list[tuple[float, Array]]) -> list[tuple[float, Array]]:
-    kept: list[tuple[float, Array]] = []
-    for cost, pose in ranked:
-        turns = [np.arccos(np.clip((np.trace(inverse(other)[:3, :3] @ pose[:3, :3]) - 1) / 2, -1, 1)) for _, other in kept]
-        if all(turn > DIFFERENT for turn in turns):
-            kept.append((cost, pose))
-    return kept

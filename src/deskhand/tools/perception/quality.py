@@ -19,7 +19,7 @@ from deskhand.perception.table import fit_table
 from deskhand.tools.objects import number_or_none
 from deskhand.tools.pictures import stored_depth, stored_picture
 from deskhand.tools.viewing import SETTINGS, desk_view, owners
-from deskhand.types import Frame
+from deskhand.types import Frame, Image
 
 OLD = 0.5  # [s]
 NEAR_TABLE = 0.03  # [m]
@@ -92,8 +92,12 @@ def check_picture(
         second = ctx.robot.observe()
         frozen = bool(np.array_equal(first.color, second.color))
         image = second.color
+    return quality_of(image, age, frozen)
+
+
+def quality_of(image: Image, age: float | None, frozen: bool) -> PictureQuality:
+    """Judge a picture (H, W, 3) that is ``age`` [s] old; ``frozen``: it is the one before."""
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    noise = noise_of(grey)
     quality = PictureQuality(
         usable=False,
         problems=[],
@@ -101,11 +105,11 @@ def check_picture(
         brightness=round(float(grey.mean()), 1),
         overexposed=round(float((grey >= 250).mean()), 4),
         underexposed=round(float((grey <= 5).mean()), 4),
-        noise=round(noise, 2),
+        noise=round(noise_of(grey), 2),
         age=number_or_none(age) if age is not None else None,
         frozen=frozen,
     )
-    quality["problems"] = _picture_problems(quality)
+    quality["problems"] = faults_of(quality)
     quality["usable"] = not quality["problems"]
     return quality
 
@@ -141,7 +145,8 @@ def table_noise(frame: Frame, world_T_camera: Array) -> float:
     return 1.4826 * float(np.nanmedian(apart)) / math.sqrt(2)
 
 
-def _picture_problems(quality: PictureQuality) -> list[str]:
+def faults_of(quality: PictureQuality) -> list[str]:
+    """What is wrong with a picture, and what to do about it."""
     checks = [
         (quality["frozen"], "the camera repeats the same picture: restart it"),
         (quality["age"] is not None and quality["age"] > OLD, f"the picture is {quality['age']} s old: the camera is slow or its clock is off"),

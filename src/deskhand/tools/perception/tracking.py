@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import cv2
 import numpy as np
@@ -13,14 +13,11 @@ from typing_extensions import TypedDict
 from deskhand.errors import DeskhandError
 from deskhand.etp.resources import ResourceRef
 from deskhand.etp.tool import ToolContext, tool
+from deskhand.perception.monitor.points import PointTracker
 from deskhand.tools.objects import rounded
 from deskhand.tools.pictures import Box2d, Mask, PictureUris, Pixel, box_of, check_box, put_mask, stored_mask, stored_pictures
 from deskhand.types import Image
 
-WINDOW = (21, 21)  # [px] of Lucas and Kanade
-BACK = 1.5  # [px] that a point followed forth and back may miss its start by
-ALIKE = 0.55  # correlation of a point's surroundings with those at the start, below which something hides it
-PATCH = 10  # [px] half the side of these surroundings
 OTHER = 0.75  # distance of colour histograms from which it is not the target any more
 
 
@@ -79,45 +76,15 @@ def track_points(
     outside = [point for point in points if not (point[0] <= width - 1 and point[1] <= height - 1)]
     if outside:
         raise DeskhandError("invalid_input", f"the points {outside} are outside the picture, which is {width} x {height} px.")
-    now = np.array(points, np.float32)
-    first = [_patch(images[0], point) for point in now]
-    tracks = [TrackedPoint(pixels=[rounded(point, 2)], visible=[True]) for point in now]
-    seen = np.ones(len(points), bool)
-    shown = [images[0]] * len(points)  # the picture in which each point was last visible
-    for number, image in enumerate(images[1:]):
-        for index, track in enumerate(tracks):
-            place = _followed(shown[index] if not seen[index] else images[number], image, now[index])
-            seen[index] = place is not None and _correlation(first[index], _patch(image, place)) >= ALIKE
-            if seen[index] and place is not None:
-                now[index], shown[index] = place, image
-            track["pixels"].append(rounded(now[index], 2))
-            track["visible"].append(bool(seen[index]))
+    tracker = PointTracker(images[0], points)
+    tracks = [TrackedPoint(pixels=[], visible=[]) for _ in points]
+    for number, image in enumerate(images):
+        if number:
+            tracker.update(image)
+        for track, pixel, visible in zip(tracks, tracker.pixels, tracker.visible, strict=True):
+            track["pixels"].append(rounded(pixel, 2))
+            track["visible"].append(bool(visible))
     return TrackedPoints(points=tracks)
-
-
-def _followed(before: Image, after: Image, point: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-    """Where a point (2,) is in the next picture; None when going back misses it."""
-    settings: dict[str, Any] = {"winSize": WINDOW, "maxLevel": 3, "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01)}
-    nothing: Any = None
-    start = point.reshape(1, 1, 2)
-    there, found, _ = cv2.calcOpticalFlowPyrLK(before, after, start, nothing, **settings)
-    back, returned, _ = cv2.calcOpticalFlowPyrLK(after, before, there, nothing, **settings)
-    inside = 0 <= there[0, 0, 0] <= after.shape[1] - 1 and 0 <= there[0, 0, 1] <= after.shape[0] - 1
-    good = bool(found[0, 0] and returned[0, 0]) and inside and float(np.linalg.norm(back - start)) < BACK
-    return np.asarray(there[0, 0]) if good else None
-
-
-def _patch(image: Image, point: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.asarray(cv2.getRectSubPix(image, (2 * PATCH + 1, 2 * PATCH + 1), (float(point[0]), float(point[1]))), np.float32)
-
-
-def _correlation(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> float:
-    """Normalised, -1 to 1; patches without texture are alike when they are about as bright."""
-    a0, b0 = a - a.mean(), b - b.mean()
-    spread = float(a0.std() * b0.std())
-    if spread < 4.0:
-        return 1.0 if abs(float(a.mean() - b.mean())) < 15 else 0.0
-    return float((a0 * b0).mean()) / spread
 
 
 @tool(

@@ -1,0 +1,155 @@
+"""What the robot senses, read once for all who watch it: joints and pictures as they come, from one thread that runs only while somebody watches."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from deskhand.errors import DeskhandError
+from deskhand.skills.robot.base import Robot
+from deskhand.types import Frame, JointState
+
+log = logging.getLogger(__name__)
+
+FRAME_PERIOD = 0.1  # [s] of ROS time from picture to picture
+JOINT_PERIOD = 0.02  # [s] of ROS time from joint state to joint state
+PATIENCE = 1.0  # [s] of wall time that all wait for the slowest reader
+ENDING = 5.0  # [s] of wall time that the thread may take to end
+POLL = 0.05  # [s] of wall time between two questions whether a reader was cancelled
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One moment: ``frame`` is a new picture, None between two of them; ``time`` is ROS time [s]."""
+
+    number: int
+    time: float
+    joints: JointState
+    frame: Frame | None
+
+
+@dataclass
+class _Reader:
+    frames: bool
+    joints: bool
+    reading: Reading | None = None
+    error: DeskhandError | None = None
+    waiting: threading.Event = field(default_factory=threading.Event)  # has dealt with the last reading
+
+
+class Feed:
+    """Joints and pictures of ``robot`` for any number of readers, each in a thread of its own.
+
+    All readers get the same readings. The next is taken when all have dealt with the last, so that nobody falls behind, but a slow reader is waited for
+    :data:`PATIENCE` only and then misses some. The first reader starts the thread, the last one ends it.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self._readers: list[_Reader] = []
+        self._thread: threading.Thread | None = None
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def pictures(self, cancelled: Callable[[], bool]) -> Iterator[Reading]:
+        """Readings with a picture each, about every :data:`FRAME_PERIOD`, until cancelled or closed.
+
+        Raises:
+            DeskhandError: what the robot raised, unless it is worth another try.
+        """
+        return self._read(_Reader(frames=True, joints=False), cancelled)
+
+    def joints(self, cancelled: Callable[[], bool]) -> Iterator[Reading]:
+        """Readings of the joints, about every :data:`JOINT_PERIOD`, until cancelled or closed. Raises as :meth:`pictures`."""
+        return self._read(_Reader(frames=False, joints=True), cancelled)
+
+    def close(self) -> None:
+        """End all readers."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _read(self, reader: _Reader, cancelled: Callable[[], bool]) -> Iterator[Reading]:
+        self._attach(reader)
+        try:
+            while True:
+                with self._changed:
+                    reader.reading = None
+                    reader.waiting.set()
+                    self._changed.notify_all()
+                    while reader.reading is None and reader.error is None and not self._closed and not cancelled():
+                        self._changed.wait(POLL)
+                    if reader.error is not None:
+                        raise reader.error
+                    if reader.reading is None or self._closed or cancelled():
+                        return
+                    reading = reader.reading
+                yield reading
+        finally:
+            self._detach(reader)
+
+    def _attach(self, reader: _Reader) -> None:
+        with self._changed:
+            self._readers.append(reader)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
+                self._thread.start()
+
+    def _detach(self, reader: _Reader) -> None:
+        with self._changed:
+            self._readers.remove(reader)
+            thread = self._thread if not self._readers else None
+            self._changed.notify_all()
+        if thread is not None:
+            thread.join(ENDING)
+
+    def _wanted(self) -> list[_Reader]:
+        """The readers, when all of them wait or the slowest was waited for long enough; empty when the thread is to end."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._readers or self._closed or all(reader.waiting.is_set() for reader in self._readers), PATIENCE)
+            if not self._readers or self._closed:
+                self._thread = None
+                return []
+            return [reader for reader in self._readers if reader.waiting.is_set()]
+
+    def _run(self) -> None:
+        number, next_frame = 0, float("-inf")
+        last_frame: float | None = None
+        while True:
+            readers = self._wanted()
+            if not readers and self._thread is None:
+                return
+            fast = any(reader.joints for reader in readers)
+            if number:  # after all have dealt with the last
+                self._robot.sleep(JOINT_PERIOD if fast else FRAME_PERIOD)
+            due = any(reader.frames for reader in readers) and (not fast or self._robot.now() >= next_frame)
+            try:
+                frame = self._robot.observe(last_frame) if due else None
+                joints = self._robot.joint_state()
+            except DeskhandError as error:
+                if not error.retry:
+                    self._give_up(error)
+                else:
+                    log.warning("nothing was sensed: %s", error)
+                    number += 1
+                continue
+            if frame is not None:
+                last_frame, next_frame = frame.stamp, frame.stamp + FRAME_PERIOD
+            number += 1
+            self._hand_out(readers, Reading(number, frame.stamp if frame is not None else joints.stamp, joints, frame))
+
+    def _hand_out(self, readers: list[_Reader], reading: Reading) -> None:
+        with self._changed:
+            for reader in readers:
+                if reader.joints or reading.frame is not None:
+                    reader.waiting.clear()
+                    reader.reading = reading
+            self._changed.notify_all()
+
+    def _give_up(self, error: DeskhandError) -> None:
+        with self._changed:
+            for reader in self._readers:
+                reader.error = error
+            self._changed.notify_all()

@@ -1,0 +1,69 @@
+"""What tools that watch have in common: pictures from the session's feed, thinned, with the robot left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deskhand.arms.model import RobotModel
+from deskhand.etp.tool import ToolContext
+from deskhand.geometry import Array
+from deskhand.perception.monitor.sample import IsRobot, Sample, Sampler
+from deskhand.perception.self_filter import joint_map, robot_points
+from deskhand.skills.robot import Feed, Reading
+from deskhand.tools.viewing import SETTINGS
+from deskhand.types import Frame, JointState
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A picture that is watched. ``begins``: the camera has come to where it is, so that nothing can be said of what was before; ``tcp`` is world_T_tcp."""
+
+    sample: Sample
+    sampler: Sampler
+    frame: Frame
+    tcp: Array
+    begins: bool
+
+    @property
+    def eye(self) -> Array:
+        """Position (3,) of the camera in the levelled world [m]."""
+        return self.sampler.fit.levelled(self.frame).world_T_camera[:3, 3]
+
+
+def feed_of(ctx: ToolContext) -> Feed:
+    """The feed of the session; outside of one a new one."""
+    return ctx.feed if ctx.feed is not None else Feed(ctx.robot)
+
+
+def pictures(ctx: ToolContext) -> Iterator[Reading]:
+    """Readings with pictures until the tool is cancelled. Raises what the robot raises."""
+    return feed_of(ctx).pictures(ctx.cancelled)
+
+
+def watched(ctx: ToolContext) -> Iterator[Watched]:
+    """Pictures as they come, levelled to the table, until the tool is cancelled.
+
+    Raises:
+        DeskhandError: ``no_table`` where the camera does not see the table, and what the robot raises.
+    """
+    model = RobotModel.load(ctx.robot.arm)
+    sampler: Sampler | None = None
+    for reading in pictures(ctx):
+        frame = reading.frame
+        assert frame is not None
+        begins = sampler is None or not sampler.same_view(frame)
+        if sampler is None or begins:
+            sampler = Sampler(frame)
+        links = model.forward(joint_map(reading.joints))
+        yield Watched(sampler.take(frame, _is_robot(model, links)), sampler, frame, links[ctx.robot.arm.tcp], begins)
+
+
+def _is_robot(model: RobotModel, links: dict[str, Array]) -> IsRobot:
+    return lambda points: robot_points(points, model, links, SETTINGS.self_padding)
+
+
+def finger_width(ctx: ToolContext, joints: JointState) -> float:
+    """Distance of the pads [m]."""
+    gripper = ctx.robot.arm.gripper
+    return float(gripper.width_of(float(joints.of([gripper.joint])[0])))

@@ -1,0 +1,104 @@
+"""One thread reads the robot for all who watch it, at one pace, and only while somebody does."""
+
+import itertools
+import threading
+import time
+
+import pytest
+
+from deskhand.errors import DeskhandError
+from deskhand.skills.robot.feed import FRAME_PERIOD, JOINT_PERIOD, Feed
+from deskhand.testing.desk_robot import DeskRobot
+
+
+class Counting(DeskRobot):
+    """Counts how often it is looked through; ``broken``: what a picture raises."""
+
+    def __init__(self):
+        super().__init__([])
+        self.pictures, self.broken = 0, None
+
+    def observe(self, newer_than=None):
+        if self.broken is not None:
+            raise self.broken
+        self.pictures += 1
+        frame = super().observe(newer_than)
+        return frame
+
+
+def feed_threads():
+    return [thread for thread in threading.enumerate() if thread.name == "feed"]
+
+
+def take(readings, count):
+    return [next(readings) for _ in range(count)]
+
+
+def test_readers_get_the_same_readings_and_one_picture_is_taken_for_all():
+    robot = Counting()
+    feed, got = Feed(robot), {}
+
+    def read(name):
+        readings = feed.pictures(lambda: False)
+        got[name] = take(readings, 5)
+        barrier.wait(10)
+        readings.close()
+
+    barrier = threading.Barrier(3)
+    threads = [threading.Thread(target=read, args=(name,)) for name in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    numbers = [[reading.number for reading in readings] for readings in got.values()]
+    assert len(numbers) == 3 and max(map(max, numbers)) <= robot.pictures <= max(map(max, numbers)) + 2
+    shared = set(numbers[0]) & set(numbers[1]) & set(numbers[2])
+    assert len(shared) >= 3
+    assert not feed_threads()
+
+
+def test_pictures_and_joints_come_at_their_own_pace():
+    feed = Feed(DeskRobot([]))
+    joints, pictures = feed.joints(lambda: False), feed.pictures(lambda: False)
+    first = next(joints)
+    thread_got = []
+    reader = threading.Thread(target=lambda: thread_got.extend(take(pictures, 3)))
+    reader.start()
+    while reader.is_alive():
+        last = next(joints)
+    assert last.time - first.time >= 2 * FRAME_PERIOD - 1e-6
+    times = [reading.time for reading in thread_got]
+    assert all(FRAME_PERIOD - 1e-6 <= b - a <= FRAME_PERIOD + 2 * JOINT_PERIOD for a, b in itertools.pairwise(times))
+    joints.close()
+    pictures.close()
+    assert not feed_threads()
+
+
+def test_a_reader_that_is_cancelled_or_whose_feed_is_closed_ends():
+    feed, stop = Feed(DeskRobot([])), threading.Event()
+    readings = feed.pictures(stop.is_set)
+    next(readings)
+    stop.set()
+    assert next(readings, None) is None and not feed_threads()
+    other = feed.pictures(lambda: False)
+    next(other)
+    feed.close()
+    assert next(other, None) is None
+    end = time.monotonic() + 5
+    while feed_threads() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not feed_threads()
+
+
+def test_what_may_pass_is_tried_again_and_what_does_not_is_told_to_every_reader():
+    robot = Counting()
+    feed = Feed(robot)
+    readings = feed.pictures(lambda: False)
+    next(readings)
+    robot.broken = DeskhandError("no_frame", "of the test", retry=True)
+    threading.Timer(0.05, lambda: setattr(robot, "broken", None)).start()
+    next(readings)
+    robot.broken = DeskhandError("missing_dependency", "of the test")
+    with pytest.raises(DeskhandError, match="of the test"):
+        take(readings, 3)
+    assert not feed_threads()
