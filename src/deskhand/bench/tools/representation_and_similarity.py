@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, RED, block, upright
 from deskhand.sim.spec import WorldSpec
 
@@ -27,7 +27,7 @@ def pairs() -> WorldSpec:
 
 
 @scenario(tool="compare_objects", name="partners", situation="Three pairs of like objects: is each object's partner told the most alike?", world=pairs)
-def partners(desk: Desk) -> Measured:
+def partners(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     right = 0
     for name, found in ids.items():
@@ -37,7 +37,7 @@ def partners(desk: Desk) -> Measured:
 
 
 @scenario(tool="compare_objects", name="margin", situation="The same: how much more alike are partners than others, at the least?", world=pairs)
-def margin(desk: Desk) -> Measured:
+def margin(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     gaps = []
     for name, found in ids.items():
@@ -53,7 +53,7 @@ def margin(desk: Desk) -> Measured:
     situation="A block is moved between two pictures: how much of its true pixels, before and after, does the mask cover?",
     changes=True,
 )
-def what_moved(desk: Desk) -> Measured:
+def what_moved(desk: ScenarioDesk) -> Measured:
     first, before = desk.frame().color, desk.mask("red")
     desk.shift("red", (-0.06, 0.07))
     second, after = desk.frame().color, desk.mask("red")
@@ -63,13 +63,13 @@ def what_moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="compare_pictures", name="nothing_changed", situation="Two pictures of the same still desk: the share of pixels that are told to differ.")
-def nothing_changed(desk: Desk) -> Measured:
+def nothing_changed(desk: ScenarioDesk) -> Measured:
     given = desk.call("compare_pictures", {"first": desk.keep(desk.frame().color), "second": desk.keep(desk.frame().color)})
     return Measured(given["changed"], "share of pixels", equal=0)
 
 
 @scenario(tool="compare_pictures", name="shift", situation="The second picture is the first, shifted by 7.5 and -4.25 px: the error of the shift that is told.")
-def shift(desk: Desk) -> Measured:
+def shift(desk: ScenarioDesk) -> Measured:
     image = desk.frame().color
     other = cv2.warpAffine(image, np.array([[1, 0, 7.5], [0, 1, -4.25]]), (image.shape[1], image.shape[0]), borderMode=cv2.BORDER_REPLICATE)
     given = desk.call("compare_pictures", {"first": desk.keep(image), "second": desk.keep(np.asarray(other, np.uint8))})
