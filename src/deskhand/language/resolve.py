@@ -10,7 +10,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import NOT, Ref
-from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, sideways
+from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, sideways
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -122,8 +122,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     if ref.where is not None:
-        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
-        fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
+        there = _on_top(ref.where[0], [item for item in fitting if _where_holds(ref.where, item, objects)], objects)
+        fitting = there or (_most_nearly(ref.where, fitting, objects) if ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
@@ -193,11 +193,18 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
         return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
         below = others.get(str(item.get("support")))
-        reached = [other for other in others.values() if _reaches_into(item, other)]
         if relation == "in":
-            return bool(reached) or (below is not None and _is_in(item, below))
-        return below is not None and (relation == "at" or not any(other is below for other in reached))
+            return any(_reaches_into(item, other) for other in others.values()) or (below is not None and _is_in(item, below))
+        return below is not None
     return any(beside(relation, item, other) for other in others.values())
+
+
+def _on_top(relation: str, items: list[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several that are ``on`` something, those that do not stand below its top, in its open drawer, where there are such."""
+    if relation != "on" or len(items) < 2:
+        return items
+    known = {other["id"]: other for other in objects}
+    return [item for item in items if (below := known.get(item.get("support"))) is None or not _reaches_into(item, below)] or items
 
 
 def _is_in(item: Seen, below: Seen) -> bool:
@@ -213,6 +220,18 @@ def _reaches_into(item: Seen, other: Seen) -> bool:
     yaw = float(other.get("yaw") or 0.0)
     along, across = math.cos(yaw) * dx + math.sin(yaw) * dy, math.cos(yaw) * dy - math.sin(yaw) * dx
     return abs(along) < float(other["size"][0]) / 2 and abs(across) < float(other["size"][1]) / 2 and dz < float(other["size"][2]) / 2
+
+
+def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several things of which the words hold strictly for none, the one that they can only mean."""
+    relation, ref = where
+    if relation == "near":
+        return _nearest_to(ref, items, objects)
+    if relation == "between" and len(items) > 1:
+        ends = {str(item["id"]): pair(ref, [other for other in objects if other["id"] != item["id"]]) for item in items}
+        loose = [item for item in items if loosely_between(Body.seen(item), [Body.seen(end) for end in ends[str(item["id"])]])]
+        return loose if len(loose) == 1 else []
+    return []
 
 
 def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:

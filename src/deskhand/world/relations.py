@@ -132,3 +132,11 @@ def between(item: Body, ends: Sequence[Body]) -> bool:
     way = (b - a) / length
     along, across = float((item.centre - a) @ way), float(way[0] * (item.centre - a)[1] - way[1] * (item.centre - a)[0])
     return 0.15 * length < along < 0.85 * length and abs(across) < length / 4
+
+
+def loosely_between(item: Body, ends: Sequence[Body]) -> bool:
+    """Whether it has the two others on opposite sides: their directions from it are more than a right angle apart."""
+    if len(ends) != 2:
+        return False
+    a, b = ends[0].centre - item.centre, ends[1].centre - item.centre
+    return bool(a @ b < 0)
