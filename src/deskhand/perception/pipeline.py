@@ -27,13 +27,15 @@ from deskhand.perception.detectors.naming import rename
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
+from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
-from deskhand.perception.segment.settings import HangingSettings
+from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
@@ -98,13 +100,14 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_hanging(view, segment(view, self.settings), HangingSettings())
+        segments = join_coaxial(view, segment(view, self.settings), SegmentSettings())
+        segments = join_hanging(view, segments, HangingSettings())
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
-        rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
+        rest = join_resting(view, fits, _merged(view, fits, joined_print(view, fits, rest), self.settings))
         memo: Memo = {}
         if self.taught is not None:
             rest = kept_pieces(view, self.taught, rest, memo)
