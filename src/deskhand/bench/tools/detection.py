@@ -259,7 +259,7 @@ def drawn_outlines() -> dict[str, Array]:
 
     def regular(count: int, radius: Array | float = 1.0) -> Array:
         angles = np.arange(count) * 2 * np.pi / count
-        return np.column_stack([np.cos(angles), np.sin(angles)]) * np.reshape(radius, (-1, 1))
+        return np.asarray(np.column_stack([np.cos(angles), np.sin(angles)]) * np.reshape(radius, (-1, 1)), float)
 
     cross = np.array([[1, 3], [1, 1], [3, 1], [3, -1], [1, -1], [1, -3], [-1, -3], [-1, -1], [-3, -1], [-3, 1], [-1, 1], [-1, 3]]) / 3.2
     return {

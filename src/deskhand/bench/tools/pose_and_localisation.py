@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -184,18 +182,6 @@ def unsure_turn(desk: Desk) -> Measured:
     return Measured(deviation[2] / max(deviation[0], deviation[1]), "times as unsure", at_least=3.0)
 
 
-@contextmanager
-def knocked(desk: Desk, shift: tuple[float, float, float], yaw: float) -> Iterator[None]:
-    """The camera's real pose differs from the told one by a shift [m] and a turn about the vertical through the desk's middle [rad]."""
-    renderer = desk.robot._devices.camera._renderer
-    told, was = renderer.camera.world_T_camera, renderer._off
-    renderer._off = inverse(told) @ make_transform(rotation_rpy(0.0, 0.0, yaw), shift) @ told
-    try:
-        yield
-    finally:
-        renderer._off = was
-
-
 @scenario(
     tool="check_camera_pose",
     name="knocked",
@@ -205,8 +191,8 @@ def knocked(desk: Desk, shift: tuple[float, float, float], yaw: float) -> Iterat
 def camera_knocked(desk: Desk) -> Measured:
     desk.look()
     reference = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
-    with knocked(desk, (0.016, -0.012, 0.0), 0.026):
-        given = desk.call("check_camera_pose", {"reference": reference})
+    desk.knock(make_transform(rotation_rpy(0.0, 0.0, 0.026), (0.016, -0.012, 0.0)))
+    given = desk.call("check_camera_pose", {"reference": reference})
     if given["ok"] or given["shift"] is None:
         return Measured(float("nan"), "mm", at_most=5.0)
     moved = np.linalg.norm(np.abs(given["shift"]) - np.abs([0.016, -0.012]))
@@ -233,6 +219,6 @@ def camera_as_it_was(desk: Desk) -> Measured:
     changes=True,
 )
 def camera_too_low(desk: Desk) -> Measured:
-    with knocked(desk, (0.0, 0.0, -0.02), 0.0):
-        given = desk.call("check_camera_pose")
+    desk.knock(make_transform(None, (0.0, 0.0, -0.02)))
+    given = desk.call("check_camera_pose")
     return Measured(1000 * abs(abs(given["table_offset"]) - 0.02) if not given["ok"] else float("nan"), "mm error", at_most=3.0)

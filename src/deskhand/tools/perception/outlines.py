@@ -10,7 +10,6 @@ from typing_extensions import TypedDict
 
 from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
-from deskhand.geometry import Array
 from deskhand.perception.outline_shapes import Outline, classify
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.tools.pictures import Mask, stored_picture
@@ -94,7 +93,7 @@ def _from_above(view: DeskView, own: Mask, item: SceneObject) -> Mask:
     if len(points) < 20:
         return np.zeros((1, 1), bool)
     top = float(np.quantile(points[:, 2], 0.9))
-    upper: Array = points[points[:, 2] > top - TOP]
+    upper = points[points[:, 2] > top - TOP]
     low = upper[:, :2].min(axis=0) - MARGIN * PIXEL
     shape = tuple(np.ceil((upper[:, :2].max(axis=0) - low) / PIXEL).astype(int) + MARGIN)
     rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
