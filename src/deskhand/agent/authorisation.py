@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.foreign import foreign_words
 from deskhand.agent.left_alone import LeftAlone
 from deskhand.agent.requested import FREE, RequestedActs
@@ -56,17 +56,17 @@ class Authorisation:
         for name, target in goals:
             self._plan.setdefault(name, set()).add(target)
 
-    def forbidden(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
+    def forbidden(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> list[str]:
         """Ids of what the user said to leave alone, and the call would move."""
         if self.setting != TASK or name in FREE:
             return []
         return [item for item in self._moved(name, arguments, desk) if self._left_alone(item, desk)]
 
-    def forbidden_goals(self, goals: Sequence[tuple[str, str]], desk: Desk) -> list[str]:
+    def forbidden_goals(self, goals: Sequence[tuple[str, str]], desk: TaskDesk) -> list[str]:
         """The same for the objects of a plan, which is what says which objects are "the rest"."""
         return [name for name, _ in goals if self.setting == TASK and self._named_left(name, desk)]
 
-    def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
+    def missing(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> list[str]:
         """What of a motion needs a yes: ids of objects, or the tool's own name."""
         if name == "open_gripper" and desk.held and self.setting == TASK:  # no plan lets fall what is held: only words do
             return [] if self._words.lets_go(desk) else [desk.held]
@@ -75,14 +75,14 @@ class Authorisation:
         missing = self._words.missing(name, arguments, desk)
         return missing if self.setting == STRICT else [item for item in missing if not self._planned(item, name, arguments, desk)]
 
-    def of_goals(self, goals: Sequence[tuple[str, str]], desk: Desk) -> list[str]:
+    def of_goals(self, goals: Sequence[tuple[str, str]], desk: TaskDesk) -> list[str]:
         """What of a plan needs a yes."""
         if not self._asks:
             return []
         new = [goal for goal in goals if self.setting == STRICT or goal[1] not in self._plan.get(goal[0], ())]
         return self._words.of_goals(new, desk)
 
-    def unspoken(self, goals: Sequence[tuple[str, str]], desk: Desk) -> list[str]:
+    def unspoken(self, goals: Sequence[tuple[str, str]], desk: TaskDesk) -> list[str]:
         """Objects of a plan that the words do not ask to be moved, whatever the setting; whether somebody has to be asked is another question."""
         missing = set(self._words.of_goals([(name, TABLE) for name, _ in goals], desk))
         return [name for name, _ in goals if name in missing]
@@ -91,20 +91,20 @@ class Authorisation:
     def _asks(self) -> bool:
         return self.setting == STRICT or (self.setting == TASK and self.foreign)
 
-    def _moved(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
+    def _moved(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> list[str]:
         """What a call moves: what is held when it puts something down, else what it is about."""
         return [desk.held] if name in PUTS and desk.held else sorted(desk.about(name, arguments))
 
-    def _left_alone(self, name: str, desk: Desk) -> bool:
+    def _left_alone(self, name: str, desk: TaskDesk) -> bool:
         if self._named_left(name, desk):
             return True
         return self._left.rest and not self._words.acted_on(name, desk) and not any(each in self._plan for each in _stack(name, desk))
 
-    def _named_left(self, name: str, desk: Desk) -> bool:
+    def _named_left(self, name: str, desk: TaskDesk) -> bool:
         """Whether the user said to leave the object alone, and nothing more exact, or later, to move it."""
         return self._left.holds(name, list(desk.objects.values())) and not self._words.acted_on(name, desk)
 
-    def _planned(self, subject: str, name: str, arguments: Mapping[str, Any], desk: Desk) -> bool:
+    def _planned(self, subject: str, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> bool:
         """Whether the accepted plan brings the object there, or takes away what it lies on, or says where what is held goes."""
         if desk.held and name in PUTS and subject != desk.held:  # the tool itself, or a target
             target = str(arguments.get("target_id") or support_after(name, arguments)[1])
@@ -112,7 +112,7 @@ class Authorisation:
         return any(each in self._plan for each in _stack(subject, desk))
 
 
-def _stack(name: str, desk: Desk) -> list[str]:
+def _stack(name: str, desk: TaskDesk) -> list[str]:
     """The object and all that it lies on or in, down to the table."""
     names: list[str] = []
     while name and name not in names and name != TABLE:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.rules import NEEDS_NO_LOOK, SafetyRules
 from deskhand.errors import DeskhandError
 from deskhand.etp.approval import OPERATOR
@@ -29,7 +29,7 @@ class CallerRules:
 
     def __init__(self, sentences: Sequence[str]) -> None:
         self._sentences = tuple(sentences)
-        self._desk = Desk()
+        self._desk = TaskDesk()
         self._rules: dict[str, SafetyRules] = {}
         self._lock = threading.Lock()
         SafetyRules(self._sentences)

@@ -15,12 +15,12 @@ from deskhand.world.model import WorldModel
 from deskhand.world.relations import TABLE
 
 NEAR = 0.02
-"""A position so near [m] to a thing's outline is about that thing."""
+"""A position so near [m] to an object's outline is about that object."""
 _NO_THINGS = frozenset(("plan_id", "watch_id"))
 _ID = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+")
 
 
-class Desk:
+class TaskDesk:
     """What calls and plans are about, in a world that somebody else follows.
 
     Attributes:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from deskhand.language.resolve import Seen
 
 MARGIN = 0.006
-"""[m] that a thing may reach beyond the sides that were measured."""
+"""[m] that an object may reach beyond the sides that were measured."""
 STAYED = 0.02
-"""[m] that the place of a thing may differ between two looks at it while nobody moves it."""
+"""[m] that the place of an object may differ between two looks at it while nobody moves it."""
 
 
 class Reidentification:

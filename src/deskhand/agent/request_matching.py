@@ -15,13 +15,13 @@ from deskhand.language.resolve import Seen, resolve
 
 TIDYING = frozenset(words[0] for words, meaning in lex.VERBS.items() if meaning in ("tidy", "sort", "empty")) | {"rearrange", "free", "make"}
 CLEARING = TIDYING | vb.words("throw discard get dispose toss chuck trash dump recycle bin stow store clean put pack")
-"""Where no place is said, things go into containers."""
+"""Where no place is said, objects go into containers."""
 STACKING = vb.words("stack pile build make construct erect form line align arrange group order sort")
 _ABOUT_ACTS = vb.words("last step move act action change motion thing what that this it everything all")
 _UNITS = vb.words("metre meter m centimetre centimeter cm millimetre millimeter mm degree step")
 _DOING = vb.words("use run call start do make perform execute play begin trigger invoke activate")
 ALL = frozenset(("*",))
-"""Stands for every thing on the desk."""
+"""Stands for every object on the desk."""
 
 
 def moves(request: Request) -> bool:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from deskhand.agent.desk import Desk, position_of
+from deskhand.agent.desk import TaskDesk, position_of
 from deskhand.agent.foreign import plain_label
 from deskhand.agent.request_matching import ALL, acts_on, asks_for, goes_to, moves, named, sort_of, widened
 from deskhand.language import verbs as vb
@@ -44,9 +44,9 @@ from deskhand.language.resolve import Seen, is_receptacle, kind, name_of, resolv
 from deskhand.world.acts import PUTS
 
 FREE = frozenset(("look", "move_home", "put_aside", "stop_motion", "close_gripper"))
-"""Motions that need no words: they bring no thing anywhere but, safely, out of the hand onto the desk."""
+"""Motions that need no words: they bring no object anywhere but, safely, out of the hand onto the desk."""
 NAMED = frozenset(("pick", "separate"))
-"""Motions that are licensed by their thing alone."""
+"""Motions that are licensed by their object alone."""
 
 
 class RequestedActs:
@@ -64,7 +64,7 @@ class RequestedActs:
         """The user has said yes to these (ids, or tools that are about no object)."""
         self._granted |= set(subjects)
 
-    def missing(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> list[str]:
+    def missing(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> list[str]:
         """What of a motion the words do not ask for: ids of objects, or the tool's own name; empty when all is asked for."""
         if name in FREE:
             return []
@@ -80,23 +80,23 @@ class RequestedActs:
             missing.append(name)
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
-    def lets_go(self, desk: Desk) -> bool:
+    def lets_go(self, desk: TaskDesk) -> bool:
         """Whether the words ask to open a gripper that holds something, or the user has said yes to it."""
         return desk.held in self._granted or self._meant("open_gripper", {}, desk)
 
-    def of_goals(self, goals: list[tuple[str, str]], desk: Desk) -> list[str]:
+    def of_goals(self, goals: list[tuple[str, str]], desk: TaskDesk) -> list[str]:
         """What sub-goals (object, target) bring in that the words do not cover."""
         missing = [thing for thing, _ in goals if not self._covers(thing, desk, vb.MOVE)]
         missing += [target for thing, target in goals if target != "table" and not self._goes_to(target, thing, desk, beside=True)]
         return [item for item in dict.fromkeys(missing) if item not in self._granted]
 
-    def acted_on(self, name: str, desk: Desk) -> bool:
+    def acted_on(self, name: str, desk: TaskDesk) -> bool:
         """Whether a request to move something means the object."""
         return self._acted_on(name, desk, vb.MOVE)
 
     # ------------------------------------------------------------ objects
 
-    def _covers(self, name: str, desk: Desk, sort: str) -> bool:
+    def _covers(self, name: str, desk: TaskDesk, sort: str) -> bool:
         """Asked to be moved (wiped, touched), or lying on or in what is to be moved (it has to leave first)."""
         seen: set[str] = set()
         while name and name not in seen:
@@ -109,7 +109,7 @@ class RequestedActs:
             name = str(item.get("support") or "") if item is not None and sort == vb.MOVE else ""
         return False
 
-    def _acted_on(self, name: str, desk: Desk, sort: str) -> bool:
+    def _acted_on(self, name: str, desk: TaskDesk, sort: str) -> bool:
         """Whether a request acts on the object, and nothing that is at least as exact, and not older, keeps it where it is."""
         item = desk.item(name)
         if item is None:
@@ -124,14 +124,14 @@ class RequestedActs:
         kept = self._kept(name, desk)
         return any(all(_weighs_more(number, found, *other) for other in kept) for number, found in asked)
 
-    def _kept(self, name: str, desk: Desk) -> list[tuple[int, frozenset[str]]]:
+    def _kept(self, name: str, desk: TaskDesk) -> list[tuple[int, frozenset[str]]]:
         """What keeps it where it is: when that was said, and the objects that it means."""
         item = desk.item(name)
         objects = _objects(desk, item) if item is not None else []
         found = [(number, named(words, "", objects, "", False)) for number, reading in enumerate(self._readings) for words in reading.kept]
         return [(number, ids) for number, ids in found if name in ids]
 
-    def _goes_to(self, name: str, moved: str, desk: Desk, beside: bool) -> bool:
+    def _goes_to(self, name: str, moved: str, desk: TaskDesk, beside: bool) -> bool:
         """Whether a request that acts on what is moved brings it there."""
         item, what = desk.item(name), desk.item(moved)
         if name in self._granted:
@@ -143,14 +143,14 @@ class RequestedActs:
         it = moved if what is not None and self._answered(what, objects, desk) else desk.held
         return any(_target(reading, item, objects, None if free else what, it, beside) for reading in self._readings)
 
-    def _answered(self, item: Seen, objects: list[Seen], desk: Desk) -> bool:
+    def _answered(self, item: Seen, objects: list[Seen], desk: TaskDesk) -> bool:
         """Whether the user has named the object since the instruction; "it" may then mean it."""
         found = (ids for reading in self._readings[1:] for ids in _asked(reading, item, objects, desk.held, vb.MOVE))
         return any(ids != ALL and item["id"] in ids for ids in found)
 
     # ------------------------------------------------------------ acts
 
-    def _meant(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> bool:
+    def _meant(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> bool:
         """Whether the words ask for a motion that has no target of its own."""
         if name in ("place_at", "place_beside"):
             return _back(arguments, desk) or self._anywhere()
@@ -179,15 +179,15 @@ class RequestedActs:
 
 
 BACK = 0.1
-"""So near [m] to where it was taken from a thing may always be put back."""
+"""So near [m] to where it was taken from an object may always be put back."""
 QUIET = (Ask, Help, If, Leave, Stop, Act, Impossible, Unclear)
-"""Intents that bring no thing anywhere."""
+"""Intents that bring no object anywhere."""
 KNOWN = (Ask, Build, Help, Leave, Pick, Place, Release, Stop, Tower, Act)
-"""Intents whose things are read below; of others, all phrases in them count."""
+"""Intents whose objects are read below; of others, all phrases in them count."""
 _ON_IT = ("in", "on", "auto")
 
 
-def _objects(desk: Desk, item: Seen) -> list[Seen]:
+def _objects(desk: TaskDesk, item: Seen) -> list[Seen]:
     """What is on the desk; a label or a colour that is a text, which somebody wrote, names nothing."""
     items = list(desk.objects.values()) if item["id"] in desk.objects else [*desk.objects.values(), item]
     return [{**item, "label": plain_label(item["label"]), "color": item.get("color") and plain_label(item["color"])} for item in items]
@@ -285,13 +285,13 @@ def _strings_of(arguments: Mapping[str, Any], *keys: str) -> set[str]:
     return {str(item) for value in values for item in (value if isinstance(value, list) else [value])}
 
 
-def _back(arguments: Mapping[str, Any], desk: Desk) -> bool:
+def _back(arguments: Mapping[str, Any], desk: TaskDesk) -> bool:
     """Whether what is held goes back to about where it was taken from."""
     item, point = desk.objects.get(desk.held), position_of(arguments)
     return item is not None and point is not None and math.dist(point, [float(value) for value in item["position"][:2]]) < BACK
 
 
-def shown(subjects: list[str], desk: Desk) -> str:
+def shown(subjects: list[str], desk: TaskDesk) -> str:
     """Objects for a question to the user: names cut short, for a name may be text that somebody wrote on an object."""
     names = []
     for name in subjects:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deskhand.agent.desk import Desk, radius
+from deskhand.agent.desk import TaskDesk, radius
 from deskhand.errors import DeskhandError
 from deskhand.language.resolve import BASE, Seen
 from deskhand.planning.goals import Goal
@@ -26,7 +26,7 @@ NEEDS_NO_LOOK = ("look", "move_home", "stop_motion")
 CLEARANCE = 0.03
 """What is carried stays so far [m] off what it may not be carried over."""
 STRAY = 0.15
-"""So far [m] from its target a thing that is put beside it may end."""
+"""So far [m] from its target an object that is put beside it may end."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,16 @@ class SafetyRules:
     def __bool__(self) -> bool:
         return bool(self._sentences)
 
-    def broken_by(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> Broken | None:
+    def broken_by(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> Broken | None:
         """The rule that this motion would break now."""
         return self._first_broken([Step(name, arguments)], desk, single=True) if self else None
 
-    def broken_by_plan(self, goals: Sequence[Goal], desk: Desk) -> Broken | None:
+    def broken_by_plan(self, goals: Sequence[Goal], desk: TaskDesk) -> Broken | None:
         """The rule that carrying out the goals in this order would break. What is only owed is a matter of the end: see :meth:`owed`."""
         steps = [step for goal in goals for step in _steps(goal, desk)]
         return self._first_broken(steps, desk, single=False) if self and steps else None
 
-    def owed(self, desk: Desk) -> list[str]:
+    def owed(self, desk: TaskDesk) -> list[str]:
         """Rules that ask for something which has not come, were this the end."""
         self._ground(desk)
         trace = self._trace or [desk.state().facts()]
@@ -88,12 +88,12 @@ class SafetyRules:
             formula = progressed(formula, past.__contains__, False)
         return formula == FALSE
 
-    def done(self, name: str, arguments: Mapping[str, Any], desk: Desk) -> None:
+    def done(self, name: str, arguments: Mapping[str, Any], desk: TaskDesk) -> None:
         """A motion or a look went well; ``desk`` is what was known before it. What failed is no step: it brought nothing about."""
         if self:
             self._trace.append(self._atoms(Step(name, arguments), desk) | desk.state().after(Step(name, arguments)).facts())
 
-    def _first_broken(self, steps: Sequence[Step], desk: Desk, single: bool) -> Broken | None:
+    def _first_broken(self, steps: Sequence[Step], desk: TaskDesk, single: bool) -> Broken | None:
         self._ground(desk)
         state, atoms = desk.state(), []
         for step in steps:
@@ -112,13 +112,13 @@ class SafetyRules:
                     return Broken(rule.text, steps[number - 1], 0 if single else number)
         return None
 
-    def _ground(self, desk: Desk) -> None:
+    def _ground(self, desk: TaskDesk) -> None:
         known = frozenset(desk.objects)
         if known != self._known or not self._rules:
             self._known = known
             self._rules = [rule for sentence in self._sentences if (rule := _read(sentence, list(desk.objects.values())))]
 
-    def _atoms(self, step: Step, desk: Desk, held: str | None = None) -> set[str]:
+    def _atoms(self, step: Step, desk: TaskDesk, held: str | None = None) -> set[str]:
         held = desk.held if held is None else held
         atoms = act_atoms(step, held) | {f"touch({name})" for name in desk.about(step.tool, step.arguments)}
         return atoms | {text for name in over(step, held, desk) for text in (f"over({name})", f"over({held},{name})")}
@@ -134,7 +134,7 @@ def _read(sentence: str, objects: Sequence[Seen]) -> Rule | None:
         raise DeskhandError("config_error", f"the safety rule {sentence!r} is not understood: {error.message}", hint=error.hint) from error
 
 
-def _steps(goal: Goal, desk: Desk) -> list[Step]:
+def _steps(goal: Goal, desk: TaskDesk) -> list[Step]:
     put = {"in": ("place_in", {"container_id": goal.target_id}), "on": ("place_on", {"target_id": goal.target_id})}
     tool, arguments = put.get(goal.relation, ("place_beside", {"target_id": goal.target_id, "side": goal.relation}))
     if goal.target_id == TABLE and goal.relation not in SIDEWAYS:
@@ -143,7 +143,7 @@ def _steps(goal: Goal, desk: Desk) -> list[Step]:
     return [*taken, Step(tool, arguments)]
 
 
-def over(step: Step, held: str, desk: Desk) -> set[str]:
+def over(step: Step, held: str, desk: TaskDesk) -> set[str]:
     """Ids of the objects that what is held may pass over in this step.
 
     The hand turns about the base or goes straight; whatever lies between the two ways from where the object was taken to where it goes counts, and where

@@ -1,1 +1,1 @@
-"""Understanding short instructions about things on a desk, without a language model."""
+"""Understanding short instructions about objects on a desk, without a language model."""

@@ -108,7 +108,7 @@ def where(item: Seen, objects: Sequence[Seen]) -> str:
 
 
 def _about(ref: Ref, ask: Ask, objects: Sequence[Seen]) -> list[Seen]:
-    """The things asked about; where a place is given, only those there."""
+    """The objects asked about; where a place is given, only those there."""
     several = ask.kind in {"count", "exists"} or (ref.definite and ref.size is None and not ref.place)  # "where is the cup?": all that it may mean
     wide = replace(ref, count=0 if several else ref.count)
     if ask.relation and ask.target is not None and ask.kind != "holds":

@@ -37,7 +37,7 @@ class ClauseReader:
         """Whether a noun phrase may stand here: none right behind another."""
 
     def remember(self, intents: Sequence[Intent]) -> None:
-        """A question names things too ("Is there a cup? Put it in the bin")."""
+        """A question names objects too ("Is there a cup? Put it in the bin")."""
         for item in intents:
             if isinstance(item, Ask) and item.about is not None:
                 self._last = (item.about,)
@@ -48,7 +48,7 @@ class ClauseReader:
         self._last = named or self._last
 
     def named(self, ref: Ref) -> Ref:
-        """What a pronoun stands for, where one thing was named before; else the phrase itself."""
+        """What a pronoun stands for, where one object was named before; else the phrase itself."""
         return self._last[0] if ref.pronoun and len(self._last) == 1 else ref
 
     def read(self, words: Sequence[str]) -> list[Intent]:
@@ -200,7 +200,7 @@ class ClauseReader:
         return phrase[1]
 
     def _attach(self, relation: str, ref: Ref, clear: bool) -> None:
-        """A prepositional phrase: where a thing is now, or where it shall go."""
+        """A prepositional phrase: where an object is now, or where it shall go."""
         clause = self._clause
         if relation == "from":
             if clause.refs:

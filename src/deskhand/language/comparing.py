@@ -1,4 +1,4 @@
-"""Answers that set things against each other: more, larger, nearer, how large, how far, empty or not."""
+"""Answers that set objects against each other: more, larger, nearer, how large, how far, empty or not."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _WHERE = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **dict.f
 
 @dataclass(frozen=True)
 class Corrected:
-    """The intents from now on; things that go ``back`` to where they were; ``abandon``: nothing more is wanted. ``understood``: whether it meant anything."""
+    """The intents from now on; objects that go ``back`` to where they were; ``abandon``: nothing more is wanted. ``understood``: whether it meant anything."""
 
     intents: tuple[Intent, ...]
     back: tuple[Ref, ...] = ()
@@ -74,7 +74,7 @@ def _with_things(item: Intent, things: tuple[Ref, ...]) -> Intent:
 
 
 def _other(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
-    """Another thing that the same words fit: "the other one", or nothing but "not that one"."""
+    """Another object that the same words fit: "the other one", or nothing but "not that one"."""
     if rest not in ("", "one", "another", "another one", "a different one", "the other", "the other one") and not re.fullmatch(
         r"(?:the other|another) \w+(?: \w+)?", rest
     ):
@@ -85,7 +85,7 @@ def _other(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref
     if head is not None and head.colors and not head.noun:
         wanted = replace(wanted, colors=head.colors)
     not_it = tuple(Ref(name, id=name) for name in pins.get(old, (old.id,) if old.id else ()))
-    if old.id and wanted is old:  # the person was asked, and has been asked about a kind of thing
+    if old.id and wanted is old:  # the person was asked, and has been asked about a kind of object
         wanted = replace(old, id="", kinds=frozenset((lex.kind_of_label(old.id.rsplit("_", 1)[0]),)))
     new = replace(wanted, count=1, definite=True, rest=False, excluded=(*wanted.excluded, *not_it))
     return Corrected(_replaced(intents, last, _with_things(last, (*_things_of(last)[:-1], new))), (old,))
@@ -116,7 +116,7 @@ def _elsewhere(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping
 
 
 def _things(rest: str, intents: Sequence[Intent], last: Intent, pins: Mapping[Ref, tuple[str, ...]]) -> Corrected | None:
-    """Other things ("the green one", "the cup, not the can"), or more of them ("and the ball too")."""
+    """Other objects ("the green one", "the cup, not the can"), or more of them ("and the ball too")."""
     also = bool(_ALSO.match(rest) or _TOO.search(rest))
     text = _TOO.sub("", _ALSO.sub("", rest))
     if found := _INSTEAD_OF.match(text):

@@ -19,14 +19,14 @@ _REGION_WORDS = {
 }  # fmt: skip
 SPACES = {"laptop": (0.22, 0.31), "notebook": (0.22, 0.31), "computer": (0.22, 0.31), "keyboard": (0.14, 0.36), "tablet": (0.18, 0.25), "book": (0.22, 0.16),
           "paper": (0.30, 0.21), "plate": (0.22, 0.22), "mug": (0.09, 0.09), "cup": (0.09, 0.09), "phone": (0.16, 0.09), "mouse": (0.12, 0.09)}  # fmt: skip
-"""What room things need that somebody wants to put down, (x, y) [m]."""
+"""What room objects need that somebody wants to put down, (x, y) [m]."""
 STEP = 0.06  # [m] of "a bit to the left"
 WAYS = {"left": (0.0, 1.0), "right": (0.0, -1.0), "away": (1.0, 0.0), "forward": (1.0, 0.0), "closer": (-1.0, 0.0), "back": (-1.0, 0.0)}
 UNITS = {"c": 0.01, "m": 0.001, "i": 0.0254}
 
 
 def swap(slots: Slots, found: re.Match[str]) -> Intent | None:
-    """Two things change places."""
+    """Two objects change places."""
     things = (*slots.get("a", ()), *slots.get("b", ()), *slots.get("thing", ()))
     if len(things) == 2 and things[0].bare:  # "the red and the blue block"
         things = (replace(things[0], kinds=things[1].kinds, noun=things[1].noun, bare=False), things[1])
@@ -57,7 +57,7 @@ def sort(slots: Slots, found: re.Match[str]) -> Intent | None:
 
 
 def separate(slots: Slots, found: re.Match[str]) -> Intent | None:
-    """Two sorts of things apart."""
+    """Two sorts of objects apart."""
     things = (*slots["a"], *slots["b"])
     head = next((ref for ref in things if not ref.bare), None)
     if head is None or any(ref.where or ref.rest for ref in things):
@@ -72,7 +72,7 @@ def stack(slots: Slots, found: re.Match[str]) -> Intent:
 
 
 def closer(slots: Slots, found: re.Match[str]) -> Intent | None:
-    """Next to another thing."""
+    """Next to another object."""
     return Place(slots["a"], "near", slots["b"][0]) if len(slots["b"]) == 1 else None
 
 
@@ -208,7 +208,7 @@ def hand(slots: Slots, found: re.Match[str]) -> Intent | None:
 
 
 def want(slots: Slots, found: re.Match[str]) -> Intent | None:
-    """A wish for a thing is a wish to be handed it."""
+    """A wish for an object is a wish to be handed it."""
     thing = slots["thing"][0]
     plain = len(slots["thing"]) == 1 and thing.count == 1 and thing.kinds and thing.where is None
     return Hand(thing) if plain else None

@@ -11,7 +11,7 @@ NOT = "not_"
 
 @dataclass(frozen=True)
 class Ref:
-    """A description of things: "the two biggest red blocks on the left".
+    """A description of objects: "the two biggest red blocks on the left".
 
     Attributes:
         words: the phrase as it was said.
@@ -30,8 +30,8 @@ class Ref:
         bare: adjectives without a noun ("the red one"): the noun is that of a neighbour.
         id: an object's id.
         where: (relation, Ref) that must hold: ``on``, ``in``, ``left_of`` …, or must not: ``not_on`` …
-        excluded: things left out.
-        second: the other one of two things, for ``between``.
+        excluded: objects left out.
+        second: the other one of two objects, for ``between``.
         unread: words of the phrase that decide nothing: who means the phrase by all its words cannot be sure.
     """
 
@@ -80,7 +80,7 @@ class Place(Intent):
 
 @dataclass(frozen=True)
 class Tidy(Intent):
-    """Clear the desk: things that no Place names go into the nearest container. ``scope`` restricts it; ``strict`` (sort) touches only what is named."""
+    """Clear the desk: objects that no Place names go into the nearest container. ``scope`` restricts it; ``strict`` (sort) touches only what is named."""
 
     scope: tuple[Ref, ...] = ()
     strict: bool = False
@@ -140,7 +140,7 @@ class Hand(Intent):
 
 @dataclass(frozen=True)
 class Sort(Intent):
-    """Things that are alike go together; ``by`` is ``color`` or ``kind``; ``contained``: each group has to go into a container."""
+    """Objects that are alike go together; ``by`` is ``color`` or ``kind``; ``contained``: each group has to go into a container."""
 
     things: tuple[Ref, ...]
     by: str
@@ -149,7 +149,7 @@ class Sort(Intent):
 
 @dataclass(frozen=True)
 class Row(Intent):
-    """A row of things, from the robot's left to its right; ``by`` is a measure or empty for any order, ``up`` whether it rises to the right."""
+    """A row of objects, from the robot's left to its right; ``by`` is a measure or empty for any order, ``up`` whether it rises to the right."""
 
     things: tuple[Ref, ...]
     by: str = ""
@@ -158,7 +158,7 @@ class Row(Intent):
 
 @dataclass(frozen=True)
 class Swap(Intent):
-    """Two things change places; one phrase that names both, or two."""
+    """Two objects change places; one phrase that names both, or two."""
 
     things: tuple[Ref, ...]
 
@@ -174,7 +174,7 @@ class Clear(Intent):
 
 @dataclass(frozen=True)
 class MoveTo(Intent):
-    """Things go to a region of the desk: ``left``, ``right``, ``front``, ``back``, ``middle`` or two of them (``left back``); empty: elsewhere."""
+    """Objects go to a region of the desk: ``left``, ``right``, ``front``, ``back``, ``middle`` or two of them (``left back``); empty: elsewhere."""
 
     things: tuple[Ref, ...]
     region: str
@@ -182,7 +182,7 @@ class MoveTo(Intent):
 
 @dataclass(frozen=True)
 class Shift(Intent):
-    """Things go (x, y) [m] farther, or are turned by ``turn`` [rad]."""
+    """Objects go (x, y) [m] farther, or are turned by ``turn`` [rad]."""
 
     things: tuple[Ref, ...]
     by: tuple[float, float] = (0.0, 0.0)

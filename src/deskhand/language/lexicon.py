@@ -51,7 +51,7 @@ USES: dict[str, frozenset[str]] = {
                         ("erase rub", "eraser"), ("play build", "block ball"), ("throw roll", "ball"))
     for use in uses.split()
 }  # fmt: skip
-"""What things are good for: "anything to drink", "something to write with"."""
+"""What objects are good for: "anything to drink", "something to write with"."""
 ANYTHING = frozenset(("thing", "object", "item", "stuff", "piece", "belonging", "clutter", "mess", "stuffs"))
 CONTAINER_NOUNS = frozenset(("container", "receptacle", "crate", "vessel", "open box", "open carton", "storage box", "bowl", "open container"))
 TABLEWARE = frozenset(("bowl", "plate", "saucer", "ramekin", "dish"))
@@ -65,7 +65,7 @@ TABLE_NOUNS = frozenset(
 )
 TOWER_NOUNS = frozenset(("tower", "stack", "pile", "column"))
 WASTE_NOUNS = frozenset(("trash", "garbage", "rubbish", "waste"))
-"""As a target these mean the bin; as things they name nothing that can be seen."""
+"""As a target these mean the bin; as objects they name nothing that can be seen."""
 
 COLORS: dict[str, str] = {
     "red": "red", "crimson": "red", "scarlet": "red", "green": "green", "lime": "green", "blue": "blue", "navy": "blue", "yellow": "yellow", "golden": "yellow",
@@ -165,7 +165,7 @@ LINKING = _words(
     "go goes going belong belongs be is are should must shall have has to needs need gets get come comes ends end land lands fits fit live lives "
     "lie lies sit sits lying sitting standing stands put placed moved will wants want sorted stored located ought supposed stacked thrown dropped"
 )
-"""Words between a thing and where it belongs."""
+"""Words between an object and where it belongs."""
 
 IMPOSSIBLE_VERBS = _words(
     "fly sing dance walk run drive cook bake swim jump speak talk eat drink write draw paint call phone email buy order sleep sweep wash wipe mop "

@@ -1,4 +1,4 @@
-"""What one clause means, once all its words are sorted into verb, things, exceptions and target."""
+"""What one clause means, once all its words are sorted into verb, objects, exceptions and target."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Context:
 
 
 def container_like(ref: Ref) -> bool:
-    """True when the phrase names something that things go into."""
+    """True when the phrase names something that objects go into."""
     return ref.container or (bool(ref.kinds) and ref.kinds <= lex.CONTAINER_KINDS | {"box"})
 
 
 def _meant_by_it(relation: str, context: Context) -> Ref:
-    """Where a thing goes: "if the tray is empty, put the sponge in it"; "move the can into the bin, then put the block into it"."""
+    """Where an object goes: "if the tray is empty, put the sponge in it"; "move the can into the bin, then put the block into it"."""
     before = [context.container] if relation == "in" and context.container else []
     return next((ref for ref in (*reversed(context.last), *before) if container_like(ref)), context.last[-1])
 
@@ -179,7 +179,7 @@ def _by_verb(clause: Clause, things: list[Ref], excepts: tuple[Ref, ...], text: 
 
 
 def _removing(objects: tuple[Ref, ...], target: Ref | None, relation: str, text: str) -> list[Intent]:
-    """Take things out of a container: onto the desk; off the desk: into a container."""
+    """Take objects out of a container: onto the desk; off the desk: into a container."""
     if not objects:
         return [Unclear(text, "remove what?")]
     if target is not None:

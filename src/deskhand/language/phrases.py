@@ -53,7 +53,7 @@ def _part_of(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
 
 
 def parse_whole(text: str) -> Ref | None:
-    """The noun phrase that ``text`` is, with what says where the thing is ("the block left of the cup"); None when it is more, or none."""
+    """The noun phrase that ``text`` is, with what says where the object is ("the block left of the cup"); None when it is more, or none."""
     words = re.findall(r"[a-z0-9_]+", text.lower())
     found = placed_ref(words, 0)
     rest = words[found[1] :] if found else []
@@ -83,7 +83,7 @@ _WHERE = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **dict.f
 
 
 def placed_ref(words: Sequence[str], start: int) -> tuple[Ref, int] | None:
-    """A noun phrase and what behind it says where the thing is, and the index behind both."""
+    """A noun phrase and what behind it says where the object is, and the index behind both."""
     found = parse_ref(words, start)
     if found is None:
         return None

@@ -102,7 +102,7 @@ _SIGNS = {"less": "fewer", "less than": "fewer", "fewer than": "fewer", "more th
 
 
 def _compared(text: str) -> Ask | None:
-    """Questions that set things against each other, or one against a number."""
+    """Questions that set objects against each other, or one against a number."""
     for pattern, kind in _COMPARE:
         if (found := pattern.fullmatch(text.strip())) and (ask := _comparison(kind, found.groupdict(), text)) is not None:
             return ask
@@ -207,7 +207,7 @@ def _specific(words: Sequence[str], marked: bool) -> Ask | None:
 
 
 def _contents(words: Sequence[str], start: int) -> Ask | None:
-    """What is in the bin, what is to the left of the cup, which objects are blue, what is the biggest thing."""
+    """What is in the bin, what is to the left of the cup, which objects are blue, what is the biggest object."""
     if side := side_of(words, start):  # "what is on the left?"
         return Ask("exists", Ref(" ".join(("objects", *words[start : side[1]])), place=side[0], count=0))
     if length := match(words, start, tuple(lex.BESIDE)):

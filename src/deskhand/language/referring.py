@@ -19,7 +19,7 @@ from deskhand.world.spatial import relation_holds
 
 MOST_WORDS = 40
 ALIKE = {"volume": 0.25, "height": 0.08, "length": 0.08}
-"""Shares by which things may differ that a camera cannot tell apart by size."""
+"""Shares by which objects may differ that a camera cannot tell apart by size."""
 _RELATIONS = {**dict.fromkeys(lex.IN, "in"), **dict.fromkeys(lex.ON, "on"), **lex.BESIDE}
 _KNOWN = sorted({*lex.KIND_WORDS, *lex.COLORS, *lex.SHAPES, *lex.SIZES})
 
@@ -69,7 +69,7 @@ def _read(text: str, words: Sequence[str]) -> Reading:
 
 
 def fitting(reading: Reading, objects: Sequence[Seen], scene: Scene) -> list[Seen]:
-    """All things that fit, superlatives and relations applied, nearest to the robot first where nothing says otherwise."""
+    """All objects that fit, superlatives and relations applied, nearest to the robot first where nothing says otherwise."""
     if reading.where is None:
         return _described(reading.ref, objects)
     relation, anchor = reading.where
@@ -92,7 +92,7 @@ def _described(ref: Ref, objects: Sequence[Seen]) -> list[Seen]:
 
 
 def chosen(reading: Reading, candidates: Sequence[Seen]) -> tuple[list[Seen], bool, str]:
-    """The things that the phrase means, whether it is ambiguous, and why."""
+    """The objects that the phrase means, whether it is ambiguous, and why."""
     ref, count = reading.ref, reading.ref.count
     if not candidates:
         return [], False, f"nothing fits {reading.text!r}"
@@ -181,7 +181,7 @@ def answered(question: Question, answer: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Things that fit when a part of the phrase is let go; ``cost`` says how much was let go."""
+    """Objects that fit when a part of the phrase is let go; ``cost`` says how much was let go."""
 
     objects: tuple[Seen, ...]
     changed: str

@@ -1,8 +1,8 @@
 """What a person asks for, and what the words merely mention: requests in sentences, the phrases in them by their part, and what shall stay in peace.
 
 A request is an imperative, also a polite one ("could you …", "I need you to …", "the cup goes in the bin"). Questions, statements, what is quoted, what stands
-in a side clause ("before you …", "so that …"), behind "not" or "instead of" asks for no motion, whatever verbs and things it names. This reads the shape of a
-clause only; which things its phrases mean is for :mod:`deskhand.language.resolve`.
+in a side clause ("before you …", "so that …"), behind "not" or "instead of" asks for no motion, whatever verbs and objects it names. This reads the shape of a
+clause only; which objects its phrases mean is for :mod:`deskhand.language.resolve`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Request:
         return [words for part, words in self.phrases if part in parts]
 
     def goal(self, words: tuple[str, ...]) -> bool:
-        """Whether a phrase of place may name a thing, not a part of the desk."""
+        """Whether a phrase of place may name an object, not a part of the desk."""
         return _thing(words)
 
     @property
@@ -59,8 +59,8 @@ class Reading:
 
     Attributes:
         requests: its requests by shape; they say which acts are asked for.
-        unread: those of them that the grammar does not read: only their phrases say which things are meant.
-        intents: what the grammar reads in the sentences that ask; things are meant by them where it reads a sentence wholly.
+        unread: those of them that the grammar does not read: only their phrases say which objects are meant.
+        intents: what the grammar reads in the sentences that ask; objects are meant by them where it reads a sentence wholly.
         kept: phrases for what shall stay in peace.
     """
 
@@ -141,7 +141,7 @@ def _at_preposition(words: Sequence[str], i: int) -> bool:
 
 
 def _question(sentence: str) -> list[str]:
-    """A question about the desk, which names things for the sentence behind it; else nothing."""
+    """A question about the desk, which names objects for the sentence behind it; else nothing."""
     return [sentence] if sentence.endswith("?") and all(isinstance(item, Ask) for item in parse(sentence).intents) else []
 
 
@@ -220,7 +220,7 @@ _PREPOSITIONS: list[tuple[tuple[tuple[str, ...], ...], str]] = [
     (vb.ASIDE, MENTIONED),
 ]  # fmt: skip
 _TO_ONLY = frozenset(("to", "into", "onto", "->"))
-"""What says where to with any verb; "in" and "on" say where a thing is when it is picked, wiped or handed over."""
+"""What says where to with any verb; "in" and "on" say where an object is when it is picked, wiped or handed over."""
 _GOAL_VERBS = (vb.SORTS[vb.MOVE] | vb.words("drive")) - vb.words(
     "pick grab grasp lift take fetch get hold seize snatch retrieve reach remove release hand give pass raise lower grip pull empty unload undo"
 )
@@ -306,7 +306,7 @@ def _opens(words: Sequence[str], i: int) -> bool:
 
 
 def _roles(verb: str, chunks: list[tuple[str, str, list[str], bool]]) -> list[tuple[str, tuple[str, ...]]]:
-    """Parts and phrases; of several places the last one is the goal, those before say where the thing is."""
+    """Parts and phrases; of several places the last one is the goal, those before say where the object is."""
     filling = verb in ("fill", "load") and any(part == WITH for part, *_ in chunks)
     goals = [index for index, (part, said, words, relative) in enumerate(chunks) if part in (INTO, BESIDE) and _is_goal(verb, said) and _thing(words)]
     outer = [index for index in goals if not chunks[index][3]] or goals[-1:]
@@ -331,7 +331,7 @@ def _is_goal(verb: str, said: str) -> bool:
 
 
 def _thing(words: Sequence[str]) -> bool:
-    """Whether a phrase of place may be a thing, not a part of the desk."""
+    """Whether a phrase of place may be an object, not a part of the desk."""
     return any(word.isalpha() and word not in _NOT_A_THING and word not in vb.DETERMINERS and word not in lex.FILLERS and word != "of" for word in words)
 
 
@@ -366,7 +366,7 @@ def _forbidden(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _answer(words: Sequence[str]) -> Request:
-    """A phrase for a thing, or for where it goes: nobody knows which."""
+    """A phrase for an object, or for where it goes: nobody knows which."""
     chunks = [(part if part in (KEPT, MENTIONED, BESIDE) else OBJECT, said) for part, _, body, _ in _chunks(words, 0) for said in _listed(body)]
     both = [(INTO, said) for part, said in chunks if part == OBJECT]
     return Request("", tuple(words), (*chunks, *both))

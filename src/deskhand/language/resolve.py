@@ -10,7 +10,7 @@ from typing import Any
 
 from deskhand.language import lexicon as lex
 from deskhand.language.intents import NOT, Ref
-from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, sideways
+from deskhand.world.relations import BESIDE_GAP, SIDEWAYS, Body, between, gap, loosely_between, sideways
 
 Seen = Mapping[str, Any]
 """One object as the tools describe it: id, label, color, shape, size, position, yaw, is_container, support, relation, confidence."""
@@ -30,7 +30,7 @@ BASE = (-0.30, 0.0)
 
 
 @dataclass(frozen=True)
-class Found:
+class Referents:
     """The objects that a phrase names; ``note`` says what had to be assumed, ``missing`` is true when fewer are there than asked for."""
 
     objects: tuple[Seen, ...]
@@ -44,12 +44,12 @@ def kind(item: Seen) -> str:
 
 
 def is_receptacle(item: Seen) -> bool:
-    """True for what things are tidied into; a cup is open at the top too, and still a thing to tidy."""
+    """True for what objects are tidied into; a cup is open at the top too, and still an object to tidy."""
     return bool(item.get("is_container")) and kind(item) not in {"cup", "can"}
 
 
 def is_tableware(item: Seen) -> bool:
-    """True for what is called a bowl or a plate: things are put in it, and it is carried itself where somebody says so."""
+    """True for what is called a bowl or a plate: objects are put in it, and it is carried itself where somebody says so."""
     return str(item["label"]).lower().replace("_", " ").split()[-1:] in ([word] for word in lex.TABLEWARE)
 
 
@@ -61,7 +61,7 @@ def name_of(item: Seen) -> str:
 
 
 def beyond_reach(item: Seen) -> bool:
-    """True of what lies wholly where the arm does not reach (tools/objects.py)."""
+    """True of what lies where the arm does not grasp (tools/objects.py)."""
     return bool(item.get("beyond_reach"))
 
 
@@ -71,7 +71,7 @@ def within_reach(items: list[Seen]) -> list[Seen]:
 
 
 def held_object(name: str) -> Seen:
-    """What is known of a thing in the hand that no look shows."""
+    """What is known of an object in the hand that no look shows."""
     label = name.rsplit("_", 1)[0]
     return {"id": name, "label": label, "color": "", "shape": "other", "size": [0.03, 0.03, 0.03], "position": [0.0, 0.0, 0.2], "yaw": 0.0} | {
         "is_container": False,
@@ -86,7 +86,7 @@ def listing(objects: Iterable[Seen]) -> str:
     return ", ".join(f"{'an' if name_of(item)[0] in 'aeiou' else 'a'} {name_of(item)} ({item['id']})" for item in objects) or "nothing"
 
 
-def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
+def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Referents:
     """The objects that ``ref`` names. ``role``: ``thing`` (to be moved), ``into``, ``onto``, or ``any`` (asked about).
 
     Rest and pronouns are the caller's matter. One that is described by "the" and fits several is the nearest, and the note says so.
@@ -105,7 +105,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
     if ref.place:
         fitting = _by_place(ref.place, fitting, wanted)
     if not wanted:
-        return Found(tuple(fitting), assumed, missing=not fitting)
+        return Referents(tuple(fitting), assumed, missing=not fitting)
     if ref.nth > 1:
         fitting = fitting[ref.nth - 1 :]
     note = assumed
@@ -113,7 +113,7 @@ def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Found:
         fitting = _by_place("near", fitting, wanted)
         if ref.definite and wanted == 1:
             note = f"several objects fit '{ref.words}'; I took the nearest, {fitting[0]['id']}"
-    return Found(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
+    return Referents(tuple(fitting[:wanted]), note, missing=len(fitting) < wanted)
 
 
 def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], str]:
@@ -122,8 +122,8 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     fitting = [item for item in objects if _head_fits(ref, item, role)]
     fitting, assumed = _by_candidates(ref, _by_whole_name(ref, fitting, objects), objects, role)
     if ref.where is not None:
-        there = [item for item in fitting if _where_holds(ref.where, item, objects)]
-        fitting = there or (_nearest_to(ref.where[1], fitting, objects) if ref.where[0] == "near" and ref.definite else [])
+        there = _on_top(ref.where[0], [item for item in fitting if _where_holds(ref.where, item, objects)], objects)
+        fitting = there or (_most_nearly(ref.where, fitting, objects) if ref.definite else [])
     if ref.shapes:
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
     if not ref.colors:
@@ -193,11 +193,18 @@ def _where_holds(where: tuple[str, Ref], item: Seen, objects: Sequence[Seen]) ->
         return any(other.get("support") == item["id"] for other in others.values())
     if relation in {"in", "on", "at"}:
         below = others.get(str(item.get("support")))
-        reached = [other for other in others.values() if _reaches_into(item, other)]
         if relation == "in":
-            return bool(reached) or (below is not None and _is_in(item, below))
-        return below is not None and (relation == "at" or not any(other is below for other in reached))
+            return any(_reaches_into(item, other) for other in others.values()) or (below is not None and _is_in(item, below))
+        return below is not None
     return any(beside(relation, item, other) for other in others.values())
+
+
+def _on_top(relation: str, items: list[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several that are ``on`` something, those that do not stand below its top, in its open drawer, where there are such."""
+    if relation != "on" or len(items) < 2:
+        return items
+    known = {other["id"]: other for other in objects}
+    return [item for item in items if (below := known.get(item.get("support"))) is None or not _reaches_into(item, below)] or items
 
 
 def _is_in(item: Seen, below: Seen) -> bool:
@@ -215,8 +222,20 @@ def _reaches_into(item: Seen, other: Seen) -> bool:
     return abs(along) < float(other["size"][0]) / 2 and abs(across) < float(other["size"][1]) / 2 and dz < float(other["size"][2]) / 2
 
 
+def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several things of which the words hold strictly for none, the one that they can only mean."""
+    relation, ref = where
+    if relation == "near":
+        return _nearest_to(ref, items, objects)
+    if relation == "between" and len(items) > 1:
+        ends = {str(item["id"]): pair(ref, [other for other in objects if other["id"] != item["id"]]) for item in items}
+        loose = [item for item in items if loosely_between(Body.seen(item), [Body.seen(end) for end in ends[str(item["id"])]])]
+        return loose if len(loose) == 1 else []
+    return []
+
+
 def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
-    """Of several things that none is near, "the one next to it" is the one that stands beside it most closely."""
+    """Of several objects that none is near, "the one next to it" is the one that stands beside it most closely."""
     others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
     gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
     return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
@@ -248,7 +267,7 @@ def beside(relation: str, item: Seen, other: Seen) -> bool:
 
 
 def pair(ref: Ref, objects: Sequence[Seen]) -> tuple[Seen, ...]:
-    """The two things of "between the can and the cup", "between the two cans"; fewer where they are not there."""
+    """The two objects of "between the can and the cup", "between the two cans"; fewer where they are not there."""
     if ref.second is None:
         return resolve(replace(ref, count=2), objects, "any").objects
     return (*resolve(replace(ref, second=None), objects, "any").objects[:1], *resolve(ref.second, objects, "any").objects[:1])

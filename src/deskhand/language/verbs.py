@@ -59,7 +59,7 @@ ASKING = words("what which who whom whose where when why how is are was were am 
 """A sentence that begins so asks, unless it asks "can you …"."""
 STAYING = words("stay stays remain remains")
 RULING = STAYING | words("go goes belong belongs should must shall needs need ought has have gets get")
-"""Between a thing and where it belongs: "cans go in the bin", "the desk needs wiping"."""
+"""Between an object and where it belongs: "cans go in the bin", "the desk needs wiping"."""
 STATING = (
     (
         AUXILIARIES

@@ -34,7 +34,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Goal:
+class GoalJoints:
     """Joints (n,) and which of the caller's goals they meet."""
 
     joints: Array
@@ -84,7 +84,9 @@ class PathSearch:
         outside = self.checker.outside(self.checker.placed(self.poses(joints, query), query.scene), settings.lower, settings.upper)
         return ", ".join(f"{name} is {over * 1000:.1f} mm outside the workspace" for _, name, over in outside[:4]) or "something touches"
 
-    def find(self, query: Query, start: Array, goals: list[Goal], max_time: float, upright: float | None = None, attempt: int = 0) -> tuple[Array, Goal]:
+    def find(
+        self, query: Query, start: Array, goals: list[GoalJoints], max_time: float, upright: float | None = None, attempt: int = 0
+    ) -> tuple[Array, GoalJoints]:
         """A path (K, n) to the first goal that can be reached, in the order given.
 
         Raises:
@@ -108,7 +110,9 @@ class PathSearch:
             "planning_failed", f"no collision-free path was found within {max_time:g} s.", retry=True, hint="Clear the way or approach otherwise."
         )
 
-    def _try(self, query: Query, start: Array, goals: list[Goal], padding: float, end: float, upright: float | None, attempt: int) -> tuple[Array, Goal] | None:
+    def _try(
+        self, query: Query, start: Array, goals: list[GoalJoints], padding: float, end: float, upright: float | None, attempt: int
+    ) -> tuple[Array, GoalJoints] | None:
         rounds = 0
         while goals and (left := end - time.monotonic()) > 0 and rounds < 3:
             for index, goal in enumerate(goals):

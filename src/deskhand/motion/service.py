@@ -20,7 +20,7 @@ from deskhand.motion.blending import Leg, Run
 from deskhand.motion.plans import PlanStore
 from deskhand.motion.roll import ROLL_MET
 from deskhand.motion.run_timing import RunTimer, chained, legs_of_line
-from deskhand.motion.search import PADDINGS, Goal, PathSearch, Query
+from deskhand.motion.search import PADDINGS, GoalJoints, PathSearch, Query
 from deskhand.motion.timing import differences
 from deskhand.safety.envelope import Envelope
 from deskhand.safety.scene import Pairs, PlanningScene, expand_pairs, updated
@@ -210,12 +210,12 @@ class MotionService:
     def _pairs(self, allow: Sequence[tuple[str, str]], scene: PlanningScene) -> Pairs:
         return expand_pairs(allow, self.arm, self.model.links, scene)
 
-    def _goals(self, query: Query, goal: MotionGoal, start: Array) -> list[Goal]:
+    def _goals(self, query: Query, goal: MotionGoal, start: Array) -> list[GoalJoints]:
         """Joint goals, nearest first."""
         if goal.named:
-            return [Goal(inputs.check_limits(self.model, np.asarray(self.arm.named_poses[goal.named], dtype=float), f"the named pose {goal.named}"))]
+            return [GoalJoints(inputs.check_limits(self.model, np.asarray(self.arm.named_poses[goal.named], dtype=float), f"the named pose {goal.named}"))]
         if goal.joints is not None:
-            return [Goal(inputs.check_limits(self.model, inputs.check_joints(self.model, goal.joints, "goal"), "the goal"))]
+            return [GoalJoints(inputs.check_limits(self.model, inputs.check_joints(self.model, goal.joints, "goal"), "the goal"))]
         errors: list[DeskhandError] = []
         reachable = []
         for index, pose in enumerate(goal.poses):
@@ -238,7 +238,7 @@ class MotionService:
             # Five joints: a pose that is met but for a roll is the second choice.
             found = [item for item in found if abs(item[0].roll_error) < ROLL_MET] or found
             if found:
-                goals = [Goal(solution.joints, index) for solution, index in found]
+                goals = [GoalJoints(solution.joints, index) for solution, index in found]
                 return sorted(goals, key=lambda item: float(np.linalg.norm(item.joints - start)))
         raise self._unreached(query, [pose for _, pose in reachable], start)
 

@@ -18,20 +18,20 @@ from deskhand.world.relations import TABLE
 TRIES = 3
 """How often one thing is put to its spot."""
 NEAR_ENOUGH = 0.010
-"""[m] from its spot where a thing counts as being there."""
+"""[m] from its spot where an object counts as being there."""
 FINGERS = 0.030
-"""[m] between things in a row: room for the fingers."""
+"""[m] between objects in a row: room for the fingers."""
 ROWS_X = (0.03, 0.06, 0.0, 0.09, -0.03, 0.12)
 ROWS_Y = (0.0, 0.04, -0.04, 0.08, -0.08)
 REACH = (0.17, 0.46)
-"""[m] from the robot where it puts things down with ease."""
+"""[m] from the robot where it puts objects down with ease."""
 
 
 class Arranging:
-    """Methods that act are generators of calls; what could not be done is among the problems of the pursuit."""
+    """Methods that act are generators of calls; what could not be done is among the problems of the executive."""
 
-    def __init__(self, pursuit: TaskExecutive) -> None:
-        self._pursuit = pursuit
+    def __init__(self, executive: TaskExecutive) -> None:
+        self._executive = executive
         self._tries: Counter[str] = Counter()
         self._set_asides: Counter[str] = Counter()
 
@@ -42,7 +42,7 @@ class Arranging:
         goals = [_goal(name, spot) for name, spot in spots.items()]
         heard = yield planned(goals, why)
         if not heard.ok:
-            self._pursuit.problems.append((heard.code, heard.message))
+            self._executive.problems.append((heard.code, heard.message))
             return
         failures: dict[str, tuple[str, str]] = {}
         todo = {name: spot for name, spot in spots.items() if not self._is_there(name, spot)}
@@ -58,15 +58,15 @@ class Arranging:
             self._tries[name] += 1
             failed = yield from self._carry(name, todo[name])
             if failed is None:
-                self._pursuit.done += 1
+                self._executive.done += 1
                 failures.pop(name, None)
                 del todo[name]
                 self._settle(name, spots[name])
                 continue
             failures[name] = failed.code, f"{name}: {failed.message}"
-            if self._tries[name] >= TRIES or not (yield from self._pursuit.look(f"{name} is not where it belongs ({failed.message}); where is it?")):
+            if self._tries[name] >= TRIES or not (yield from self._executive.look(f"{name} is not where it belongs ({failed.message}); where is it?")):
                 del todo[name]
-        self._pursuit.problems += failures.values()
+        self._executive.problems += failures.values()
 
     def _next(self, todo: dict[str, Spot]) -> str | None:
         """The first object whose spot no other object that still moves covers; of two that wait, the one that was tried less."""
@@ -89,7 +89,7 @@ class Arranging:
         mine = _radius(item) if item else 0.02
         return [
             str(other["id"])
-            for other in self._pursuit.objects
+            for other in self._executive.objects
             if other["id"] != name
             and other.get("relation") != "held"
             and str(other.get("support", TABLE)) == TABLE
@@ -99,14 +99,14 @@ class Arranging:
     def _set_aside(self, name: str, spots: dict[str, Spot]) -> Script:
         """Out of the way of all spots; it comes to its own later."""
         self._set_asides[name] += 1
-        picked = yield from self._pursuit.take(self._free_hand, name, f"{name} makes room first.")
+        picked = yield from self._executive.take(self._free_hand, name, f"{name} makes room first.")
         if picked.ok:
             yield Call("put_aside", {"keep_clear": [[spot.x, spot.y] for spot in spots.values()][:20]})
-        yield from self._pursuit.look("Where is everything now?")
+        yield from self._executive.look("Where is everything now?")
 
     def _carry(self, name: str, spot: Spot) -> Generator[Call, CallResult, CallResult | None]:
         """None when it came to its spot, else what failed."""
-        picked = yield from self._pursuit.take(self._free_hand, name, f"{name} to its place")
+        picked = yield from self._executive.take(self._free_hand, name, f"{name} to its place")
         if not picked.ok:
             return picked
         blockers = self._blockers(name, spot)
@@ -135,8 +135,8 @@ class Arranging:
     def _settle(self, name: str, spot: Spot) -> None:
         """The last look, with the object where it was put."""
         moved = {"position": [spot.x, spot.y, 0.0], "support": spot.support, "relation": spot.relation}
-        self._pursuit.objects = [
-            {**item, **moved, "position": [spot.x, spot.y, item["position"][2]]} if item["id"] == name else item for item in self._pursuit.objects
+        self._executive.objects = [
+            {**item, **moved, "position": [spot.x, spot.y, item["position"][2]]} if item["id"] == name else item for item in self._executive.objects
         ]
 
     def _is_there(self, name: str, spot: Spot) -> bool:
@@ -147,7 +147,7 @@ class Arranging:
         return there and (spot.support != TABLE or (math.dist(item["position"][:2], (spot.x, spot.y)) < NEAR_ENOUGH and not _turned(item, spot)))
 
     def _item(self, name: str) -> Seen | None:
-        return next((item for item in self._pursuit.objects if item["id"] == name), None)
+        return next((item for item in self._executive.objects if item["id"] == name), None)
 
     # ------------------------------------------------------------ out of a part of the desk, and into one
 
@@ -155,26 +155,26 @@ class Arranging:
         """Nothing shall stand within ``box`` ((x from, to), (y from, to)) [m]; containers are not moved."""
         grid = [[x, y] for x in _steps(*box[0], 4) for y in _steps(*box[1], 5)]
         for _ in range(TRIES):
-            inside = [item for item in self._pursuit.objects if overlaps(item, box)]
+            inside = [item for item in self._executive.objects if overlaps(item, box)]
             fixed = [item for item in inside if item.get("is_container")]
             loose = [item for item in inside if not item.get("is_container") and item.get("relation") == "on" and item.get("support") == TABLE]
             if not loose:
-                self._pursuit.problems += [
+                self._executive.problems += [
                     ("impossible", f"the {name_of(item)} ({item['id']}) stands {words}, and I do not move containers.") for item in fixed
                 ]
                 return not fixed
             goals = [Goal(str(item["id"]), "on", TABLE) for item in loose]
             yield planned(goals, f"In the way: {', '.join(str(item['id']) for item in loose)}")
             for item in loose:
-                picked = yield from self._pursuit.take(self._free_hand, str(item["id"]), f"{item['id']} stands {words}.")
+                picked = yield from self._executive.take(self._free_hand, str(item["id"]), f"{item['id']} stands {words}.")
                 placed = (yield Call("put_aside", {"keep_clear": grid})) if picked.ok else picked
-                self._pursuit.done += placed.ok
+                self._executive.done += placed.ok
                 if picked.ok and not placed.ok:
                     yield from self._free_hand()
-            if not (yield from self._pursuit.look("Is there room now?")):
+            if not (yield from self._executive.look("Is there room now?")):
                 return False
-        left = [item for item in self._pursuit.objects if overlaps(item, box) and not item.get("is_container")]
-        self._pursuit.problems += [("task_incomplete", f"the {name_of(item)} ({item['id']}) is still {words}.") for item in left]
+        left = [item for item in self._executive.objects if overlaps(item, box) and not item.get("is_container")]
+        self._executive.problems += [("task_incomplete", f"the {name_of(item)} ({item['id']}) is still {words}.") for item in left]
         return not left
 
     def into_region(self, items: Sequence[Seen], region: str) -> Script:
@@ -185,30 +185,30 @@ class Arranging:
                 yield planned([Goal(name, "on", TABLE)])
                 result = yield from self._carry(name, Spot("on", TABLE, x, y))
                 if result is None:
-                    self._pursuit.done += 1
+                    self._executive.done += 1
                     self._settle(name, Spot("on", TABLE, x, y))
                     break
                 failed = result
-                yield from self._pursuit.look(f"{name} is not there yet.")
+                yield from self._executive.look(f"{name} is not there yet.")
             else:
-                self._pursuit.problems.append((failed.code, f"{name}: {failed.message}"))
+                self._executive.problems.append((failed.code, f"{name}: {failed.message}"))
 
     def elsewhere(self, items: Sequence[Seen]) -> Script:
         """Each of the objects to another free place."""
         goals = [Goal(str(item["id"]), "on", TABLE) for item in items]
         yield planned(goals)
         for item in items:
-            picked = yield from self._pursuit.take(self._free_hand, str(item["id"]), f"{item['id']} to another place")
+            picked = yield from self._executive.take(self._free_hand, str(item["id"]), f"{item['id']} to another place")
             placed = (yield Call("put_aside", {"keep_clear": [list(item["position"][:2])]})) if picked.ok else picked
-            self._pursuit.done += placed.ok
+            self._executive.done += placed.ok
             if not placed.ok:
-                self._pursuit.problems.append((placed.code, f"{item['id']}: {placed.message}"))
+                self._executive.problems.append((placed.code, f"{item['id']}: {placed.message}"))
 
     def _places(self, item: Seen, region: str) -> list[tuple[float, float]]:
         """Free places in a region, the roomiest near its middle first."""
         (x0, x1), (y0, y1) = box_of(region)
         places = [(x, y) for x in _steps(x0, x1, 6) for y in _steps(y0, y1, 8) if REACH[0] < math.dist((x, y), BASE) < REACH[1]]
-        others = [other for other in self._pursuit.objects if other["id"] != item["id"] and other.get("relation") != "held"]
+        others = [other for other in self._executive.objects if other["id"] != item["id"] and other.get("relation") != "held"]
 
         def room(place: tuple[float, float]) -> float:
             return min((math.dist(place, other["position"][:2]) - _radius(other) for other in others), default=1.0) - _radius(item)
@@ -225,7 +225,7 @@ class Arranging:
         widths = [min(float(edge) for edge in item["size"][:2]) for item in items]
         pitch = max(widths) + FINGERS
         names = {str(item["id"]) for item in items}
-        others = [other for other in self._pursuit.objects if other["id"] not in names and str(other.get("support", TABLE)) == TABLE]
+        others = [other for other in self._executive.objects if other["id"] not in names and str(other.get("support", TABLE)) == TABLE]
         best: tuple[float, list[tuple[float, float]]] | None = None
         for x in ROWS_X:
             for middle in ROWS_Y:

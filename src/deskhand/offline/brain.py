@@ -60,10 +60,10 @@ class Brain:
         self._instruction: Instruction = parse(text)
         self._tools, self._earlier = tools, earlier
         self._notes: list[str] = []
-        self._pursuit = TaskExecutive(tools)
-        self._asking, self._layouts = Asking(self._pursuit), Layouts(self._pursuit, tools)
+        self._executive = TaskExecutive(tools)
+        self._asking, self._layouts = Asking(self._executive), Layouts(self._executive, tools)
         self._answers: list[str] = []
-        self._placing = Placing(self._pursuit, self._asking, tools, self._notes, self._answers)
+        self._placing = Placing(self._executive, self._asking, tools, self._notes, self._answers)
         self._building: Building | None = None
         self._groups = _groups(self._instruction.intents)
         self._at = 0
@@ -93,7 +93,7 @@ class Brain:
         if refusal := _refusal(intents):
             yield from _finish("refused", refusal[1], refusal[0])
             return
-        self._pursuit.problems += [("impossible", _cannot(item)) for item in intents if isinstance(item, Impossible)]
+        self._executive.problems += [("impossible", _cannot(item)) for item in intents if isinstance(item, Impossible)]
         if (yield from self._names_what_nobody_knows()):
             return
         back: tuple[Ref, ...] | None = None
@@ -114,7 +114,7 @@ class Brain:
 
     def _names_what_nobody_knows(self) -> Generator[Call, CallResult, bool]:
         """Refuse the whole when a noun of it is no word of the lexicon and no name of anything seen: half an instruction is another instruction."""
-        if not _nouns(self._instruction.intents) or not (yield from self._pursuit.look("I look whether I know all of it by name.")):
+        if not _nouns(self._instruction.intents) or not (yield from self._executive.look("I look whether I know all of it by name.")):
             return False
         if strange := self._strange(self._instruction.intents):
             yield from _finish("refused", strange, "unknown_object")
@@ -122,8 +122,8 @@ class Brain:
 
     def _strange(self, intents: Sequence[Intent]) -> str:
         """Which of their nouns nobody knows; empty for none."""
-        said = [f"'{ref.words}'" for ref in _nouns(intents) if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._pursuit.objects, "any").objects]
-        return f"I see no {', '.join(said)}, or do not know it by that word. I see {listing(self._pursuit.objects)}." if said else ""
+        said = [f"'{ref.words}'" for ref in _nouns(intents) if not resolve(Ref(ref.noun, noun=ref.noun, count=0), self._executive.objects, "any").objects]
+        return f"I see no {', '.join(said)}, or do not know it by that word. I see {listing(self._executive.objects)}." if said else ""
 
     # ------------------------------------------------------------ what the person says meanwhile
 
@@ -155,28 +155,28 @@ class Brain:
             return (yield from self._corrected(answer))
         self._at = at
         self._groups[at : at + 1] = _groups(found.intents) or [[]]
-        self._pursuit.problems.clear()
-        self._pursuit.work = Work()
+        self._executive.problems.clear()
+        self._executive.work = Work()
         self._notes.clear()
         return found.back
 
     def _give_up(self, words: str) -> Script:
         """Put down what is held where it was, and end."""
         held = [move for move in moves_of(self._calls) if move.goal is None]
-        if held and (yield from self._pursuit.look("Nothing more is wanted.")):
-            yield from Arranging(self._pursuit).bring(first_origins(held), "Back to where it was.")
+        if held and (yield from self._executive.look("Nothing more is wanted.")):
+            yield from Arranging(self._executive).bring(first_origins(held), "Back to where it was.")
         yield from _finish("partly", f"I ended the task, because you said '{words}'.", "cancelled")
 
     def _put_back(self, refs: Sequence[Ref]) -> Script:
         """The objects that were chosen for phrases which are no longer meant go back to where they were."""
         names = {name for ref in refs for name in self._placing.pins.get(ref, (ref.id,) if ref.id else ())}
-        if not (yield from self._pursuit.look("That was not meant; where is everything?")):
+        if not (yield from self._executive.look("That was not meant; where is everything?")):
             return
-        names |= {str(item["id"]) for ref in refs if ref not in self._placing.pins for item in resolve(ref, self._pursuit.objects, "thing").objects}
+        names |= {str(item["id"]) for ref in refs if ref not in self._placing.pins for item in resolve(ref, self._executive.objects, "thing").objects}
         spots = {name: spot for name, spot in first_origins(moves_of(self._calls)).items() if name in names}
-        still = {str(item["id"]): Spot.of(item) for item in self._pursuit.objects if item["id"] in names and item["id"] not in spots}
+        still = {str(item["id"]): Spot.of(item) for item in self._executive.objects if item["id"] in names and item["id"] not in spots}
         if spots or still:
-            yield from Arranging(self._pursuit).bring({**spots, **still}, "Back to where it was.")
+            yield from Arranging(self._executive).bring({**spots, **still}, "Back to where it was.")
 
     # ------------------------------------------------------------ one group of intents after the other
 
@@ -184,7 +184,7 @@ class Brain:
         try:
             yield from self._dispatch(group)
         except DeskhandError as error:  # a question that came to nothing
-            self._pursuit.problems.append((error.code, error.message))
+            self._executive.problems.append((error.code, error.message))
 
     def _dispatch(self, group: list[Intent]) -> Script:
         first = group[0] if group else Help()
@@ -196,7 +196,7 @@ class Brain:
             yield from self._answer(first)
         elif isinstance(first, Act):
             heard = yield Call(first.tool, {})
-            self._pursuit.count(heard, first.tool)
+            self._executive.count(heard, first.tool)
             if heard.ok:
                 self._answers.append(
                     {"move_home": "The arm is home.", "open_gripper": "The gripper is open.", "close_gripper": "The gripper is closed."}[first.tool]
@@ -206,7 +206,7 @@ class Brain:
         elif isinstance(first, Pick | Hand):
             yield from self._placing.hold(first, group)
         elif isinstance(first, Build):
-            self._building = Building(self._pursuit)
+            self._building = Building(self._executive)
             yield from self._building.build(first)
             self._notes += [self._building.note] if self._building.note else []
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
@@ -220,39 +220,39 @@ class Brain:
             holding = heard.data.get("holding") if heard.ok else None
             self._answers.append(f"I hold {holding}." if holding else "I hold nothing." if heard.ok else heard.message)
         elif ask.kind == "memory":
-            yield from self._pursuit.look("I look at the desk, so that I remember it as it is.")
+            yield from self._executive.look("I look at the desk, so that I remember it as it is.")
             heard = yield Call("ask_memory", {"question": ask.words})
             self._answers.append(str(heard.data["answer"]) if heard.ok else heard.message)
-        elif (yield from self._pursuit.look("To answer I look at the desk.")):
+        elif (yield from self._executive.look("To answer I look at the desk.")):
             if ask.kind in ("larger", "distance", "nearest"):
                 ask = yield from self._asking.settled(ask)
-            if missing := not_seen(ask, self._pursuit.objects):
-                self._pursuit.problems.append(("unknown_object", f"I see no {missing.words.removeprefix('the ')}. I see {listing(self._pursuit.objects)}."))
+            if missing := not_seen(ask, self._executive.objects):
+                self._executive.problems.append(("unknown_object", f"I see no {missing.words.removeprefix('the ')}. I see {listing(self._executive.objects)}."))
             else:
-                self._answers.append(answer(ask, self._pursuit.objects))
+                self._answers.append(answer(ask, self._executive.objects))
 
     def _decide(self, choice: If) -> Script:
         """Look whether the condition holds; what follows from it takes its place."""
-        if not (yield from self._pursuit.look("I look whether that is so.")):
+        if not (yield from self._executive.look("I look whether that is so.")):
             return
         about = choice.condition.about
         if about is not None and about.definite:
             asked = yield from self._asking.settled(choice.condition)
             choice = replace(choice, condition=asked, then=_renamed(choice.then, about, asked.about), otherwise=_renamed(choice.otherwise, about, asked.about))
-        missing = not_seen(choice.condition, self._pursuit.objects)
-        if said := missing.words.removeprefix("the ") if missing else unheard_of(choice.condition, self._pursuit.objects):
-            why = f"I see no {said}, or do not know it by that word, and cannot tell whether that is so. I see {listing(self._pursuit.objects)}."
-            self._pursuit.problems.append(("unknown_object", why))
+        missing = not_seen(choice.condition, self._executive.objects)
+        if said := missing.words.removeprefix("the ") if missing else unheard_of(choice.condition, self._executive.objects):
+            why = f"I see no {said}, or do not know it by that word, and cannot tell whether that is so. I see {listing(self._executive.objects)}."
+            self._executive.problems.append(("unknown_object", why))
             return
-        so = is_so(choice.condition, self._pursuit.objects)
+        so = is_so(choice.condition, self._executive.objects)
         if so is None:
-            self._pursuit.problems.append(("not_understood", "The condition is nothing that I can see."))
+            self._executive.problems.append(("not_understood", "The condition is nothing that I can see."))
             return
         intents = choice.then if so else choice.otherwise
-        self._answers.append(answer(choice.condition, self._pursuit.objects))
+        self._answers.append(answer(choice.condition, self._executive.objects))
         refusal = _refusal(intents) if intents else None
         if refusal or (strange := self._strange(intents)):
-            self._pursuit.problems.append(refusal or ("unknown_object", strange))
+            self._executive.problems.append(refusal or ("unknown_object", strange))
         elif intents:
             self._groups[self._at + 1 : self._at + 1] = _groups(intents)
         else:
@@ -260,14 +260,14 @@ class Brain:
 
     def _lay_out(self, intent: Intent) -> Script:
         moves = moves_of(self._calls)
-        if not (yield from self._pursuit.look("I look at what is on the desk.")):
+        if not (yield from self._executive.look("I look at what is on the desk.")):
             return
         if not isinstance(intent, Undo):
             intent = yield from self._asking.settled(intent)
             self._placing.pin([intent])
         elif not moves:
             moves = list(next((task.moves for task in reversed(self._earlier) if task.moves), ()))
-        if already.is_already(intent, self._pursuit.objects):
+        if already.is_already(intent, self._executive.objects):
             self._answers.append(already.told(intent))
         yield from self._layouts.do(intent, moves)
 
@@ -276,23 +276,23 @@ class Brain:
     def _end(self) -> Script:
         """Claim the end; when the claim is not proved, take up what is unmet, a bounded number of times."""
         for _ in range(ROUNDS):
-            problems = self._pursuit.problems + self._pursuit.failures() + (self._building.failures() if self._building else [])
+            problems = self._executive.problems + self._executive.failures() + (self._building.failures() if self._building else [])
             text = " ".join([*self._answers, *(f"({note}.)" for note in dict.fromkeys(self._notes)), *(why for _, why in dict.fromkeys(problems))])
             if problems:
-                code = problems[0][0] if not self._pursuit.done else "task_incomplete"
-                yield from _finish("partly" if self._pursuit.done else "refused", text, code)
+                code = problems[0][0] if not self._executive.done else "task_incomplete"
+                yield from _finish("partly" if self._executive.done else "refused", text, code)
                 return
             status = "answered" if self._instruction.question else "done"
-            heard = yield Call(FINISH, {"status": status, "summary": text or ("There was nothing to do." if not self._pursuit.done else "")})
+            heard = yield Call(FINISH, {"status": status, "summary": text or ("There was nothing to do." if not self._executive.done else "")})
             unmet = (heard.data or {}).get("unmet", []) if not heard.ok else []
             if not unmet:
-                self._pursuit.problems.append((heard.code or "task_incomplete", heard.message))
+                self._executive.problems.append((heard.code or "task_incomplete", heard.message))
             elif self._building and all(self._building.owns(str(item["object_id"])) for item in unmet):
                 yield from self._building.take_up(unmet)
             else:
-                yield from self._pursuit.take_up(unmet)
+                yield from self._executive.take_up(unmet)
         yield from _finish(
-            "partly", " ".join(why for _, why in dict.fromkeys(self._pursuit.problems)) or "It did not stay where it was put.", "task_incomplete"
+            "partly", " ".join(why for _, why in dict.fromkeys(self._executive.problems)) or "It did not stay where it was put.", "task_incomplete"
         )
 
 

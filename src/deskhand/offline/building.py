@@ -36,8 +36,8 @@ class Step:
 class Building:
     """One structure. Methods that act are generators of calls."""
 
-    def __init__(self, pursuit: TaskExecutive) -> None:
-        self._pursuit = pursuit
+    def __init__(self, executive: TaskExecutive) -> None:
+        self._executive = executive
         self._steps: list[Step] = []
         self._standing: set[int] = set()
         self._tries: Counter[int] = Counter()
@@ -47,20 +47,20 @@ class Building:
         self.note = ""
 
     def build(self, wish: Build) -> Script:
-        """Plan and build; what could not be done is among the problems of the pursuit."""
-        if not (yield from self._pursuit.look("I look for blocks.")):
+        """Plan and build; what could not be done is among the problems of the executive."""
+        if not (yield from self._executive.look("I look for blocks.")):
             return
         named = {"structure_name": wish.structure, "count": wish.count, "colors": list(wish.colors)} if wish.structure else {}
         other = {"plan": wish.plan} if wish.plan is not None else {"file": wish.file}
         heard = yield Call("plan_structure", named or other, "Which blocks, and where?")
         if heard.code in HAND_FULL:  # of a task that was cut short
             yield from self._put_aside()
-            if not (yield from self._pursuit.look()):
+            if not (yield from self._executive.look()):
                 return
             heard = yield Call("plan_structure", named or other, "Once more, with the hand empty.")
         overlooked = bool(heard.data.get("substitutes")) if heard.ok else heard.code == "impossible"
         if overlooked:
-            if not (yield from self._pursuit.look("A block that is asked for may have been overlooked.")):
+            if not (yield from self._executive.look("A block that is asked for may have been overlooked.")):
                 return
             heard = yield Call("plan_structure", named or other, "Once more, with what I see now.")
         if not heard.ok:
@@ -68,7 +68,7 @@ class Building:
             return
         self.note = str(heard.data.get("note", ""))
         self._steps = _steps(heard.data["steps"])
-        self._sizes = {str(item["id"]): list(map(float, item["size"])) for item in self._pursuit.objects}
+        self._sizes = {str(item["id"]): list(map(float, item["size"])) for item in self._executive.objects}
         submitted = yield planned(map(self._goal, range(len(self._steps))), self._told())
         if not submitted.ok:
             self._fail(submitted)
@@ -79,7 +79,7 @@ class Building:
         """A check has denied these places: build them again."""
         names = {str(item["object_id"]) for item in unmet}
         self._standing -= {number for number, step in enumerate(self._steps) if step.object_id in names}
-        if (yield from self._pursuit.look("The check says that something is not where it belongs.")):
+        if (yield from self._executive.look("The check says that something is not where it belongs.")):
             yield from self._work()
 
     def owns(self, object_id: str) -> bool:
@@ -112,7 +112,7 @@ class Building:
         arguments = {"x": step.x, "y": step.y, "yaw": step.yaw} | ({"on": carriers} if carriers else {})
         placed = yield Call("place_at", arguments, f"{self._steps[number].object_id} to place {number + 1} of {len(self._steps)}")
         if placed.ok:
-            self._pursuit.done += 1
+            self._executive.done += 1
             self._standing.add(number)
             self._forget_failure(number)
         else:
@@ -128,29 +128,29 @@ class Building:
         step = self._steps[number]
         edge = max(self._sizes.get(step.object_id, [0.03])[:2])
         standing = {self._steps[other].object_id for other in self._standing} | {step.object_id}
-        for item in self._pursuit.objects:
+        for item in self._executive.objects:
             away = math.hypot(item["position"][0] - step.x, item["position"][1] - step.y)
             if item["id"] in standing or item.get("is_container") or away > (edge + max(item["size"][:2])) / math.sqrt(2):
                 continue
             self._acts += 1
-            picked = yield from self._pursuit.take(self._put_aside, str(item["id"]), f"{item['id']} lies where {step.object_id} shall stand.")
+            picked = yield from self._executive.take(self._put_aside, str(item["id"]), f"{item['id']} lies where {step.object_id} shall stand.")
             if picked.ok:
                 yield from self._put_aside()
-        yield from self._pursuit.look()
+        yield from self._executive.look()
 
     def _clear(self, number: int) -> DecisionScript:
         """What stands on the block of a step, because the structure leans there wrongly, is put aside first, from the top."""
         for _ in range(len(self._steps)):
-            above = _highest_on(self._steps[number].object_id, self._pursuit.objects)
+            above = _highest_on(self._steps[number].object_id, self._executive.objects)
             if above is None:
                 return True
             self._acts += 1
-            picked = yield from self._pursuit.take(self._put_aside, above, f"{above} stands on {self._steps[number].object_id}, which has to move.")
+            picked = yield from self._executive.take(self._put_aside, above, f"{above} stands on {self._steps[number].object_id}, which has to move.")
             if not picked.ok:
                 self._note_failure(number, picked)
                 return False
             yield from self._put_aside()
-            if not (yield from self._pursuit.look()):
+            if not (yield from self._executive.look()):
                 return False
         return False
 
@@ -159,24 +159,24 @@ class Building:
         if not (yield from self._find(number)):
             return False
         name = self._steps[number].object_id
-        picked = yield from self._pursuit.take(self._put_aside, name, f"for place {number + 1}")
+        picked = yield from self._executive.take(self._put_aside, name, f"for place {number + 1}")
         if picked.ok:
             return True
         self._note_failure(number, picked)
-        yield from self._pursuit.look(f"{name} could not be picked; I look again.")
+        yield from self._executive.look(f"{name} could not be picked; I look again.")
         return False
 
     def _find(self, number: int) -> DecisionScript:
         """See that the step names a block that is there; where its name is gone, one like it that no other step uses."""
         step = self._steps[number]
-        if self._tries[number] == 1 and any(item["id"] == step.object_id for item in self._pursuit.objects):
+        if self._tries[number] == 1 and any(item["id"] == step.object_id for item in self._executive.objects):
             return True
-        if not (yield from self._pursuit.look(f"Where is {step.object_id}?")):
+        if not (yield from self._executive.look(f"Where is {step.object_id}?")):
             return False
-        if any(item["id"] == step.object_id for item in self._pursuit.objects):
+        if any(item["id"] == step.object_id for item in self._executive.objects):
             return True
         used = {other.object_id for index, other in enumerate(self._steps) if index != number}
-        like = [item for item in self._pursuit.objects if item["id"] not in used and item["color"] == step.color and self._is_like(item, step)]
+        like = [item for item in self._executive.objects if item["id"] not in used and item["color"] == step.color and self._is_like(item, step)]
         if not like:
             self._note_failure(number, CallResult(False, None, "object_lost", f"{step.object_id} is not seen any more"))
             return False
@@ -202,14 +202,14 @@ class Building:
     def _check(self) -> Script:
         """Which of the blocks that were put down still stand?"""
         if not self._standing:
-            yield from self._pursuit.look()
+            yield from self._executive.look()
             return
         numbers = sorted(self._standing)
         heard = yield Call("check_goal", {"conditions": [self._goal(number).to_json() for number in numbers]}, "Does the rest still stand?")
         if heard.ok:
             gone = {str(item["object_id"]) for item in heard.data["unmet"]}
             self._standing -= {number for number in numbers if self._steps[number].object_id in gone}
-        yield from self._pursuit.look()
+        yield from self._executive.look()
 
     # ------------------------------------------------------------ words
 
@@ -224,7 +224,7 @@ class Building:
         )
 
     def _fail(self, heard: CallResult) -> None:
-        self._pursuit.problems.append((heard.code, heard.message))
+        self._executive.problems.append((heard.code, heard.message))
 
     def _note_failure(self, number: int, heard: CallResult) -> None:
         self._failures[number] = heard.code, f"place {number + 1} ({self._steps[number].object_id}): {heard.message}"

@@ -30,8 +30,8 @@ I = TypeVar("I", bound=Intent)  # noqa: E741
 class Asking:
     """Methods are generators of calls."""
 
-    def __init__(self, pursuit: TaskExecutive) -> None:
-        self._pursuit = pursuit
+    def __init__(self, executive: TaskExecutive) -> None:
+        self._executive = executive
 
     def settled(self, intent: I, named: Collection[str] = ()) -> Generator[Call, CallResult, I]:
         """The intent with every phrase that means one object and fits several replaced by what the person says; ``named``: ids that "the other" is not."""
@@ -51,17 +51,17 @@ class Asking:
     def _which(self, ref: Ref, role: str, named: Collection[str]) -> Generator[Call, CallResult, tuple[Ref, ...]]:
         if ref.second is not None:
             return (ref,)
-        left = candidates(ref, self._pursuit.objects, role, named)
+        left = candidates(ref, self._executive.objects, role, named)
         asked = 0
         while len(left) > 1:
             if asked >= QUESTIONS:
                 raise DeskhandError("not_understood", f"I do not know which of these '{ref.words}' is: {', '.join(str(item['id']) for item in left)}.")
             asked += 1
-            text, options = _question(ref, left, self._pursuit.objects)
+            text, options = _question(ref, left, self._executive.objects)
             heard = yield Call(ASK_USER, {"question": text, "options": options[:9]})
             if not heard.ok:
                 raise DeskhandError(heard.code, heard.message)
-            chosen = understood_answer(str(heard.data["answer"]), left, self._pursuit.objects)
+            chosen = understood_answer(str(heard.data["answer"]), left, self._executive.objects)
             if chosen is None:
                 raise TaskEnd((str(heard.data["answer"]),))
             left = chosen or left

@@ -23,13 +23,13 @@ LAYOUTS = (Sort, Row, Swap, Clear, MoveTo, Shift, Undo)
 class Layouts:
     """``do`` is a generator of calls. The desk was looked at before; phrases that fit several objects are settled."""
 
-    def __init__(self, pursuit: TaskExecutive, tools: Collection[str]) -> None:
-        self._pursuit, self._tools = pursuit, tools
+    def __init__(self, executive: TaskExecutive, tools: Collection[str]) -> None:
+        self._executive, self._tools = executive, tools
 
     def do(self, intent: Intent, moves: Sequence[Move]) -> Script:
         """One intent of :data:`LAYOUTS`, or a place between two objects; ``moves`` are those that can be undone."""
-        arranging = Arranging(self._pursuit)
-        before = len(self._pursuit.problems)
+        arranging = Arranging(self._executive)
+        before = len(self._executive.problems)
         if isinstance(intent, Undo):
             yield from self._undo(intent, moves, arranging)
         elif isinstance(intent, Clear):
@@ -47,22 +47,22 @@ class Layouts:
                 yield from arranging.bring({str(item["id"]): _shifted(item, intent) for item in items}, "A little farther.")
             else:
                 yield from self._between(intent.target, items, arranging)
-        if len(self._pursuit.problems) == before and not self._pursuit.done:
+        if len(self._executive.problems) == before and not self._executive.done:
             yield planned([], "It is so already.")
 
     def _items(self, refs: Sequence[Ref]) -> list[Seen]:
         """The objects that phrases name, each once; what is missing becomes a problem."""
         items: list[Seen] = []
         for ref in refs:
-            found = resolve(ref, self._pursuit.objects, "thing")
+            found = resolve(ref, self._executive.objects, "thing")
             if found.missing:
-                self._problem("unknown_object", f"I see {'only some' if found.objects else 'none'} of '{ref.words}'. I see {listing(self._pursuit.objects)}.")
+                self._problem("unknown_object", f"I see {'only some' if found.objects else 'none'} of '{ref.words}'. I see {listing(self._executive.objects)}.")
                 return []
             items += [item for item in found.objects if item not in items]
         return items
 
     def _problem(self, code: str, text: str) -> None:
-        self._pursuit.problems.append((code, text))
+        self._executive.problems.append((code, text))
 
     # ------------------------------------------------------------ groups
 
@@ -71,7 +71,7 @@ class Layouts:
         groups: dict[str, list[Seen]] = {}
         for item in items:
             groups.setdefault(str(item.get("color")) if intent.by == "color" else kind(item), []).append(item)
-        containers = [item for item in self._pursuit.objects if is_receptacle(item)]
+        containers = [item for item in self._executive.objects if is_receptacle(item)]
         if intent.contained and len(groups) > len(containers):
             self._problem("impossible", f"there are {len(groups)} groups ({', '.join(groups)}) and {len(containers)} containers: {listing(containers)}.")
             return
@@ -80,8 +80,8 @@ class Layouts:
         if not heard.ok:
             self._problem(heard.code, heard.message)
             return
-        self._pursuit.begin(goals, set())
-        yield from self._pursuit.run()
+        self._executive.begin(goals, set())
+        yield from self._executive.run()
 
     # ------------------------------------------------------------ rows and pairs
 
@@ -113,9 +113,9 @@ class Layouts:
 
     def _between(self, target: Ref, items: Sequence[Seen], arranging: Arranging) -> Script:
         names = {item["id"] for item in items}
-        ends = pair(target, [item for item in self._pursuit.objects if item["id"] not in names])
+        ends = pair(target, [item for item in self._executive.objects if item["id"] not in names])
         if len(ends) != 2 or len(items) != 1:
-            self._problem("unknown_object", f"I do not see what it shall stand between ({target.words}). I see {listing(self._pursuit.objects)}.")
+            self._problem("unknown_object", f"I do not see what it shall stand between ({target.words}). I see {listing(self._executive.objects)}.")
             return
         (ax, ay), (bx, by) = (item["position"][:2] for item in ends)
         free = math.hypot(bx - ax, by - ay) - sum(min(item["size"][:2]) for item in ends) / 2 - min(items[0]["size"][:2])
@@ -135,7 +135,7 @@ class Layouts:
             return
         inside = [
             item
-            for item in self._pursuit.objects
+            for item in self._executive.objects
             if not item.get("is_container") and all(box[axis][0] < item["position"][axis] < box[axis][1] for axis in (0, 1))
         ]
         yield from arranging.into_region(inside, intent.to)
@@ -149,10 +149,10 @@ class Layouts:
             yield from arranging.bring(first_origins(moves), "Back to where it was: " + ", ".join(first_origins(moves)))
         elif "undo_last_act" in self._tools and not intent.things:
             heard = yield Call("undo_last_act", {}, "I know of no move of this session; the robot may.")
-            self._pursuit.done += heard.ok
+            self._executive.done += heard.ok
             if not heard.ok:
                 self._problem(heard.code, heard.message)
-        elif not self._pursuit.problems:
+        elif not self._executive.problems:
             self._problem("impossible", "I have moved nothing that could be put back.")
 
 

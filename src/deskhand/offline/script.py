@@ -62,12 +62,12 @@ class Work:
     tries: Counter[str] = field(default_factory=Counter)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
     failed_after: dict[str, int] = field(default_factory=dict)
-    """How many things were done when each last failed."""
+    """How many objects were done when each last failed."""
     done: set[str] = field(default_factory=set)
-    """What a place has verified; things deep in a container are not seen again."""
+    """What a place has verified; objects deep in a container are not seen again."""
     renamed: dict[str, Goal] = field(default_factory=dict)
-    """Lost id -> the goal of the thing under its new id."""
+    """Lost id -> the goal of the object under its new id."""
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Kind and colour that each thing had when its goal was made."""
+    """Kind and colour that each object had when its goal was made."""
     covered: set[str] = field(default_factory=set)
-    """Things that others lay on then; uncovered they may turn out to be something else."""
+    """Objects that others lay on then; uncovered they may turn out to be something else."""

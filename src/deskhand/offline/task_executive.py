@@ -16,13 +16,13 @@ from deskhand.planning.planner import plan
 from deskhand.world.relations import SIDEWAYS, TABLE
 
 ATTEMPTS = 3
-"""How often one thing is tried."""
+"""How often one object is tried."""
 HAND_FULL = frozenset({"already_holding", "precondition_failed"})
 """Codes of calls that need an empty hand."""
 BLOCKED = frozenset({"no_grasp", "grasp_failed", "path_incomplete", "planning_failed", "goal_in_collision", "no_ik_solution"})
 """Codes of failures that what lies around may be the reason of."""
 FELT = 0.006
-"""[m] between the width that the fingers measured and the side of a thing that it is."""
+"""[m] between the width that the fingers measured and the side of an object that it is."""
 UNKNOWN = "object"
 """The label of what no kind was seen of: nothing to act upon."""
 
@@ -43,7 +43,7 @@ class TaskExecutive:
         self._known: dict[str, Seen] = {}
         self._fresh = False
         self.again: Callable[[], list[Goal]] = list
-        """What the instruction says of the desk as it was last seen; asked when a thing turns out to be of another kind."""
+        """What the instruction says of the desk as it was last seen; asked when an object turns out to be of another kind."""
 
     def count(self, heard: CallResult, what: str) -> None:
         """Keep what came of an act that is no sub-goal."""

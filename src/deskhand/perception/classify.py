@@ -19,7 +19,7 @@ from deskhand.types.resources import resource_path
 from deskhand.types.yaml_file import read_yaml
 
 CONTAINERS = frozenset({"bin", "tray", "box_open"})
-"""Kinds that things are put into; only geometry can say whether there is room for them."""
+"""Kinds that objects are put into; only geometry can say whether there is room for them."""
 UNKNOWN = "object"
 """The label of what no kind fits."""
 GEOMETRY = "geometry"

@@ -27,7 +27,7 @@ NEVER = 1e6
 
 
 Group = list[tuple[int, SceneObject]]
-"""(number of the view, what it showed) of one thing."""
+"""(number of the view, what it showed) of one object."""
 
 
 @dataclass(frozen=True)

@@ -27,16 +27,19 @@ from deskhand.perception.detectors.naming import rename
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
+from deskhand.perception.fit.resting import join_resting
 from deskhand.perception.fit.solids import Solid, SolidFits
 from deskhand.perception.fit.split import split_touching
 from deskhand.perception.look_settings import LOOK
 from deskhand.perception.quantiles import quantile
+from deskhand.perception.segment.coaxial import join_coaxial
 from deskhand.perception.segment.hanging import join_hanging
 from deskhand.perception.segment.segmentation import Segment, make_segment, occluded_share, segment
-from deskhand.perception.segment.settings import HangingSettings
+from deskhand.perception.segment.settings import HangingSettings, SegmentSettings
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
+from deskhand.perception.taught.joining import joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -97,13 +100,16 @@ class Perception:
             is_robot = partial(robot_points, model=model, links=links, padding=self.settings.self_padding)
             tcp = links[model.arm.tcp] if _may_hold(model, positions) else None
         view = fill_edges(make_view(frame, fit, self.settings, is_robot), self.settings)
-        segments = join_hanging(view, segment(view, self.settings), HangingSettings())
+        segments = join_coaxial(view, segment(view, self.settings), SegmentSettings())
+        segments = join_hanging(view, segments, HangingSettings())
         compartments, segments = find_compartments(view, segments)
         hollows, rest = find_hollows(view, segments, self.settings)
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
-        rest = _merged(view, fits, joined_print(view, fits, rest), self.settings)
+        rest = join_resting(view, fits, _merged(view, fits, joined_print(view, fits, rest), self.settings))
+        if self.taught is not None:
+            rest = kept_pieces(view, self.taught, rest)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -113,7 +119,10 @@ class Perception:
             hollows, cut = hollows + more, [*(item for item in cut if id(item) in known), *parts]
             placed = self._place(view, fits, hollows, _merged(view, fits, cut, self.settings, cut=True), tcp)
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
-        placed = without_pieces(complete(fits, placed), partial(make_segment, view))
+        placed = complete(fits, placed)
+        if self.taught is not None:
+            placed = joined_as_taught(view, self.taught, placed)
+        placed = without_pieces(placed, partial(make_segment, view))
         detections = [self._detection(view, item) for item in placed]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)
         if self.detectors:
@@ -153,9 +162,9 @@ class Perception:
         for hollow in hollows:
             if hollow.round and hollow.for_sorting:
                 across = float(hollow.rim.size[0])
-                sides = self.taught.sides(frame, view.in_picture(hollow.segment.pixels), (across, across, math.nan))
-                if sides is not None:
-                    hollow, below = standing_at(view, hollow, _third(sides, across), self.settings)
+                known = self.taught.known(frame, view.in_picture(hollow.segment.pixels), (across, across, math.nan))
+                if known.sure and known.sides is not None:
+                    hollow, below = standing_at(view, hollow, _third(known.sides, across), self.settings)
                     left += below
             found.append(hollow)
         return found, left

@@ -15,7 +15,7 @@ HIDDEN, SEEN, FREE, UNKNOWN = 1, 0, -1, 2
 
 States = npt.NDArray[np.int8]
 Taken = Callable[[Array], Mask]
-"""Which of points (N, 3) lie within other things."""
+"""Which of points (N, 3) lie within other objects."""
 
 
 def nowhere(points: Array) -> Mask:

@@ -9,7 +9,7 @@ from typing import Any
 
 from deskhand.language.intents import Leave, Place, Ref, Release, Tidy, Tower
 from deskhand.language.resolve import (
-    Found,
+    Referents,
     Seen,
     beyond_reach,
     container_of,
@@ -176,7 +176,7 @@ def _beyond(things: Sequence[Seen], out: Goals) -> None:
     out.problems.append(("impossible", f"all that lies there is beyond the arm's reach: {listing(things)}."))
 
 
-def _missing(ref: Ref, found: Found, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
+def _missing(ref: Ref, found: Referents, objects: Sequence[Seen], out: Goals, forgiven: bool) -> None:
     words = ref.words if ref.where is None else f"{ref.words} {ref.where[0].replace('at', 'in').replace('_', ' ')} {ref.where[1].words}"
     number = f"only {len(found.objects)} of '{words}'" if found.objects else f"no '{words.removeprefix('the ').removeprefix('all ')}'"
     if found.objects and ref.count > 1:
@@ -203,7 +203,7 @@ def _target(place: Place, item: Seen, objects: Sequence[Seen], out: Goals) -> tu
     into = (
         resolve(replace(ref, count=0) if ref.container and not ref.colors else ref, others, "into")
         if place.relation != "on" or not _only_onto(ref, others)
-        else Found((), missing=True)
+        else Referents((), missing=True)
     )
     found = into if into.objects else resolve(ref, others, "any")
     if not found.objects:
@@ -276,7 +276,7 @@ def _tower(task: Tower, objects: Sequence[Seen], left: set[str], named: dict[str
 
 def _release(task: Release, objects: Sequence[Seen], named: dict[str, Goal], out: Goals) -> None:
     for ref in task.things:
-        found = resolve(ref, objects, "any") if not ref.pronoun else Found(tuple(item for item in objects if item.get("support") == "gripper"))
+        found = resolve(ref, objects, "any") if not ref.pronoun else Referents(tuple(item for item in objects if item.get("support") == "gripper"))
         for item in found.objects:
             named[item["id"]] = Goal(item["id"], "on", TABLE)
         if found.missing:

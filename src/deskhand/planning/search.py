@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from deskhand.errors import DeskhandError
-from deskhand.planning.symbolic import MOST_THINGS, Goal, State, Step
+from deskhand.planning.symbolic import MOST_THINGS, State, Step, SymbolicGoal
 from deskhand.world.relations import TABLE
 
 WEIGHTS = (1.0, 5.0)
@@ -23,7 +23,7 @@ MOST_STATES = 2000
 PLACING = {"on": ("place_on", "target_id"), "in": ("place_in", "container_id")}
 
 
-def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: Iterable[str] = ()) -> list[Step]:
+def plan(state: State, goals: Sequence[SymbolicGoal], free: Sequence[str] = (), kept: Iterable[str] = ()) -> list[Step]:
     """Steps from ``state`` to one where ``goals`` hold and nothing lies on ``free``; what is in ``kept`` is not touched.
 
     Raises:
@@ -41,7 +41,7 @@ def plan(state: State, goals: Sequence[Goal], free: Sequence[str] = (), kept: It
     return _solved(state, goals, free, frozenset(kept))
 
 
-def _solved(state: State, goals: Sequence[Goal], free: Sequence[str], kept: frozenset[str]) -> list[Step]:
+def _solved(state: State, goals: Sequence[SymbolicGoal], free: Sequence[str], kept: frozenset[str]) -> list[Step]:
     if why := contradiction(state, goals, free):
         raise DeskhandError("impossible", f"the goals cannot hold together: {why}.", hint="Drop or change a goal.")
     desk = _Desk(goals, frozenset(free), kept)
@@ -76,7 +76,7 @@ def _search(desk: _Desk, start: State, weight: float) -> tuple[list[Step] | None
     return None, True
 
 
-def contradiction(state: State, goals: Sequence[Goal], free: Sequence[str]) -> str:
+def contradiction(state: State, goals: Sequence[SymbolicGoal], free: Sequence[str]) -> str:
     """Why no desk can be as wanted, empty when nothing speaks against it."""
     held = {goal.object_id for goal in goals if goal.relation == "held"}
     below: dict[str, str] = {}
@@ -105,7 +105,7 @@ def contradiction(state: State, goals: Sequence[Goal], free: Sequence[str]) -> s
     return ""
 
 
-def _takes(state: State, goal: Goal) -> bool:
+def _takes(state: State, goal: SymbolicGoal) -> bool:
     if goal.relation == "in":
         return goal.target_id in state.containers
     return goal.target_id not in state.containers and goal.target_id not in state.round
@@ -114,9 +114,9 @@ def _takes(state: State, goal: Goal) -> bool:
 class _Desk:
     """What is wanted, and what may be done for it."""
 
-    def __init__(self, goals: Sequence[Goal], free: frozenset[str], kept: frozenset[str]) -> None:
+    def __init__(self, goals: Sequence[SymbolicGoal], free: frozenset[str], kept: frozenset[str]) -> None:
         self._goals, self._free, self._kept = goals, free, kept
-        self._of: dict[str, list[Goal]] = {}
+        self._of: dict[str, list[SymbolicGoal]] = {}
         self._wants: dict[str, set[str]] = {}
         for goal in goals:
             if goal.relation == "on":

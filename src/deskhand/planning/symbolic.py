@@ -47,7 +47,7 @@ def steps_of(data: Iterable[StepData]) -> list[Step]:
 
 
 @dataclass(frozen=True)
-class Goal:
+class SymbolicGoal:
     """``object_id`` shall be ``relation`` (on, in, held) ``target_id``; held needs no target."""
 
     object_id: str
@@ -102,7 +102,7 @@ class State:
                 found.append(name)
         return found
 
-    def meets(self, goal: Goal) -> bool:
+    def meets(self, goal: SymbolicGoal) -> bool:
         """Whether a goal is so."""
         if goal.relation == "held":
             return self.held == goal.object_id
@@ -110,7 +110,7 @@ class State:
 
     # ------------------------------------------------------------ acts
 
-    def obstacle(self, step: Step) -> tuple[str, list[Goal], str]:
+    def obstacle(self, step: Step) -> tuple[str, list[SymbolicGoal], str]:
         """Why ``step`` cannot be done now (empty: it can), what would have to be so first, and what has to lie free for it."""
         if step.tool == "pick":
             return self._pick_obstacle(str(step.arguments.get("object_id", "")))
@@ -120,10 +120,10 @@ class State:
             name = str(step.arguments.get("object_id", ""))
             if name not in self.where:
                 return f"there is no {name} on the desk", [], ""
-            return (f"the gripper holds {self.held}", [Goal(self.held, "on", TABLE)], "") if self.held else ("", [], "")
+            return (f"the gripper holds {self.held}", [SymbolicGoal(self.held, "on", TABLE)], "") if self.held else ("", [], "")
         return "", [], ""
 
-    def _pick_obstacle(self, name: str) -> tuple[str, list[Goal], str]:
+    def _pick_obstacle(self, name: str) -> tuple[str, list[SymbolicGoal], str]:
         if self.held == name and name:
             return f"{name} is in the gripper already", [], ""
         if name not in self.where:
@@ -131,12 +131,12 @@ class State:
         if name in self.containers:
             return f"{name} is a container, which is not picked", [], ""
         if self.held:
-            return f"the gripper holds {self.held}", [Goal(self.held, "on", TABLE)], ""
+            return f"the gripper holds {self.held}", [SymbolicGoal(self.held, "on", TABLE)], ""
         if above := self.on_top(name):
             return f"{', '.join(above)} lies on {name}", [], name
         return "", [], ""
 
-    def _place_obstacle(self, step: Step) -> tuple[str, list[Goal], str]:
+    def _place_obstacle(self, step: Step) -> tuple[str, list[SymbolicGoal], str]:
         if not self.held:
             return "the gripper holds nothing", [], ""
         for target in targets_of(step):

@@ -12,7 +12,7 @@ import numpy as np
 from deskhand.arms.model import RobotModel
 from deskhand.geometry import Array
 from deskhand.safety.bodies import concatenate, pieces_of
-from deskhand.safety.conservative_advancement import Found, Mask, Static, against, among
+from deskhand.safety.conservative_advancement import Mask, NearPairs, Static, against, among
 from deskhand.safety.placed import Bodies, Index, Placed
 from deskhand.safety.scene import TABLE, Pairs, PlanningScene, pair, table_object
 from deskhand.types import CollisionObject
@@ -94,11 +94,11 @@ class CollisionChecker:
     ) -> tuple[list[Near], float]:
         """:meth:`near` and :meth:`clearance` in one; the latter NaN when it is not asked for."""
         static, skip = self.static(scene, extra), self.may_touch(scene, allow)
-        outer = Found(cutoff, FAR if clearance else -np.inf)
+        outer = NearPairs(cutoff, FAR if clearance else -np.inf)
         against(placed, static, _mask(placed.names, static.bodies.names, skip), outer)
         result = _worst(outer, placed.names, static.bodies.names)
         if cutoff > -np.inf:
-            inner = Found(cutoff)
+            inner = NearPairs(cutoff)
             first, second = _pairs(placed.names, skip)
             among(placed, first, second, inner)
             result += _worst(inner, [placed.names[i] for i in first], [placed.names[i] for i in second])
@@ -108,7 +108,7 @@ class CollisionChecker:
         """(T,): the states at which the arm or what it holds is nearer than ``cutoff`` [m] to an obstacle of ``names`` that it may not touch."""
         result = np.zeros(placed.count, dtype=bool)
         if names:
-            static, found = self.static(scene), Found(cutoff)
+            static, found = self.static(scene), NearPairs(cutoff)
             wanted = np.array([name in names for name in static.bodies.names], dtype=bool)
             against(placed, static, _mask(placed.names, static.bodies.names, self.may_touch(scene, allow)) & wanted, found)
             for states, *_ in found.parts:
@@ -152,7 +152,7 @@ def _pairs(names: Sequence[str], skip: Pairs) -> tuple[Index, Index]:
     return first, second
 
 
-def _worst(found: Found, first: Sequence[str], second: Sequence[str]) -> list[Near]:
+def _worst(found: NearPairs, first: Sequence[str], second: Sequence[str]) -> list[Near]:
     """One a state and pair of names."""
     worst: dict[tuple[int, str, str], float] = {}
     for states, p, s, distances in found.parts:

@@ -28,7 +28,7 @@ Travel = Callable[[Index, Index], Array]
 
 
 @dataclass
-class Found:
+class NearPairs:
     """Pairs nearer than ``cutoff``: states, first and second indices, signed distances; ``best``: the clearance so far, -inf when it is not asked for."""
 
     cutoff: float
@@ -66,7 +66,7 @@ class Static:
         return cls(bodies, large, small, cKDTree(bodies.pieces.centers[small]), float(sizes[small].max()))
 
 
-def against(placed: Placed, static: Static, mask: Mask, found: Found) -> None:
+def against(placed: Placed, static: Static, mask: Mask, found: NearPairs) -> None:
     """Moving pieces against what stands still; ``mask`` (P, S) says which are looked at."""
     other = static.bodies.pieces
     for block, p, s in _near(placed, static, mask, found):
@@ -83,7 +83,7 @@ def against(placed: Placed, static: Static, mask: Mask, found: Found) -> None:
         )
 
 
-def among(placed: Placed, first: Index, second: Index, found: Found) -> None:
+def among(placed: Placed, first: Index, second: Index, found: NearPairs) -> None:
     """Pairs of moving pieces."""
     if not len(first):
         return
@@ -101,7 +101,7 @@ def among(placed: Placed, first: Index, second: Index, found: Found) -> None:
     )
 
 
-def _descend(rows: tuple[Index, Index, Index, Index], travel: Travel, bound: Bound, exact: Exact, found: Found) -> None:
+def _descend(rows: tuple[Index, Index, Index, Index], travel: Travel, bound: Bound, exact: Exact, found: NearPairs) -> None:
     """Halve blocks ``lo`` to ``hi`` (exclusive) of the pairs (p, s) until each is settled."""
     lo, hi, p, s = rows
     while len(lo):
@@ -124,7 +124,7 @@ def _descend(rows: tuple[Index, Index, Index, Index], travel: Travel, bound: Bou
         p, s = p[both], s[both]
 
 
-def _near(placed: Placed, static: Static, mask: Mask, found: Found) -> Iterator[tuple[tuple[Index, Index], Index, Index]]:
+def _near(placed: Placed, static: Static, mask: Mask, found: NearPairs) -> Iterator[tuple[tuple[Index, Index], Index, Index]]:
     """Blocks (first states, ends), moving and static indices of what balls around the pieces do not rule out."""
     lo, mid, hi = _blocks(placed.count)
     radius = _radius(placed.travel, lo, mid, hi)
@@ -144,7 +144,7 @@ def _near(placed: Placed, static: Static, mask: Mask, found: Found) -> Iterator[
         yield from _near_small(placed, static, mask, found, radius)
 
 
-def _near_small(placed: Placed, static: Static, mask: Mask, found: Found, radius: Array) -> Iterator[tuple[tuple[Index, Index], Index, Index]]:
+def _near_small(placed: Placed, static: Static, mask: Mask, found: NearPairs, radius: Array) -> Iterator[tuple[tuple[Index, Index], Index, Index]]:
     """As :func:`_near`, for the pieces in the tree; one moving piece after the other."""
     assert static.tree is not None
     lo, mid, hi = _blocks(placed.count)

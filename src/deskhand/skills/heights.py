@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from scipy.ndimage import grey_dilation
 
-from deskhand.geometry import Array
+from deskhand.geometry import Array, cylinder_axis
 from deskhand.grasping.collision import container_points
 from deskhand.perception.fit.surface import complete_surface
-from deskhand.types import Scene
+from deskhand.types import Scene, SceneObject
 
 CELL = 0.005  # [m]
+PARALLEL = 1e-9  # a line that comes no nearer than this to a face on a metre goes along it
 
 
 class HeightMap:
@@ -30,7 +31,10 @@ class HeightMap:
         count = int(np.ceil(2 * half / CELL))
         self.table = float(scene.table.pose[2, 3])
         heights = np.full((count, count), self.table)
-        for points in _surfaces(scene, leave_out):
+        axis = self.origin[:, None] + (np.arange(count) + 0.5) * CELL
+        middles = np.stack(np.meshgrid(*axis, indexing="ij"), axis=-1)
+        for points, top in _surfaces(scene, leave_out, middles):
+            np.maximum(heights, top, out=heights)
             index = np.floor((points[:, :2] - self.origin) / CELL).astype(int)
             inside = np.all((index >= 0) & (index < count), axis=1)
             np.maximum.at(heights, (index[inside, 0], index[inside, 1]), points[inside, 2])
@@ -64,10 +68,55 @@ class HeightMap:
         return float(self.exact[low[0] : high[0], low[1] : high[1]].max())
 
 
-def _surfaces(scene: Scene, leave_out: Collection[str]) -> list[Array]:
-    parts: list[Array] = []
+def _surfaces(scene: Scene, leave_out: Collection[str], middles: Array) -> Iterator[tuple[Array, Array | float]]:
+    """Samples (N, 3) of each object's surface, and its height (..., ) over places (..., 2) where it is a plain solid, whose samples may be far apart."""
     for item in scene.objects:
         if item.id in leave_out or item.relation == "held":
             continue
-        parts.append(container_points(item, 0.004) if item.is_container else complete_surface(item, 0.004).body)
-    return parts
+        if item.is_container:
+            yield container_points(item, 0.004), -np.inf
+            continue
+        surface = complete_surface(item, 0.004)
+        yield surface.body, top_of(item, middles) if surface.simple and not item.wall else -np.inf
+
+
+def top_of(item: SceneObject, places: Array) -> Array:
+    """Height (...,) [m, world] of a box, cylinder or sphere over places (..., 2): where a vertical line enters it from above; -inf beside it."""
+    half = np.asarray(item.size, dtype=float) / 2
+    rotation, down = item.pose[:3, :3], -item.pose[2, :3]
+    start = (np.concatenate([places, np.zeros((*places.shape[:-1], 1))], axis=-1) - item.pose[:3, 3]) @ rotation
+    if item.shape == "sphere":
+        first, last = _into_round(start, down, float(half.mean()))
+    elif item.shape == "cylinder":
+        axis = cylinder_axis(2 * half)
+        across = [other for other in range(3) if other != axis]
+        first, last = _into_round(start[..., across], down[across], float(half[across].mean()))
+        first, last = _both((first, last), _into_slab(start[..., axis], float(down[axis]), float(half[axis])))
+    else:
+        first, last = _into_slab(start[..., 0], float(down[0]), float(half[0]))
+        for axis in (1, 2):
+            first, last = _both((first, last), _into_slab(start[..., axis], float(down[axis]), float(half[axis])))
+    return np.where(first <= last, -first, -np.inf)
+
+
+def _both(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    return np.maximum(one[0], other[0]), np.minimum(one[1], other[1])
+
+
+def _into_slab(start: Array, down: float, half: float) -> tuple[Array, Array]:
+    """How far [m] along the line it enters and leaves what lies between ``-half`` and ``half``; for a line that never does the first is the larger."""
+    if abs(down) < PARALLEL:
+        within = np.abs(start) <= half
+        return np.where(within, -np.inf, np.inf), np.where(within, np.inf, -np.inf)
+    one, other = (-half - start) / down, (half - start) / down
+    return np.minimum(one, other), np.maximum(one, other)
+
+
+def _into_round(start: Array, down: Array, radius: float) -> tuple[Array, Array]:
+    """As :func:`_into_slab` for a circle or sphere about the origin; ``start`` (..., n), ``down`` (n,) of the line."""
+    a, b, c = float(down @ down), start @ down, (start * start).sum(axis=-1) - radius**2
+    if a < PARALLEL:
+        return np.where(c <= 0, -np.inf, np.inf), np.where(c <= 0, np.inf, -np.inf)
+    root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+    hit = b * b >= a * c
+    return np.where(hit, (-b - root) / a, np.inf), np.where(hit, (-b + root) / a, -np.inf)

@@ -15,7 +15,8 @@ from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
 from deskhand.skills.placement_sampling import spots_at, spots_for_pose
 from deskhand.skills.put import Target, put_down
-from deskhand.skills.reach import lean_axis
+from deskhand.skills.reach import lean_axis, reached
+from deskhand.skills.why import distance_from, in_the_way, joined, nearest_free
 from deskhand.types import Frame, Scene, SceneObject, SkillResult
 
 APART = 0.3  # [s] between the two pictures of a reading
@@ -87,8 +88,7 @@ def place_on_pan(ctx: SkillContext, side: str) -> SkillResult:
     if side not in ("left", "right"):
         raise DeskhandError("invalid_input", f"a balance has a left and a right pan, not {side!r}.")
     held, scene = ready(ctx, f"place it on the {side} pan")
-    pan: Pan = getattr(measured(ctx), side)
-    target = _room_on(ctx, pan, side, held, scene)
+    target = room_on(ctx, measured(ctx), side, held, scene)
     result = put_down(ctx, held, scene, target)
     ctx.belief.known.pop(held.object.id, None)  # it moves with the pan
     balance, _ = read_pans(ctx)
@@ -99,8 +99,18 @@ def place_on_pan(ctx: SkillContext, side: str) -> SkillResult:
     return SkillResult("", f"{held.object.id} lies on the {side} pan", {**result.data, "side": side})
 
 
-def _room_on(ctx: SkillContext, pan: Pan, side: str, held: Held, scene: Scene) -> Target:
-    """The first place on the pan where the fingers can open; along the pan's sides where that is what makes room."""
+def room_on(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> Target:
+    """The first place on the pan where the fingers can open; along the pan's sides where that is what makes room.
+
+    Raises ``no_free_space``: what lies in the way, how much is missing, and where there is room.
+    """
+    found = _room(ctx, getattr(balance, side), side, held, scene)
+    if found is None:
+        raise _no_room(ctx, balance, side, held, scene)
+    return found
+
+
+def _room(ctx: SkillContext, pan: Pan, side: str, held: Held, scene: Scene) -> Target | None:
     others, below = lying_on(scene, pan), carrying(scene, pan)
     everything, gripper, axis = ctx.belief.everything(), ctx.robot.arm.gripper, lean_axis(ctx)
     for place in free_places(pan, others, held)[:TRIED]:
@@ -109,21 +119,49 @@ def _room_on(ctx: SkillContext, pan: Pan, side: str, held: Held, scene: Scene) -
             return Target(place, None, pan.height, below, f"the {side} pan", gives=True)
         if held.object.shape == "box" and spots_for_pose(everything, place, pan.yaw, pan.height, held, gripper):
             return Target(place, pan.yaw, pan.height, below, f"the {side} pan", gives=True)
-    lie = ", ".join(item.id for item in others)
-    raise DeskhandError(
-        "no_free_space",
-        f"there is no room for {held.object.id} and the fingers on the {side} pan" + (f", where {lie} lies." if lie else "."),
-        hint="Take something off, or put it on the table." if lie else "",
-    )
+    return None
+
+
+def _no_room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> DeskhandError:
+    pan: Pan = getattr(balance, side)
+    everything, name = ctx.belief.everything(), held.object.id
+    others, below = lying_on(scene, pan), carrying(scene, pan)
+    needed = float(np.sort(held.object.size)[1]) + 2 * RIM
+    if needed > pan.side:
+        why = f"it needs {1000 * needed:.0f} mm and the pan is {1000 * pan.side:.0f} mm wide, {1000 * (needed - pan.side):.0f} mm are missing"
+    else:
+        best = max(_grid(pan, held), key=lambda place: min((float(distance_from(place[None], item)[0]) for item in others), default=0.0))
+        why = in_the_way(everything, best, held.object, below)
+        why = why and f"at ({best[0]:.3f}, {best[1]:.3f}), where most is free, {why}"
+    other = "right" if side == "left" else "left"
+    free = _room(ctx, getattr(balance, other), other, held, scene)
+    if free is not None:
+        where = f"the nearest place that works is on the {other} pan at ({free.place[0]:.3f}, {free.place[1]:.3f})"
+    else:
+        table = float(scene.table.pose[2, 3])
+
+        def works(place: Array) -> bool:
+            ctx.check()
+            return reached(ctx, spots_at(everything, place, table, held, ctx.robot.arm.gripper, limit=1, axis=lean_axis(ctx)))
+
+        where = joined("the other pan has no room either", nearest_free(everything, ctx.robot.arm, np.asarray(pan.centre), held.object, works))
+    lie = " and ".join(item.id for item in others)
+    text = joined(f"there is no room for {name} and the fingers on the {side} pan" + (f", where {lie} lies" if lie else ""), why, where)
+    return DeskhandError("no_free_space", f"{text}.", hint=f"Take {lie} off first." if lie else "")
+
+
+def _grid(pan: Pan, held: Held) -> list[Array]:
+    """Places (x, y) for the held object's middle at which it does not reach over the pan's rim; the middle alone where it always does."""
+    reach = pan.side / 2 - float(np.sort(held.object.size)[1]) / 2 - RIM
+    steps = np.arange(-reach, reach + 1e-9, GRID) if reach > 0 else np.zeros(1)
+    c, s = math.cos(pan.yaw), math.sin(pan.yaw)
+    return [np.array([pan.centre[0] + c * a - s * b, pan.centre[1] + s * a + c * b]) for a, b in itertools.product(steps, steps)]
 
 
 def free_places(pan: Pan, others: list[SceneObject], held: Held) -> list[Array]:
     """Where the held object's middle may go, best first: within the rim, off what lies there; the first to one edge, the next as far from it as it goes."""
     radius = float(np.sort(held.object.size)[1]) / 2
-    reach = pan.side / 2 - radius - RIM
-    steps = np.arange(-reach, reach + 1e-9, GRID) if reach > 0 else np.zeros(1)
-    c, s = math.cos(pan.yaw), math.sin(pan.yaw)
-    places = [np.array([pan.centre[0] + c * a - s * b, pan.centre[1] + s * a + c * b]) for a, b in itertools.product(steps, steps)]
+    places = _grid(pan, held)
     if others:
 
         def gap(place: Array) -> float:
@@ -131,7 +169,8 @@ def free_places(pan: Pan, others: list[SceneObject], held: Held) -> list[Array]:
             return min(gaps)
 
         return sorted((place for place in places if gap(place) >= BESIDE), key=gap, reverse=True)
-    wish = np.asarray(pan.centre) + max(reach, 0.0) * np.array([-s, c])
+    reach = pan.side / 2 - radius - RIM
+    wish = np.asarray(pan.centre) + max(reach, 0.0) * np.array([-math.sin(pan.yaw), math.cos(pan.yaw)])
     return sorted(places, key=lambda place: float(np.linalg.norm(place - wish)))
 
 

@@ -21,6 +21,7 @@ from deskhand.skills.pick import pick
 from deskhand.skills.place import look_after
 from deskhand.skills.placement_sampling import Spot, spots_at, spots_for_pose
 from deskhand.skills.reach import lean_axis, reached
+from deskhand.skills.standing import standing_place
 from deskhand.skills.why import in_the_way, joined, nearest_free
 from deskhand.types import Scene, SceneObject, SkillResult, moved
 from deskhand.world.level import level, turn_between
@@ -75,13 +76,16 @@ def place_at(ctx: SkillContext, x: float, y: float, yaw: float | None = None, on
 
 @skill
 def place_on(ctx: SkillContext, target_id: str) -> SkillResult:
-    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides. As :func:`place_at`."""
+    """Put the held object down on top of another object, centre over centre, sides along sides where both have sides; where its top is not level there, at
+    the level place nearest to its centre. As :func:`place_at`.
+    """
     held, scene = ready(ctx, f"place it on {target_id}")
     target = scene.get(target_id)
     _check_carriers([target])
     lies = level(target.pose, target.size)
-    yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight else None
-    return put_down(ctx, held, scene, Target(target.position[:2].copy(), yaw, target.top, (target_id,), f"the top of {target_id}"))
+    place, height = standing_place(target, float(min(held.object.size[:2])) / 2)
+    yaw = lies.yaw if held.object.shape == target.shape == "box" and lies.straight and height == target.top else None
+    return put_down(ctx, held, scene, Target(place, yaw, height, (target_id,), f"the top of {target_id}"))
 
 
 def _check_carriers(carriers: Sequence[SceneObject]) -> None:

@@ -69,14 +69,19 @@ def in_the_way(scene: Scene, place: Array, item: SceneObject, leave_out: Sequenc
     return f"{' and '.join(said)} ({1000 * needed:.0f} mm are needed with the fingers)" if said else ""
 
 
+def around(place: Array) -> Array:
+    """Places (N, 2) about a place (x, y), the nearest first, up to 25 cm off."""
+    angles = np.linspace(0.0, 2 * np.pi, TURNS, endpoint=False)
+    rings = [radius * np.column_stack([np.cos(angles), np.sin(angles)]) for radius in STEP * np.arange(1, RINGS + 1)]
+    return np.asarray(np.asarray(place, dtype=float)[:2] + np.vstack(rings))
+
+
 def nearest_free(scene: Scene, arm: ArmConfig, place: Array, item: SceneObject, works: Callable[[Array], bool]) -> str:
     """The nearest place (x, y) on the table within reach for which ``works`` says yes, in words; empty when there is none within 25 cm."""
     start, base = np.asarray(place, dtype=float)[:2], arm.world_T_base[:2, 3]
     least = float(np.sort(item.size)[1]) / 2
     half = np.asarray(scene.table.size) / 2 - least
-    angles = np.linspace(0.0, 2 * np.pi, TURNS, endpoint=False)
-    rings = [start + radius * np.column_stack([np.cos(angles), np.sin(angles)]) for radius in STEP * np.arange(1, RINGS + 1)]
-    places = np.vstack(rings)
+    places = around(start)
     radius = np.linalg.norm(places - base, axis=1)
     keep = (np.abs(places - scene.table.pose[:2, 3]) < half).all(axis=1) & (radius > arm.work_radius[0]) & (radius < arm.work_radius[1])
     for other in scene.objects:

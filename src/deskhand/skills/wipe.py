@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
+from deskhand.arms.config import ArmConfig
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, make_transform, transform_points
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.carry import check_held, settled
-from deskhand.types import MotionGoal, PlanOptions, Scene, SkillResult
+from deskhand.skills.why import RINGS, STEP, around, joined
+from deskhand.types import MotionGoal, PlanOptions, Scene, SceneObject, SkillResult
+from deskhand.world.level import level
+from deskhand.world.spatial import footprint
 
 ABOVE = 0.05  # [m]
 GAP = 0.002  # [m] between what wipes and the table: no sensor tells the force
@@ -17,6 +23,39 @@ OVERLAP = 0.7  # distance of the lines, in widths of what wipes
 LARGEST = 0.30  # [m] edge of an area
 CLEAR = 0.01  # [m] to objects
 REACHED = 0.012  # [m] that the path may end off
+NAMED = 3  # objects that a message names
+
+
+@dataclass(frozen=True)
+class Area:
+    """A rectangle of the table about (x, y) [m, world], ``length`` along x and ``width`` along y [m]."""
+
+    x: float
+    y: float
+    length: float
+    width: float
+
+    def __str__(self) -> str:
+        return f"the area about ({self.x:.3f}, {self.y:.3f})"
+
+    @property
+    def corners(self) -> Array:
+        """(4, 2) [m]."""
+        return np.array([(self.x + a * self.length / 2, self.y + b * self.width / 2) for a in (-1, 1) for b in (-1, 1)])
+
+    def beyond(self, scene: Scene) -> Array:
+        """How far (2,) [m] it reaches over the table's edges in x and y; not positive: it does not."""
+        reach = np.abs(np.array([self.x, self.y]) - scene.table.pose[:2, 3]) + np.array([self.length, self.width]) / 2
+        return np.asarray(reach - np.asarray(scene.table.size) / 2)
+
+    def overlap(self, item: SceneObject) -> float:
+        """How far [m] an object must move, at least, to be ``CLEAR`` of the area (separating axes of both rectangles); not positive: it is, or is held."""
+        if item.relation == "held":
+            return 0.0
+        heading = level(item.pose, item.size).yaw
+        axes = np.array([[1.0, 0.0], [0.0, 1.0], [np.cos(heading), np.sin(heading)], [-np.sin(heading), np.cos(heading)]])
+        mine, its = self.corners @ axes.T, footprint(item) @ axes.T
+        return float(np.minimum(mine.max(axis=0) - its.min(axis=0), its.max(axis=0) - mine.min(axis=0)).min()) + CLEAR
 
 
 @skill
@@ -30,7 +69,8 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
         raise DeskhandError("invalid_input", f"length and width must be 0.01 to {LARGEST:g} m, got {length} and {width}.")
     ctx.step(0.0, f"wipe {100 * length:.0f} by {100 * width:.0f} cm at ({x:.2f}, {y:.2f})")
     scene = ctx.scene() if ctx.belief.held is None else ctx.belief.scene or ctx.look()
-    _check_free(scene, x, y, length, width)
+    area = Area(x, y, length, width)
+    _check_free(scene, ctx.robot.arm, area)
     below, breadth, tool = _wiper(ctx)
     closed = ctx.robot.arm.gripper.tcp_offset(ctx.width())
     height = float(scene.table.pose[2, 3]) + GAP + below
@@ -42,12 +82,19 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     ctx.step(0.2, "come over the area")
     held = ctx.belief.held
     allow = ((held.object.id, "table"),) if held else ()
-    plan = ctx.plan(MotionGoal(poses=tuple(above)), PlanOptions(allow=allow))
-    poses = ways[plan.goal_index]
-    ctx.execute(plan)
-    ctx.step(0.4, "wipe")
-    ctx.belief.disturb()
-    ctx.execute(ctx.plan_line(tuple(poses), PlanOptions(speed_scale=SLOW, allow=allow)))
+    try:
+        plan = ctx.plan(MotionGoal(poses=tuple(above)), PlanOptions(allow=allow))
+        poses = ways[plan.goal_index]
+        ctx.execute(plan)
+        ctx.step(0.4, "wipe")
+        ctx.belief.disturb()
+        line = ctx.plan_line(tuple(poses), PlanOptions(speed_scale=SLOW, allow=allow))
+    except DeskhandError as error:
+        if error.code != "no_ik_solution":
+            raise
+        text = joined(error.message.rstrip("."), _nearest(scene, ctx.robot.arm, area))
+        raise DeskhandError(error.code, f"{text}.", retry=error.retry, hint=error.hint) from error
+    ctx.execute(line)
     off = float(np.linalg.norm(ctx.robot.tcp_pose()[:3, 3] - poses[-1][:3, 3]))
     if held is not None:
         check_held(ctx, held)
@@ -58,17 +105,30 @@ def wipe(ctx: SkillContext, x: float, y: float, length: float, width: float) -> 
     return SkillResult("", f"{len(path) // 2} lines over {100 * length:.0f} by {100 * width:.0f} cm with {tool}", data)
 
 
-def _check_free(scene: Scene, x: float, y: float, length: float, width: float) -> None:
-    half = np.asarray(scene.table.size) / 2
-    reach = np.abs(np.array([x, y]) - scene.table.pose[:2, 3]) + np.array([length, width]) / 2
-    if np.any(reach > half):
-        raise DeskhandError("invalid_input", f"the area about ({x:g}, {y:g}) is not all on the table.")
-    for item in scene.objects:
-        corners = transform_points(item.pose, np.array([(a, b, 0.0) for a in (-1, 1) for b in (-1, 1)]) * np.asarray(item.size) / 2)[:, :2]
-        near = np.abs(corners - [x, y]).min(axis=0) < np.array([length, width]) / 2 + CLEAR
-        inside = np.abs(item.position[:2] - [x, y]) < np.array([length, width]) / 2 + CLEAR
-        if item.relation != "held" and (near.all() or inside.all()):
-            raise DeskhandError("no_free_space", f"{item.id} stands in the area.", hint="Move it away first.")
+def _check_free(scene: Scene, arm: ArmConfig, area: Area) -> None:
+    """Raises ``invalid_input`` for an area that is not all on the table, ``no_free_space`` for one in which something stands."""
+    over = area.beyond(scene)
+    if (over > 0).any():
+        side = " and ".join(f"{1000 * value:.0f} mm in {name}" for name, value in zip("xy", over, strict=True) if value > 0)
+        raise DeskhandError("invalid_input", f"{joined(f'{area} reaches beyond the table by {side}', _nearest(scene, arm, area))}.")
+    depths = sorted(((depth, item.id) for item in scene.objects if (depth := area.overlap(item)) > 0), reverse=True)
+    if depths:
+        stand = " and ".join(f"{name} is {1000 * depth:.0f} mm too near" for depth, name in depths[:NAMED])
+        more = f", and {len(depths) - NAMED} more objects" if len(depths) > NAMED else ""
+        text = f"{stand}{more} in {area} ({1000 * CLEAR:.0f} mm are kept clear around it)"
+        raise DeskhandError("no_free_space", f"{joined(text, _nearest(scene, arm, area))}.", hint="Move away what stands there, or wipe elsewhere.")
+
+
+def _nearest(scene: Scene, arm: ArmConfig, area: Area) -> str:
+    """The nearest area of the same size that is on the table, free and within reach, in words."""
+    low, high = arm.work_radius
+    for place in around(np.array([area.x, area.y])):
+        moved = replace(area, x=float(place[0]), y=float(place[1]))
+        away = np.linalg.norm(moved.corners - arm.world_T_base[:2, 3], axis=1)
+        if away.min() > low and away.max() < high and (moved.beyond(scene) <= 0).all() and all(moved.overlap(item) <= 0 for item in scene.objects):
+            off = float(np.hypot(moved.x - area.x, moved.y - area.y))
+            return f"the nearest area of that size that is free and within reach is about ({moved.x:.3f}, {moved.y:.3f}), {1000 * off:.0f} mm off"
+    return f"no area of that size is free and within reach up to {1000 * STEP * RINGS:.0f} mm off"
 
 
 def _wiper(ctx: SkillContext) -> tuple[float, float, str]:

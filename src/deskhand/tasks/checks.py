@@ -25,7 +25,7 @@ WAYS = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "behind": (1.0, 0.0), "i
 
 
 @dataclass(frozen=True)
-class Desk:
+class JudgedDesk:
     """A world before and after, and its objects by name."""
 
     world: WorldSpec
@@ -77,16 +77,16 @@ def _said(where: str) -> str:
 # ---------------------------------------------------------------- one function a key of ``want``
 
 
-def _where(desk: Desk, wanted: Mapping[str, str]) -> list[Problem]:
+def _where(desk: JudgedDesk, wanted: Mapping[str, str]) -> list[Problem]:
     found = {name: desk.where(name) for name in wanted}
     return [f"{name} is {_said(found[name])}, not {_said(where)}" for name, where in wanted.items() if found[name] != where]
 
 
-def _beside(desk: Desk, wanted: Sequence[Sequence[str]]) -> list[Problem]:
+def _beside(desk: JudgedDesk, wanted: Sequence[Sequence[str]]) -> list[Problem]:
     return [f"{' '.join(row)} does not hold" for row in wanted if not _holds(desk, row[1], row[0], *row[2:])]
 
 
-def _holds(desk: Desk, relation: str, name: str, other: str, third: str = "") -> bool:
+def _holds(desk: JudgedDesk, relation: str, name: str, other: str, third: str = "") -> bool:
     place, reference = desk.end.get(name).pose[:2, 3], desk.end.get(other).pose[:2, 3]
     if desk.where(name) != "table":
         return False
@@ -107,7 +107,7 @@ def _gap(a: Array, b: Array) -> float:
     return float(np.linalg.norm(a[:, None, :2] - b[None, :, :2], axis=-1).min())
 
 
-def _sorted(desk: Desk, wanted: Mapping[str, Any]) -> list[Problem]:
+def _sorted(desk: JudgedDesk, wanted: Mapping[str, Any]) -> list[Problem]:
     """Objects alike are in one container each, or on the desk nearer to each other than to the others."""
     names = list(wanted["things"])
     groups = [desk.colors[name] if wanted["by"] == "color" else desk.specs[name].kind for name in names]
@@ -124,7 +124,7 @@ def _sorted(desk: Desk, wanted: Mapping[str, Any]) -> list[Problem]:
     return [f"{name} lies next to something else" for name in wrong]
 
 
-def _row(desk: Desk, wanted: Mapping[str, Any]) -> list[Problem]:
+def _row(desk: JudgedDesk, wanted: Mapping[str, Any]) -> list[Problem]:
     names = list(wanted["things"])
     at = np.array([desk.end.get(name).pose[:2, 3] for name in names])
     centre = at.mean(axis=0)
@@ -142,7 +142,7 @@ def _row(desk: Desk, wanted: Mapping[str, Any]) -> list[Problem]:
     return problems
 
 
-def _count(desk: Desk, wanted: Sequence[Mapping[str, Any]]) -> list[Problem]:
+def _count(desk: JudgedDesk, wanted: Sequence[Mapping[str, Any]]) -> list[Problem]:
     problems = []
     for row in wanted:
         fits = [
@@ -157,7 +157,7 @@ def _count(desk: Desk, wanted: Sequence[Mapping[str, Any]]) -> list[Problem]:
     return problems
 
 
-def _clear(desk: Desk, wanted: Mapping[str, Sequence[float]]) -> list[Problem]:
+def _clear(desk: JudgedDesk, wanted: Mapping[str, Sequence[float]]) -> list[Problem]:
     inside = []
     for name in desk.things():
         x, y = desk.end.get(name).pose[:2, 3]
@@ -166,47 +166,47 @@ def _clear(desk: Desk, wanted: Mapping[str, Sequence[float]]) -> list[Problem]:
     return inside
 
 
-def _swapped(desk: Desk, wanted: Sequence[str]) -> list[Problem]:
+def _swapped(desk: JudgedDesk, wanted: Sequence[str]) -> list[Problem]:
     first, second = wanted
     pairs = ((first, second), (second, first))
     return [f"{one} is {100 * desk.shift(one, to):.0f} cm off the old place of {to}" for one, to in pairs if desk.shift(one, to) > EXACT]
 
 
-def _back(desk: Desk, wanted: Sequence[str]) -> list[Problem]:
+def _back(desk: JudgedDesk, wanted: Sequence[str]) -> list[Problem]:
     return [problem for name in wanted if (problem := desk.moved(name))]
 
 
-def _held_then(desk: Desk, wanted: str) -> list[Problem]:
+def _held_then(desk: JudgedDesk, wanted: str) -> list[Problem]:
     names = [name for name in desk.word.held_then if desk.where(name) != wanted]
     if not desk.word.held_then:
         return ["nothing was in the gripper when the correction was said"]
     return [f"{name}, which was in the gripper at the correction, is {_said(desk.where(name))}" for name in names]
 
 
-def _says(desk: Desk, wanted: Sequence[str]) -> list[Problem]:
+def _says(desk: JudgedDesk, wanted: Sequence[str]) -> list[Problem]:
     return [f"the answer does not say {pattern!r}" for pattern in wanted if not re.search(pattern, desk.word.summary, re.IGNORECASE)]
 
 
-def _says_not(desk: Desk, wanted: Sequence[str]) -> list[Problem]:
+def _says_not(desk: JudgedDesk, wanted: Sequence[str]) -> list[Problem]:
     return [f"the answer says {pattern!r}" for pattern in wanted if re.search(pattern, desk.word.summary, re.IGNORECASE)]
 
 
-def _succeeds(desk: Desk, wanted: bool) -> list[Problem]:
+def _succeeds(desk: JudgedDesk, wanted: bool) -> list[Problem]:
     return [] if desk.word.success == wanted else [f"it claims {'success' if desk.word.success else f'failure ({desk.word.code})'}"]
 
 
-def _code(desk: Desk, wanted: Sequence[str]) -> list[Problem]:
+def _code(desk: JudgedDesk, wanted: Sequence[str]) -> list[Problem]:
     return [] if desk.word.code in wanted else [f"the code is {desk.word.code or 'none'}, not {' or '.join(wanted)}"]
 
 
-CHECKS: dict[str, Callable[[Desk, Any], list[Problem]]] = {
+CHECKS: dict[str, Callable[[JudgedDesk, Any], list[Problem]]] = {
     "where": _where, "beside": _beside, "sorted": _sorted, "row": _row, "count": _count, "clear": _clear, "swapped": _swapped, "back": _back,
     "held_then": _held_then, "says": _says, "says_not": _says_not, "succeeds": _succeeds, "code": _code,
 }  # fmt: skip
 OTHER_KEYS = ("others", "asks")
 
 
-def check(desk: Desk, want: Mapping[str, Any]) -> dict[str, list[Problem]]:
+def check(desk: JudgedDesk, want: Mapping[str, Any]) -> dict[str, list[Problem]]:
     """What is wrong, a list for each key of ``want`` and for what goes without saying: questions asked, and that the rest stays where it was."""
     found = {key: CHECKS[key](desk, value) for key, value in want.items() if key in CHECKS}
     asked, wanted = len(desk.word.questions), int(want.get("asks", 0))

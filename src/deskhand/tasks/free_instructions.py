@@ -17,7 +17,7 @@ from deskhand.sim.fields import Field
 from deskhand.sim.objectfile import object_from
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, WorldSpec
 from deskhand.tasks.base import SILENT, ObjectScore, Remark, Score, SeededTask, Word
-from deskhand.tasks.checks import CHECKS, OTHER_KEYS, Desk, check
+from deskhand.tasks.checks import CHECKS, OTHER_KEYS, JudgedDesk, check
 from deskhand.tasks.desk_cleaning import laid_out
 from deskhand.tasks.placement import footprint_of
 from deskhand.types.resources import resource_path
@@ -85,7 +85,7 @@ class FreeInstructions(SeededTask[Case]):
     def score(self, seed: int, start: Truth, end: Truth, word: Word = SILENT) -> Score:
         """See Task. A row for each kind of check; success needs all of them."""
         case = self.setting(seed)
-        found = check(Desk(case.world, start, end, word, case.colors), case.want)
+        found = check(JudgedDesk(case.world, start, end, word, case.colors), case.want)
         rows = tuple(
             ObjectScore(key, "check", str(case.want.get(key, "")), "; ".join(problems), not problems, "; ".join(problems)) for key, problems in found.items()
         )

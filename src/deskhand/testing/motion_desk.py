@@ -95,7 +95,7 @@ class FollowingArm:
 
 
 @dataclass
-class Desk:
+class MotionDesk:
     clock: Clock
     arm: FollowingArm
     service: MotionService
@@ -105,10 +105,10 @@ class Desk:
         self.arm.joints = plan.trajectory.positions[-1].copy()
 
 
-def make_desk() -> Desk:
+def make_desk() -> MotionDesk:
     clock = Clock()
     arm = FollowingArm(clock)
-    return Desk(clock, arm, MotionService(ARM, arm.joint_state, clock, backend and backend()))
+    return MotionDesk(clock, arm, MotionService(ARM, arm.joint_state, clock, backend and backend()))
 
 
 def down(x: float, y: float, z: float, yaw: float = 0.0) -> Array:

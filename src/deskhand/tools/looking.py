@@ -31,7 +31,7 @@ def look(ctx: ToolContext) -> tuple[Scene, str]:
         return scene, ON_THE_ARM
     if skill_context(ctx).at_home():
         return scene, ""
-    ctx.belief.disturb()  # the arm may hide things: the next skill looks again from home
+    ctx.belief.disturb()  # the arm may hide objects: the next skill looks again from home
     return scene, IN_THE_WAY
 
 

@@ -19,7 +19,7 @@ from deskhand.perception.view import View, fill_edges, make_view
 from deskhand.types import Frame, Scene
 
 SETTINGS = PerceptionSettings()
-OWN = 0.010  # [m] from a thing's known points, within which a pixel shows it
+OWN = 0.010  # [m] from an object's known points, within which a pixel shows it
 Mask = npt.NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
 

@@ -22,7 +22,7 @@ class Person:
         self._asked: list[str] = []
         self._steps: set[int] = set()
         self.truth: Callable[[], Truth] | None = None
-        """Where things really are; the person sees the robot's hand."""
+        """Where objects really are; the person sees the robot's hand."""
         self.held_then: tuple[str, ...] = ()
 
     def __call__(self) -> str | None:

@@ -54,7 +54,7 @@ TABLE = Table(identity(), (0.8, 0.8))
 """Until one was seen."""
 
 
-class Desk:
+class DeskDrawing:
     """Draws moments into a viser scene; only what has changed is sent."""
 
     def __init__(self, server: viser.ViserServer, model: RobotModel) -> None:

@@ -88,7 +88,7 @@ class Page:
             self._server = None
 
     def _build(self, server: viser.ViserServer) -> None:
-        from deskhand.view.desk import Desk
+        from deskhand.view.desk import DeskDrawing
         from deskhand.view.panels import WIDTH, Controls, Notices, Pictures, Player, Shown, Steps
 
         gui = server.gui
@@ -105,7 +105,7 @@ class Page:
             steps = Steps(server)
         seen.dock_right()
         seen.set_width(WIDTH)
-        self._desk = Desk(server, self._model)
+        self._desk = DeskDrawing(server, self._model)
         self._parts = [part for part in (first, pictures, steps) if part is not None]
 
     def _player(self, server: viser.ViserServer, player: Any) -> Any:

@@ -26,7 +26,7 @@ Relation = Literal["on", "in", "left_of", "right_of", "in_front_of", "behind", "
 RELATIONS: tuple[str, ...] = get_args(Relation)
 DIRECTIONS: dict[str, tuple[float, float]] = {"left_of": (0.0, 1.0), "right_of": (0.0, -1.0), "in_front_of": (-1.0, 0.0), "behind": (1.0, 0.0)}
 SIDEWAYS = (*DIRECTIONS, "near")
-"""Relations of things side by side."""
+"""Relations of objects side by side."""
 TABLE = "table"
 
 LEAST_OFFSET = 0.01
@@ -80,6 +80,13 @@ class Body:
         away = np.array([[c, s], [-s, c]]) @ (np.asarray(point) - self.centre)
         return float(np.linalg.norm(np.maximum(np.abs(away) - np.array(self.size) / 2, 0.0)))
 
+    def spine_distance(self, point: Array) -> float:
+        """From ``point`` (2,) [m, world] to the nearest point of the middle line [m], about which a gripper closes; the centre of what is as wide as long."""
+        along = np.array([np.cos(self.yaw), np.sin(self.yaw)]) if self.size[0] >= self.size[1] else np.array([-np.sin(self.yaw), np.cos(self.yaw)])
+        half = abs(self.size[0] - self.size[1]) / 2
+        away = np.asarray(point) - self.centre
+        return float(np.linalg.norm(away - np.clip(away @ along, -half, half) * along))
+
     def corners(self) -> Array:
         """Of its outline (4, 2) [m, world]."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
@@ -132,3 +139,11 @@ def between(item: Body, ends: Sequence[Body]) -> bool:
     way = (b - a) / length
     along, across = float((item.centre - a) @ way), float(way[0] * (item.centre - a)[1] - way[1] * (item.centre - a)[0])
     return 0.15 * length < along < 0.85 * length and abs(across) < length / 4
+
+
+def loosely_between(item: Body, ends: Sequence[Body]) -> bool:
+    """Whether it has the two others on opposite sides: their directions from it are more than a right angle apart."""
+    if len(ends) != 2:
+        return False
+    a, b = ends[0].centre - item.centre, ends[1].centre - item.centre
+    return bool(a @ b < 0)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
+from authorisation_desk import licensed
 from injection import OF_OTHERS, OWN_ACTS, Gullible, NearDesk
-from licence_desk import licensed
 
 from deskhand.agent.authorisation import STRICT, TASK
 from deskhand.agent.foreign import READING, foreign_text, foreign_words, plain_name

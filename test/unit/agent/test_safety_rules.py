@@ -3,7 +3,7 @@
 import pytest
 from test_loop_models import LOOK, finish, say
 
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import TaskOutcome
 from deskhand.agent.rules import SafetyRules, over
@@ -115,7 +115,7 @@ def test_a_thing_that_comes_to_light_later_falls_under_the_rule() -> None:
 
 
 def test_over_is_the_region_between_the_turn_and_the_straight_way() -> None:
-    desk = Desk()
+    desk = TaskDesk()
     items = [
         thing("block_1", position=(0.0, -0.2)),
         thing("cup_1", position=(0.0, 0.0)),

@@ -9,7 +9,7 @@ from deskhand.agent.controls import CONTROL_CARDS
 from deskhand.agent.prompt import find_cards
 from deskhand.etp.session import Session
 from deskhand.offline import brain, building
-from deskhand.offline import task_executive as pursuit
+from deskhand.offline import task_executive as executive
 from deskhand.tools.base import load_tools
 
 
@@ -19,7 +19,7 @@ def called_by(module):
     return {node.args[0].value for node in calls if node.args and isinstance(node.args[0], ast.Constant)}
 
 
-NEEDED = (called_by(brain) | called_by(building) | called_by(pursuit) | {"move_home", "close_gripper"}) - {card["name"] for card in CONTROL_CARDS}
+NEEDED = (called_by(brain) | called_by(building) | called_by(executive) | {"move_home", "close_gripper"}) - {card["name"] for card in CONTROL_CARDS}
 
 
 @pytest.fixture(scope="module")

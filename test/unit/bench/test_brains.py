@@ -7,7 +7,7 @@ from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.bench.brains.campaign import Episode, run_episode, summarise
 from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
-from deskhand.bench.brains.model_faults import MISCHIEF, Answer, sample
+from deskhand.bench.brains.model_faults import MODEL_FAULTS, Answer, sample
 from deskhand.bench.brains.scenes import make_scene
 from deskhand.bench.brains.server import StandIn
 from deskhand.llm.base import Reply, ToolCall
@@ -73,11 +73,11 @@ def test_things_that_must_not_be_make_an_episode_bad():
 
 
 @pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("name", sorted(MISCHIEF))
-def test_every_mischief_makes_something_else_of_an_answer(name, stream):
+@pytest.mark.parametrize("name", sorted(MODEL_FAULTS))
+def test_every_fault_makes_something_else_of_an_answer(name, stream):
     reply = Reply("", (ToolCall("pick", {"object_id": "cup_1"}, "call_1"),))
     good = Answer.of(reply, stream, decision=False)
-    made = MISCHIEF[name](good, np.random.default_rng(0), 1.0)
+    made = MODEL_FAULTS[name](good, np.random.default_rng(0), 1.0)
     assert (made.body, made.status, made.pause, made.drip, made.cut) != (good.body, 200, 0.0, 0.0, 1.0)
 
 

@@ -40,6 +40,7 @@ MIDDLE, FAR = _bowl(1, -0.05, 0.2), _bowl(2, 0.35, 0.35)
     ("where", "bowls", "meant"),
     [
         ("between the plate and the cup", (MIDDLE, FAR), "soup_bowl_1"),
+        ("between the plate and the cup", (_bowl(1, -0.05, 0.12), FAR), "soup_bowl_1"),
         ("not between the plate and the cup", (MIDDLE, FAR), "soup_bowl_2"),
         ("from table center", (_bowl(1, 0.0, 0.02), FAR), "soup_bowl_1"),
         ("next to the cracker box", (_bowl(1, 0.2, -0.22), FAR), "soup_bowl_1"),
@@ -67,6 +68,12 @@ def test_nothing_is_in_a_closed_object_that_lies_on_it() -> None:
     assert goals("pick the soup bowl in the top layer of the oak cabinet and place it on the cup", top, drawn) == ["soup_bowl_2"]
     assert goals("pick the soup bowl on the top of the oak cabinet and place it on the cup", top, drawn) == ["soup_bowl_1"]
     assert goals("pick the soup bowl in the plate and place it on the cup", FAR, lid) == ["soup_bowl_3"]
+
+
+def test_of_two_that_are_loosely_between_none_is_meant() -> None:
+    bowls = _bowl(1, -0.05, 0.10), _bowl(2, -0.05, 0.30)
+    made = make_goals(list(parse(join_names("put the soup bowl between the plate and the cup on the crackers", NAMES)).intents), [*DESK, *bowls])  # type: ignore[arg-type]
+    assert not made.goals
 
 
 def test_a_word_that_nothing_is_called_by_is_no_guess_among_several_nor_a_target() -> None:

@@ -9,18 +9,18 @@ from deskhand.motion.blending import Leg, blended, pieces
 from deskhand.motion.cartesian import deviation
 from deskhand.motion.timing import differences, time_path
 from deskhand.safety.kinematics import link_poses
-from deskhand.testing.motion_desk import ARM, MODEL, Desk, box, code_of, down, make_desk
+from deskhand.testing.motion_desk import ARM, MODEL, MotionDesk, box, code_of, down, make_desk
 from deskhand.types import MotionGoal, Plan, PlanOptions, SceneUpdate
 
 ABOVE, AT = down(0.05, 0.1, 0.12), down(0.05, 0.1, 0.06)
 TOUCH = (("gripper", "block"),)
 
 
-def tcps(desk: Desk, plan: Plan) -> np.ndarray:
+def tcps(desk: MotionDesk, plan: Plan) -> np.ndarray:
     return np.asarray(link_poses(MODEL, ARM.joints, plan.trajectory.positions, {ARM.gripper.joint: desk.arm.finger}, ARM.tcp)[ARM.tcp][:, :3, 3])
 
 
-def around_the_corner(desk: Desk, plan: Plan) -> float:
+def around_the_corner(desk: MotionDesk, plan: Plan) -> float:
     """The least speed [m/s] of the tcp where it passes nearest to ABOVE."""
     path = tcps(desk, plan)
     speeds = np.linalg.norm(np.diff(path, axis=0), axis=1) / np.diff(plan.trajectory.times)

@@ -4,11 +4,11 @@ import pytest
 from deskhand.errors import DeskhandError
 from deskhand.motion.executor import Executor, Tolerances
 from deskhand.motion.timing import differences, time_path
-from deskhand.testing.motion_desk import MODEL, Desk, code_of, down, make_desk
+from deskhand.testing.motion_desk import MODEL, MotionDesk, code_of, down, make_desk
 from deskhand.types import MotionGoal, Plan, PlanOptions, SafetyStatus
 
 
-def moving() -> tuple[Desk, Plan]:
+def moving() -> tuple[MotionDesk, Plan]:
     desk = make_desk()
     return desk, desk.service.plan_motion(MotionGoal(poses=(down(0, 0.1, 0.1),)), PlanOptions(speed_scale=0.5))
 

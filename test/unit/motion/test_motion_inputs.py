@@ -5,7 +5,7 @@ import pytest
 from backends import PLANNERS
 
 from deskhand.errors import DeskhandError
-from deskhand.testing.motion_desk import ARM, MODEL, Desk, box, code_of, down, make_desk
+from deskhand.testing.motion_desk import ARM, MODEL, MotionDesk, box, code_of, down, make_desk
 from deskhand.types import CollisionObject, MotionGoal, PlanOptions, SceneUpdate, Shape
 
 pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)
@@ -14,7 +14,7 @@ NUMBERS = (float("nan"), float("inf"), -float("inf"), 1e300, -1e9)
 
 
 @pytest.fixture(scope="module")
-def desk() -> Desk:
+def desk() -> MotionDesk:
     return make_desk()
 
 
@@ -27,7 +27,7 @@ def bad_poses(rng: np.random.Generator) -> list[np.ndarray]:
     return poses
 
 
-def test_broken_poses_get_a_code(desk: Desk) -> None:
+def test_broken_poses_get_a_code(desk: MotionDesk) -> None:
     allowed = {"invalid_input", "no_ik_solution", "goal_in_collision", "limits_violated"}
     for pose in bad_poses(np.random.default_rng(0)):
         assert code_of(desk.service.solve_ik, pose) in allowed
@@ -35,7 +35,7 @@ def test_broken_poses_get_a_code(desk: Desk) -> None:
         assert code_of(desk.service.plan_cartesian, (pose,)) in allowed
 
 
-def test_broken_joints_get_a_code(desk: Desk) -> None:
+def test_broken_joints_get_a_code(desk: MotionDesk) -> None:
     home = MODEL.arm_joints(ARM.named_poses["home"])
     cases = [{}, {"waist": 0.0}, {**home, "nose": 0.0}, dict.fromkeys(ARM.joints[:-1], 0.0)]
     cases += [{**home, name: value} for name in ARM.joints for value in (*NUMBERS, 4.0)]
@@ -48,7 +48,7 @@ def test_broken_joints_get_a_code(desk: Desk) -> None:
         desk.service.plan_motion(MotionGoal(joints={**home, "elbow": 4.0}))
 
 
-def test_broken_goals_and_options_get_a_code(desk: Desk) -> None:
+def test_broken_goals_and_options_get_a_code(desk: MotionDesk) -> None:
     plan = desk.service.plan_motion
     assert code_of(plan, MotionGoal()) == "invalid_input"
     assert code_of(plan, MotionGoal(named="home", poses=(down(0, 0, 0.1),))) == "invalid_input"
@@ -66,7 +66,7 @@ def test_broken_goals_and_options_get_a_code(desk: Desk) -> None:
         assert code_of(desk.service.take, name) == "invalid_input"
 
 
-def test_a_refused_scene_update_changes_nothing(desk: Desk) -> None:
+def test_a_refused_scene_update_changes_nothing(desk: MotionDesk) -> None:
     service = desk.service
     service.update_scene(SceneUpdate(replace=(box("keep", 0.1, 0.2, 0.02, (0.03, 0.03, 0.04)),)))
     before = service.scene
@@ -97,7 +97,7 @@ def test_a_refused_scene_update_changes_nothing(desk: Desk) -> None:
     assert service.scene is before
 
 
-def test_no_joint_states_is_stale_data(desk: Desk) -> None:
+def test_no_joint_states_is_stale_data(desk: MotionDesk) -> None:
     fresh = make_desk()
     state = fresh.arm.joint_state
     fresh.service._joint_state = lambda: (_ for _ in ()).throw(DeskhandError("stale_data", "none have come"))

@@ -7,7 +7,7 @@ from deskhand.geometry import make_transform, rotation_angle
 from deskhand.motion.cartesian import deviation
 from deskhand.motion.timing import differences
 from deskhand.safety.kinematics import link_poses
-from deskhand.testing.motion_desk import ARM, MODEL, Desk, box, clutter, code_of, down, make_desk
+from deskhand.testing.motion_desk import ARM, MODEL, MotionDesk, box, clutter, code_of, down, make_desk
 from deskhand.types import CollisionObject, MotionGoal, Plan, PlanOptions, SceneUpdate, Shape
 
 pytestmark = pytest.mark.parametrize("planner", PLANNERS, indirect=True)
@@ -22,7 +22,7 @@ def fine(plan: Plan) -> np.ndarray:
     return np.column_stack([np.interp(index, np.arange(len(positions)), column) for column in positions.T])
 
 
-def deepest(desk: Desk, plan: Plan) -> float:
+def deepest(desk: MotionDesk, plan: Plan) -> float:
     poses = link_poses(MODEL, ARM.joints, fine(plan), {ARM.gripper.joint: desk.arm.finger})
     near = desk.service.envelope.checker.near(poses, desk.service.scene, cutoff=0.0)
     return max((-item.distance for item in near), default=0.0)
@@ -245,12 +245,12 @@ def test_chained_plans_are_made_ahead_of_the_motion() -> None:
     assert desk.service.take(second.id).id == second.id
 
 
-def tcp_speeds(desk: Desk, plan: Plan) -> np.ndarray:
+def tcp_speeds(desk: MotionDesk, plan: Plan) -> np.ndarray:
     tcp = link_poses(MODEL, ARM.joints, plan.trajectory.positions, {ARM.gripper.joint: desk.arm.finger}, ARM.tcp)[ARM.tcp][:, :3, 3]
     return np.asarray(np.linalg.norm(np.diff(tcp, axis=0), axis=1) / np.diff(plan.trajectory.times))
 
 
-def beside(desk: Desk, plan: Plan, name: str, distance: float) -> np.ndarray:
+def beside(desk: MotionDesk, plan: Plan, name: str, distance: float) -> np.ndarray:
     """(T,): the states nearer than ``distance`` to the obstacle ``name``."""
     poses = link_poses(MODEL, ARM.joints, plan.trajectory.positions, {ARM.gripper.joint: desk.arm.finger})
     near = desk.service.envelope.checker.near(poses, desk.service.scene, cutoff=distance)

@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.errors import DeskhandError
 from deskhand.planning.search import plan
-from deskhand.planning.symbolic import Goal, State, Step
+from deskhand.planning.symbolic import State, Step, SymbolicGoal
 
 BIN = "bin_1"
 
@@ -45,7 +45,9 @@ def random_task(seed, count=4):
     goals = []
     for name in rng.sample(names, rng.randint(1, count)):
         target = rng.choice([other for other in [*names, "table"] if other != name])
-        goals.append(rng.choice([Goal(name, "on", target), Goal(name, "on", target), Goal(name, "in", BIN), Goal(name, "held")]))
+        goals.append(
+            rng.choice([SymbolicGoal(name, "on", target), SymbolicGoal(name, "on", target), SymbolicGoal(name, "in", BIN), SymbolicGoal(name, "held")])
+        )
     free = tuple(rng.sample(names, 1)) if rng.random() < 0.2 else ()
     kept = frozenset(rng.sample(names, 1)) if rng.random() < 0.2 else frozenset()
     return State(where, held, frozenset((BIN,)), rolls), goals, free, kept
@@ -76,7 +78,7 @@ def test_a_desk_full_of_tangled_towers_is_planned_too():
     towers = [names[index : index + 6] for index in range(0, 30, 6)]
     where = {name: ("on", tower[level - 1] if level else "table") for tower in towers for level, name in enumerate(tower)}
     mixed = random.Random(1).sample(names, len(names))
-    goals = [Goal(mixed[index], "on", mixed[index + 1]) for index in range(20) if index % 5]
+    goals = [SymbolicGoal(mixed[index], "on", mixed[index + 1]) for index in range(20) if index % 5]
     state = State(where)
     for step in plan(state, goals):
         assert not state.obstacle(step)[0]
@@ -87,10 +89,10 @@ def test_a_desk_full_of_tangled_towers_is_planned_too():
 @pytest.mark.parametrize(
     ("goals", "said"),
     [
-        ([Goal("block_0", "on", "block_1"), Goal("block_1", "on", "block_0")], "circle"),
-        ([Goal("block_0", "on", "block_1"), Goal("block_0", "on", "block_2")], "cannot be on block_1 and block_2"),
-        ([Goal("block_0", "held"), Goal("block_1", "held")], "two objects"),
-        ([Goal("block_0", "on", BIN)], f"nothing is put on {BIN}"),
+        ([SymbolicGoal("block_0", "on", "block_1"), SymbolicGoal("block_1", "on", "block_0")], "circle"),
+        ([SymbolicGoal("block_0", "on", "block_1"), SymbolicGoal("block_0", "on", "block_2")], "cannot be on block_1 and block_2"),
+        ([SymbolicGoal("block_0", "held"), SymbolicGoal("block_1", "held")], "two objects"),
+        ([SymbolicGoal("block_0", "on", BIN)], f"nothing is put on {BIN}"),
     ],
 )
 def test_goals_that_cannot_hold_together_are_told(goals, said):

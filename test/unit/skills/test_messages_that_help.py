@@ -7,19 +7,24 @@ import pytest
 
 from deskhand.arms.config import load_arm
 from deskhand.errors import DeskhandError
+from deskhand.geometry import rotation_about
 from deskhand.grasping.generator import GraspGenerator
+from deskhand.perception.balance import Balance, Pan
 from deskhand.skills.base import SkillContext
 from deskhand.skills.belief import Belief
 from deskhand.skills.beside import place_beside
+from deskhand.skills.carry import ready
+from deskhand.skills.pan import room_on
 from deskhand.skills.pick import pick
 from deskhand.skills.place import place_in
 from deskhand.skills.push import push
 from deskhand.skills.put import place_at
 from deskhand.skills.why import workspace_in_words
+from deskhand.skills.wipe import wipe
 from deskhand.testing.desk_robot import DeskRobot
 from deskhand.testing.desk_scene import desk, one_of_each
 from deskhand.testing.desk_scene import scene_object as thing
-from deskhand.types import Table
+from deskhand.types import SceneObject, Table
 
 ARM = load_arm("wx250s")
 
@@ -119,3 +124,45 @@ def test_a_push_that_something_stands_in_the_way_of_says_how_far_it_could_go() -
     assert (int(found[1]), int(found[2])) == (53, 27), "100 mm between the middles, 15 and 20 of them theirs, 12 kept clear"
     other_way = push(SkillContext(DeskRobot([block, thing("cup_1", "box", (0.04, 0.04, 0.04), (0.0, 0.045, 0.02))]), Belief()), "block_1", -np.pi / 2, 0.05)
     assert "cup_1 stands where the fingers would come down behind block_1" in other_way.message
+
+
+def test_an_area_to_wipe_that_is_taken_names_all_that_stands_there_and_the_nearest_that_is_free() -> None:
+    cup = thing("cup_1", "box", (0.04, 0.04, 0.04), (0.05, 0.0, 0.02))
+    across = thing("ruler_1", "box", (0.30, 0.03, 0.005), (0.0, -0.05, 0.0025))  # no corner and not the middle of it is in the area
+    robot = DeskRobot([cup, across])
+    refused = wipe(SkillContext(robot, Belief()), 0.09, -0.01, 0.10, 0.10)
+    said = dict(re.findall(r"(\w+) is (\d+) mm too near", refused.message))
+    assert refused.code == "no_free_space" and said == {"cup_1": "40", "ruler_1": "35"}, refused.message
+    found = re.search(r"free and within reach is about \((-?[\d.]+), (-?[\d.]+)\), (\d+) mm off", refused.message)
+    assert found and 35 <= int(found[3]) <= 110, refused.message
+    assert wipe(SkillContext(robot, Belief()), float(found[1]), float(found[2]), 0.10, 0.10).ok
+
+
+def test_an_area_to_wipe_is_not_taken_by_what_stands_askew_beside_it() -> None:
+    pose = rotation_about([0, 0, 1], np.pi / 4)
+    askew = thing("box_1", "box", (0.10, 0.10, 0.04), (0.125, 0.125, 0.02))
+    askew.pose[:3, :3] = pose
+    assert wipe(SkillContext(DeskRobot([askew]), Belief()), 0.0, 0.0, 0.10, 0.10).ok
+
+
+def test_an_area_to_wipe_beyond_the_table_says_by_how_much() -> None:
+    refused = wipe(SkillContext(DeskRobot([]), Belief()), 0.42, 0.0, 0.10, 0.10)  # the table ends at x = 0.45 m
+    assert refused.code == "invalid_input" and "beyond the table by 20 mm in x" in refused.message, refused.message
+
+
+def balance(left: tuple[float, float] = (0.0, 0.09), right: tuple[float, float] = (0.0, -0.09), side: float = 0.07) -> Balance:
+    return Balance(Pan(left, 0.06, side, 0.0, 400), Pan(right, 0.06, side, 0.0, 400), 0.0)
+
+
+def plate(name: str, y: float, side: float = 0.07) -> SceneObject:
+    return thing(name, "box", (side, side, 0.06), (0.0, y, 0.03))
+
+
+def test_a_pan_that_is_taken_names_what_lies_there_and_the_pan_that_has_room() -> None:
+    weight = thing("block_2", "box", (0.045, 0.045, 0.045), (0.0, 0.09, 0.0825), support="pan_1")
+    robot = DeskRobot([plate("pan_1", 0.09), plate("pan_2", -0.09), weight, thing("block_1", "box", (0.034, 0.034, 0.034), (-0.12, 0.0, 0.017))])
+    ctx = holding(robot)
+    held, scene = ready(ctx, "place it")
+    with pytest.raises(DeskhandError, match=r"block_2 is \d+ mm too near") as raised:
+        room_on(ctx, balance(), "left", held, scene)
+    assert "on the right pan at (" in raised.value.message and "Take block_2 off" in raised.value.hint

@@ -9,7 +9,7 @@ from deskhand.bench.tools.run import all_scenarios
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.etp.card import UNITS
 from deskhand.planning.search import plan
-from deskhand.planning.symbolic import Goal, State
+from deskhand.planning.symbolic import State, SymbolicGoal
 from deskhand.testing.desk_robot import DeskRobot
 from deskhand.testing.desk_scene import scene_object as thing
 from deskhand.tools.base import load_tools, make_session
@@ -84,7 +84,7 @@ def test_plans_can_be_done_step_by_step_and_reach_their_goals(seed):
         tops = [*(top for top in tops if top == "table" or top != below), name]
     state = State(where, containers=frozenset(("bin_1",)))
     order = list(map(str, random.permutation(names)))
-    goals = [Goal(order[0], "in", "bin_1"), Goal(order[1], "on", order[2]), Goal(order[2], "on", order[3])]
+    goals = [SymbolicGoal(order[0], "in", "bin_1"), SymbolicGoal(order[1], "on", order[2]), SymbolicGoal(order[2], "on", order[3])]
     steps = plan(state, goals)
     end = carried_out(state, steps)
     assert all(end.meets(goal) for goal in goals) and len(steps) <= 2 * 2 * len(names)

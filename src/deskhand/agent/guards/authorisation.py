@@ -10,7 +10,7 @@ from typing import Any
 
 from deskhand.agent.authorisation import Authorisation
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.foreign import OWN, foreign_text
 from deskhand.agent.records import Step
 from deskhand.agent.requested import shown
@@ -33,7 +33,7 @@ class AuthorisationGuard(Guard):
     confirm: asks the user.
     """
 
-    def __init__(self, inner: Toolset, authorisation: Authorisation, desk: Desk, robot: RobotToolset, confirm: Confirm) -> None:
+    def __init__(self, inner: Toolset, authorisation: Authorisation, desk: TaskDesk, robot: RobotToolset, confirm: Confirm) -> None:
         super().__init__(inner)
         self._authorisation, self._desk, self._robot, self._confirm = authorisation, desk, robot, confirm
         self._denied: set[str] = set()

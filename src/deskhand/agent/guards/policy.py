@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.agent.controls import FINISH, SUBMIT_PLAN
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.records import Step
 from deskhand.agent.rules import NEEDS_NO_LOOK, SafetyRules
 from deskhand.agent.toolset import Guard, Refusal, RobotToolset, Toolset
@@ -24,7 +24,7 @@ class PolicyGuard(Guard):
     robot: whose cards say what a tool does.
     """
 
-    def __init__(self, inner: Toolset, rules: SafetyRules, desk: Desk, robot: RobotToolset) -> None:
+    def __init__(self, inner: Toolset, rules: SafetyRules, desk: TaskDesk, robot: RobotToolset) -> None:
         super().__init__(inner)
         self._rules, self._desk, self._robot = rules, desk, robot
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deskhand.agent.controls import SUBMIT_PLAN
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.records import Step
 from deskhand.agent.toolset import Guard, RobotToolset, Toolset
 from deskhand.etp.base import ToolResult
@@ -22,7 +22,7 @@ class ReachGuard(Guard):
     robot: is asked what it reaches.
     """
 
-    def __init__(self, inner: Toolset, desk: Desk, robot: RobotToolset) -> None:
+    def __init__(self, inner: Toolset, desk: TaskDesk, robot: RobotToolset) -> None:
         super().__init__(inner)
         self._desk, self._robot = desk, robot
 

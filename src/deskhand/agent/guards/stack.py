@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deskhand.agent.authorisation import Authorisation
 from deskhand.agent.completion import Completion
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.guards.authorisation import AuthorisationGuard, Confirm
 from deskhand.agent.guards.budget import BudgetGuard
 from deskhand.agent.guards.completion import CompletionGuard
@@ -52,7 +52,7 @@ def guarded(robot: RobotToolset, run: RunContext) -> Toolset:
         DeskhandError: ``config_error`` for a safety rule that is not understood.
     """
     world = WorldModel()
-    desk = Desk(world)
+    desk = TaskDesk(world)
     toolset: Toolset = robot
     authorisation = Authorisation(run.instruction, run.authorisation)
     if not run.trusted:

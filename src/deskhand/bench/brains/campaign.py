@@ -17,7 +17,7 @@ import numpy as np
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets, TaskOutcome
 from deskhand.bench.brains.desk import LightDesk, light_session, real_tools
-from deskhand.bench.brains.model_faults import MISCHIEF
+from deskhand.bench.brains.model_faults import MODEL_FAULTS
 from deskhand.bench.brains.scenes import Wanted, make_scene
 from deskhand.bench.brains.server import Character, StandIn
 from deskhand.errors import ERROR_NUMBERS
@@ -115,7 +115,7 @@ def run_episode(server: StandIn, tools: Registry, seed: int) -> Episode:
     kind = str(random.choice(list(KINDS), p=[0.1, 0.3, 0.15, 0.15, 0.1, 0.1, 0.1]))
     traits = KINDS[kind]
     desk, wanted = make_scene(seed, faults=float(random.choice([0.0, 0.0, 0.1])))
-    faults = {str(random.choice(list(MISCHIEF))): 1.0} if kind == "one_fault" else dict.fromkeys(MISCHIEF, 1.0)
+    faults = {str(random.choice(list(MODEL_FAULTS))): 1.0} if kind == "one_fault" else dict.fromkeys(MODEL_FAULTS, 1.0)
     character = Character(seed, traits.get("brain", "offline"), traits["share"], faults)
     server.characters = {"stand-in": character}
     profile = ModelProfile(

@@ -18,7 +18,7 @@ from deskhand.llm.base import Reply, ToolCall
 Random = np.random.Generator
 MEGABYTE = 1_000_000
 NOT_MEANT = "not_meant_"
-"""How the ids of calls begin that mischief made: the brain behind the server does not find them in the conversation."""
+"""How the ids of calls begin that a fault made up: the brain behind the server does not find them in the conversation."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Answer:
     Attributes:
         pause: [s] before it; ``drip``: [s] between its pieces.
         cut: share of the body that is sent before the connection is dropped; 1.0 for all, 0.0 for not even the head.
-        reply: the decision inside, for mischief that changes it.
+        reply: the decision inside, for a fault that changes it.
     """
 
     status: int
@@ -188,7 +188,7 @@ def _far(answer: Answer, random: Random, slow: float) -> Answer:
     return _again(answer, Reply("", (ToolCall("place_at", {"x": float(place[0]), "y": float(place[1])}),)))
 
 
-MISCHIEF: dict[str, Callable[[Answer, Random, float], Answer]] = {
+MODEL_FAULTS: dict[str, Callable[[Answer, Random, float], Answer]] = {
     "slow": lambda answer, random, slow: replace(answer, pause=float(random.uniform(0.1, 1.0)) * slow),
     "drip": lambda answer, random, slow: replace(answer, drip=float(random.uniform(0.1, 1.0)) * slow / 4),
     "half": lambda answer, random, slow: replace(answer, cut=float(random.uniform(0.05, 0.95))),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deskhand.bench.brains.model_faults import MISCHIEF, NOT_MEANT, Answer, ids_in, sample
+from deskhand.bench.brains.model_faults import MODEL_FAULTS, NOT_MEANT, Answer, ids_in, sample
 from deskhand.llm.base import Message, Reply, ToolCall
 from deskhand.offline.model import OfflineModel
 
@@ -27,14 +27,14 @@ class Character:
 
     Attributes:
         brain: ``offline`` (the offline brain: good replies, for native tool calls) or ``random`` (a random decision that fits the schema).
-        faults: names of :data:`MISCHIEF` and their weights; ``share`` of the replies has one.
+        faults: names of :data:`MODEL_FAULTS` and their weights; ``share`` of the replies has one.
         slow: [s] that a slow reply takes at most.
     """
 
     seed: int
     brain: str = "offline"
     share: float = 0.3
-    faults: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(MISCHIEF, 1.0))
+    faults: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(MODEL_FAULTS, 1.0))
     slow: float = 0.6
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class StandIn:
             answer = Answer.of(reply, bool(body.get("stream")), decision="response_format" in body and "tools" not in body)
             if fault:
                 character.done.append(fault)
-                answer = MISCHIEF[fault](answer, random, character.slow)
+                answer = MODEL_FAULTS[fault](answer, random, character.slow)
         return answer
 
     @contextmanager
@@ -105,7 +105,7 @@ def _think(character: Character, body: Mapping[str, Any]) -> Reply:
     if character.brain == "offline":
         cards = [_card(tool["function"]) for tool in body.get("tools", ())]
         talk = [made for message in body["messages"] if (made := _message(message))]
-        with contextlib.suppress(Exception):  # mischief has made another talk of it than the brain can follow
+        with contextlib.suppress(Exception):  # a fault has made another talk of it than the brain can follow
             reply = character.model.reply(talk, cards)
             return replace(reply, tool_calls=tuple(replace(call, id=f"call_{len(talk)}") for call in reply.tool_calls))
     return _random(character, body)

@@ -34,7 +34,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchQuality:
     """How well a set of queries was answered; ``missed`` are those whose right tool did not come first, with what did; ``cost`` is CPU time a search [ms]."""
 
     part: str
@@ -72,7 +72,7 @@ def load_queries() -> list[Query]:
     return queries
 
 
-def measure(registry: Registry, queries: Sequence[Query], part: str) -> Found:
+def measure(registry: Registry, queries: Sequence[Query], part: str) -> SearchQuality:
     """Search for every query of a set whose tools there are.
 
     Raises:
@@ -93,4 +93,4 @@ def measure(registry: Registry, queries: Sequence[Query], part: str) -> Found:
         five += bool(set(hits) & set(query.tools))
         if not hits or hits[0] not in query.tools:
             missed.append((query.text, query.tools[0], tuple(hits)))
-    return Found(part, len(asked), first / len(asked), five / len(asked), tuple(missed), statistics.median(costs))
+    return SearchQuality(part, len(asked), first / len(asked), five / len(asked), tuple(missed), statistics.median(costs))

@@ -114,7 +114,7 @@ def sampled(vertices: Array, faces: Faces) -> Array:
 
 def filled(vertices: Array, faces: Faces) -> Array:
     """Points (N, 3) of a grid inside: between every two crossings of an upright line with the surface."""
-    low = vertices[faces].min(axis=(0, 1)) + CELL * np.array([0.4871, 0.5113, 0.0])  # off the symmetry of most things
+    low = vertices[faces].min(axis=(0, 1)) + CELL * np.array([0.4871, 0.5113, 0.0])  # off the symmetry of most objects
     crossings: dict[tuple[int, int], list[float]] = {}
     triangles = vertices[faces]
     firsts = np.ceil((triangles.min(axis=1) - low) / CELL)[:, :2].astype(int)

@@ -12,7 +12,7 @@ from deskhand.bench.instructions.cases import Case, Move, goals_of
 from deskhand.bench.instructions.predicates import problems
 from deskhand.llm.base import Message, Reply, ToolCall, Usage
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, WorldSpec
-from deskhand.tasks.checks import Desk
+from deskhand.tasks.checks import JudgedDesk
 from deskhand.world.relations import SIDEWAYS, TABLE
 
 LIES = ("claim", "plan_only", "half_deed", "half_plan", "wrong_object", "wrong_place", "wrong_answer")
@@ -183,7 +183,7 @@ def _wrong_place(case: Case, world: WorldSpec) -> list[Move]:
 class PredicateJudge:
     """A judge that knows the goal and the truth."""
 
-    def __init__(self, case: Case, desk: Callable[[str], Desk]) -> None:
+    def __init__(self, case: Case, desk: Callable[[str], JudgedDesk]) -> None:
         self._case, self._desk = case, desk
 
     def judge(self, evidence: Evidence) -> Opinion:

@@ -11,7 +11,7 @@ from deskhand.geometry import Array
 from deskhand.sim.objectfile import COLORS
 from deskhand.sim.spec import CONTAINER_KINDS, ObjectSpec, Truth, TruthObject, WorldSpec
 from deskhand.tasks.base import Word
-from deskhand.tasks.checks import Desk
+from deskhand.tasks.checks import JudgedDesk
 
 SHAPES = {"ball": "sphere", "cup": "cylinder", "can": "cylinder", "pen": "cylinder", "marker": "cylinder"}
 LONG = ("pen", "marker")
@@ -59,15 +59,15 @@ class SceneDesk(LightDesk):
             objects.append(replace(before, pose=pose))
         return Truth(1.0, tuple(objects), (self.names[self.holding],) if self.holding else ())
 
-    def judged(self, summary: str = "") -> Desk:
+    def judged(self, summary: str = "") -> JudgedDesk:
         """The desk before and now, for the scorer; ``summary`` is what the robot says."""
-        return Desk(self.world, self.start, self.truth(), Word(summary=summary), self.colors)
+        return JudgedDesk(self.world, self.start, self.truth(), Word(summary=summary), self.colors)
 
 
-def begin(world: WorldSpec) -> Desk:
+def begin(world: WorldSpec) -> JudgedDesk:
     """A world at its start, for the scorer."""
     truth = Truth(0.0, tuple(TruthObject(item.name, item.kind, item.size, item.pose) for item in world.objects))
-    return Desk(world, truth, truth, Word(), {item.name: color_name(item.rgb) for item in world.objects})
+    return JudgedDesk(world, truth, truth, Word(), {item.name: color_name(item.rgb) for item in world.objects})
 
 
 def _turn(yaw: float) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deskhand.perception.footprint import hull
 from deskhand.sim.spec import CONTAINER_KINDS
-from deskhand.tasks.checks import CHECKS, Desk
+from deskhand.tasks.checks import CHECKS, JudgedDesk
 from deskhand.tasks.placement import outline
 
 CLOSE = 0.05
@@ -23,7 +23,7 @@ STEP = (0.03, 0.25)
 """[m] of the grid's step of a shape."""
 
 
-def problems(desk: Desk, want: Mapping[str, Any]) -> list[str]:
+def problems(desk: JudgedDesk, want: Mapping[str, Any]) -> list[str]:
     """Why a goal does not hold, empty when it does. What it does not name has to be where it was."""
     found = _unmet(desk, want)
     meant = named(want, set(desk.specs))
@@ -40,7 +40,7 @@ def named(want: Any, names: set[str]) -> set[str]:
     return set().union(*(named(each, names) for each in want)) if isinstance(want, list | tuple) else set()
 
 
-def _unmet(desk: Desk, want: Mapping[str, Any]) -> list[str]:
+def _unmet(desk: JudgedDesk, want: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
     for key, value in want.items():
         if key == "any":
@@ -53,11 +53,11 @@ def _unmet(desk: Desk, want: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _place(desk: Desk, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _place(desk: JudgedDesk, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.asarray(desk.end.get(name).pose[:2, 3], dtype=float)
 
 
-def _region(desk: Desk, wanted: Mapping[str, Sequence[float]]) -> list[str]:
+def _region(desk: JudgedDesk, wanted: Mapping[str, Sequence[float]]) -> list[str]:
     """Name -> [x from, x to, y from, y to] [m] of its centre, on the table."""
     found = []
     for name, (x0, x1, y0, y1) in wanted.items():
@@ -67,7 +67,7 @@ def _region(desk: Desk, wanted: Mapping[str, Sequence[float]]) -> list[str]:
     return found
 
 
-def _gap(desk: Desk, a: str, b: str) -> float:
+def _gap(desk: JudgedDesk, a: str, b: str) -> float:
     first, second = (_edge(outline(desk.end.get(name))[:, :2]) for name in (a, b))
     return float(np.linalg.norm(first[:, None] - second[None], axis=-1).min())
 
@@ -79,15 +79,15 @@ def _edge(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.d
     return np.asarray((corners * shares + np.roll(corners, 1, axis=0) * (1 - shares)).reshape(-1, 2))
 
 
-def _close(desk: Desk, wanted: Sequence[Sequence[str]]) -> list[str]:
+def _close(desk: JudgedDesk, wanted: Sequence[Sequence[str]]) -> list[str]:
     return [f"{a} and {b} are not close together" for a, b in wanted if desk.where(a) != "table" or _gap(desk, a, b) > CLOSE]
 
 
-def _apart(desk: Desk, wanted: Sequence[Sequence[Any]]) -> list[str]:
+def _apart(desk: JudgedDesk, wanted: Sequence[Sequence[Any]]) -> list[str]:
     return [f"{a} is nearer than {least} m to {b}" for a, b, least in wanted if _gap(desk, a, b) < float(least)]
 
 
-def _shape(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
+def _shape(desk: JudgedDesk, wanted: Mapping[str, Any]) -> list[str]:
     """Objects in the cells of a grid, which may be turned and of any step, but not mirrored."""
     at = np.array([complex(*_place(desk, name)) for name in wanted["things"]])
     cells = np.array([complex(*cell) for cell in wanted["cells"]])
@@ -102,7 +102,7 @@ def _shape(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
     return [] if best <= OFF else ["the objects do not stand in that shape"]
 
 
-def _stripes(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
+def _stripes(desk: JudgedDesk, wanted: Mapping[str, Any]) -> list[str]:
     """At least so many objects in one line, their colours in turn."""
     names = [name for name in wanted["things"] if desk.where(name) == "table"]
     for chosen in permutations(names, int(wanted["least"])):
@@ -117,13 +117,13 @@ def _stripes(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
     return [f"no {wanted['least']} objects stand in a line with their colours in turn"]
 
 
-def _stacked(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
+def _stacked(desk: JudgedDesk, wanted: Mapping[str, Any]) -> list[str]:
     """One of ``above`` stands on one of ``below``."""
     there = any(desk.where(name) in wanted["below"] for name in wanted["above"])
     return [] if there else [f"none of {', '.join(wanted['above'])} stands on one of {', '.join(wanted['below'])}"]
 
 
-def _bridge(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
+def _bridge(desk: JudgedDesk, wanted: Mapping[str, Any]) -> list[str]:
     """The lintel lies on all piers, which stand on the table."""
     lintel = outline(desk.end.get(wanted["lintel"]))
     low, high = lintel[:, :2].min(axis=0), lintel[:, :2].max(axis=0)
@@ -136,12 +136,12 @@ def _bridge(desk: Desk, wanted: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _emptied(desk: Desk, wanted: Sequence[str]) -> list[str]:
+def _emptied(desk: JudgedDesk, wanted: Sequence[str]) -> list[str]:
     """Each lies in some container."""
     containers = {name for name, item in desk.specs.items() if item.kind in CONTAINER_KINDS}
     return [f"{name} is in no container" for name in wanted if desk.where(name) not in containers]
 
 
-MORE: dict[str, Callable[[Desk, Any], list[str]]] = {
+MORE: dict[str, Callable[[JudgedDesk, Any], list[str]]] = {
     "region": _region, "close": _close, "apart": _apart, "shape": _shape, "stripes": _stripes, "stacked": _stacked, "bridge": _bridge, "emptied": _emptied,
 }  # fmt: skip

@@ -18,7 +18,7 @@ from deskhand.llm.making import make_model
 from deskhand.recording.episode.writer import EpisodeWriter
 from deskhand.skills.belief import Belief
 from deskhand.tasks.base import Word
-from deskhand.tasks.checks import Desk
+from deskhand.tasks.checks import JudgedDesk
 from deskhand.tools.base import load_tools, make_session
 from deskhand.trials.local import local_robot
 from deskhand.world.history.recorder import MEMORY_FILE, Memory
@@ -49,8 +49,8 @@ def _run(case: Case, brain: str, judge: str, folder: Path, mode: str) -> Item:
     with EpisodeWriter(folder) as writer, local_robot(world, writer, memory_file) as parts, Memory(memory_file, parts.robot.now) as memory:
         start, colors = parts.simulation.truth(), begin(world).colors
 
-        def desk(summary: str = "") -> Desk:
-            return Desk(world, start, parts.simulation.truth(), Word(summary=summary), colors)
+        def desk(summary: str = "") -> JudgedDesk:
+            return JudgedDesk(world, start, parts.simulation.truth(), Word(summary=summary), colors)
 
         judging: Judge | None = PredicateJudge(case, desk) if judge == "predicate" else None
         model = perfect(case, world, player(mode)) if brain == PERFECT else make_model(brain)

@@ -21,7 +21,7 @@ deskhand ships none of it; what is installed stays on this machine."""
 TAUGHT = (
     "alphabet_soup", "cream_cheese", "salad_dressing", "bbq_sauce", "ketchup", "tomato_sauce", "butter", "milk", "chocolate_pudding", "orange_juice",
     "akita_black_bowl", "plate", "cookies", "glazed_rim_porcelain_ramekin", "wine_bottle", "basket",
-    "wooden_cabinet",
+    "wooden_cabinet", "flat_stove", "wine_rack",
 )  # fmt: skip
 """Objects of LIBERO's tasks that are taught by pictures of their meshes."""
 TAUGHT_ROBOSUITE = ("milk", "bread", "cereal", "can")

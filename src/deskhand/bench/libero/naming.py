@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.arms.model import RobotModel
-from deskhand.perception.taught.naming import named_by, sides_by
+from deskhand.perception.taught.naming import Known, known_by, named_by
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.perception.view import Indices
 from deskhand.recording.episode.writer import EpisodeWriter
@@ -29,9 +29,9 @@ class MeshNames:
         """See Namer."""
         return named_by(self._recogniser, items, pixels, frame, once=True)
 
-    def sides(self, frame: Frame, pixels: Indices, size: Sequence[float]) -> tuple[float, ...] | None:
+    def known(self, frame: Frame, pixels: Indices, size: Sequence[float]) -> Known:
         """See Namer."""
-        return sides_by(self._recogniser, frame, pixels, size)
+        return known_by(self._recogniser, frame, pixels, size)
 
 
 class NamingPerception(RecordedPerception):

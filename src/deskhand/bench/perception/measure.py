@@ -16,7 +16,7 @@ from deskhand.types import Scene, SceneObject
 VISIBLE = 0.2
 """An object counts when at least this share of its unoccluded picture is seen."""
 REACH, REACH_CONTAINER = 0.02, 0.04
-"""Centres further apart than this [m] are not the same thing: one is missed, the other a false one."""
+"""Centres further apart than this [m] are not the same object: one is missed, the other a false one."""
 _FAR = 1e3
 _ROUND = {"ball": 3, "can": 2, "cup": 2, "pen": 2, "marker": 2}  # 3: no axis matters; 2: only the z axis does
 

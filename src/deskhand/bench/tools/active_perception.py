@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.motions import seen_share, table_seen
 from deskhand.bench.tools.worlds import behind
 
@@ -16,7 +16,7 @@ from deskhand.bench.tools.worlds import behind
     situation="A block half behind a tall box: how much more of its surface would be seen from the proposed view?",
     world=behind,
 )
-def half_hidden(desk: Desk) -> Measured:
+def half_hidden(desk: ScenarioDesk) -> Measured:
     desk.look()
     truth = desk.truth("block")
     found = desk.call("next_view_point", {"position": truth.pose[:3, 3].round(4).tolist(), "radius": 0.03})
@@ -30,7 +30,7 @@ def half_hidden(desk: Desk) -> Measured:
     situation="The same: how near does it come to the best of 96 views around the block, by the truth?",
     world=behind,
 )
-def near_the_best(desk: Desk) -> Measured:
+def near_the_best(desk: ScenarioDesk) -> Measured:
     desk.look()
     centre = desk.truth("block").pose[:3, 3]
     eye = desk.frame().world_T_camera[:3, 3]
@@ -50,14 +50,14 @@ def near_the_best(desk: Desk) -> Measured:
     situation="A tall box, a block and a can: the hidden share of the desk against lines of sight in the true scene.",
     world=behind,
 )
-def area(desk: Desk) -> Measured:
+def area(desk: ScenarioDesk) -> Measured:
     desk.look()
     told = sum(patch["area"] for patch in desk.call("find_hidden_space", {"height": 0.01})["patches"])
     base, reach, cell = desk.robot.arm.world_T_base[:2, 3], desk.robot.arm.reach, 0.01
     xs, ys = np.meshgrid(np.arange(-0.445, 0.45, cell), np.arange(-0.545, 0.55, cell), indexing="ij")
     points = np.column_stack([xs.ravel(), ys.ravel(), np.full(xs.size, 0.01)])
     points = points[np.linalg.norm(points[:, :2] - base, axis=1) <= reach]
-    for name in desk.names:  # where a thing stands is taken, not hidden
+    for name in desk.names:  # where an object stands is taken, not hidden
         truth = desk.truth(name)
         local = np.abs((points - truth.pose[:3, 3]) @ truth.pose[:3, :3])
         points = points[~np.all(local[:, :2] <= np.asarray(truth.size[:2]) / 2, axis=1)]
@@ -69,7 +69,7 @@ def area(desk: Desk) -> Measured:
 
 
 @scenario(tool="find_hidden_space", name="culprit", situation="Which object hides most of the desk: the tall box.", world=behind)
-def culprit(desk: Desk) -> Measured:
+def culprit(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     return Measured(float(desk.call("find_hidden_space")["most_hidden_by"] == ids["tall"]), "1 for the right object", equal=1.0)
 
@@ -77,7 +77,7 @@ def culprit(desk: Desk) -> Measured:
 @scenario(
     tool="look", name="all_seen", situation="A block half behind a tall box, a can apart: are all three in the scene of the look?", world=behind, changes=True
 )
-def all_seen(desk: Desk) -> Measured:
+def all_seen(desk: ScenarioDesk) -> Measured:
     given = desk.call("look")
     where = [np.array(item["position"]) for item in given["objects"]]
     found = [min((float(np.linalg.norm(place[:2] - desk.truth(name).pose[:2, 3])) for place in where), default=1.0) < 0.03 for name in desk.names]
@@ -91,7 +91,7 @@ def all_seen(desk: Desk) -> Measured:
     world=behind,
     changes=True,
 )
-def arm_out_of_the_way(desk: Desk) -> Measured:
+def arm_out_of_the_way(desk: ScenarioDesk) -> Measured:
     desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.0, -0.15, 0.25]})["plan_id"]})
     given = desk.call("look")
     can = desk.truth("can").pose[:2, 3]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import things
 from deskhand.sim.spec import WorldSpec
 
@@ -52,14 +52,14 @@ class Scenario:
     situation: str
     world: World
     changes: bool
-    run: Callable[[Desk], Measured]
+    run: Callable[[ScenarioDesk], Measured]
 
 
 _ALL: dict[tuple[str, str], Scenario] = {}
 
 
-def scenario(*, tool: str, name: str, situation: str, world: World = things, changes: bool = False) -> Callable[[Callable[[Desk], Measured]], Scenario]:
-    """Make a function of a :class:`Desk` that returns :class:`Measured` a scenario of ``tool``.
+def scenario(*, tool: str, name: str, situation: str, world: World = things, changes: bool = False) -> Callable[[Callable[[ScenarioDesk], Measured]], Scenario]:
+    """Make a function of a :class:`ScenarioDesk` that returns :class:`Measured` a scenario of ``tool``.
 
     Args:
         tool: its name.
@@ -69,7 +69,7 @@ def scenario(*, tool: str, name: str, situation: str, world: World = things, cha
         changes: something on the desk or the arm moves: this scenario gets a desk of its own.
     """
 
-    def decorate(run: Callable[[Desk], Measured]) -> Scenario:
+    def decorate(run: Callable[[ScenarioDesk], Measured]) -> Scenario:
         if (tool, name) in _ALL:
             raise ValueError(f"there are two scenarios {name!r} of {tool!r}")
         made = Scenario(tool, name, situation, world, changes, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import alike, bare
 from deskhand.errors import ERROR_NUMBERS
 from deskhand.geometry import rpy_from_rotation
@@ -13,7 +13,7 @@ from deskhand.safety.settings import load_safety
 
 
 @scenario(tool="advise_recovery", name="every_code", situation="Every error code there is: is there something to do or to say for each?", world=bare)
-def every_code(desk: Desk) -> Measured:
+def every_code(desk: ScenarioDesk) -> Measured:
     given = [desk.call("advise_recovery", {"code": code}) for code in ERROR_NUMBERS]
     return Measured(sum(bool(one["give_up"]) and (not one["retry"] or bool(one["actions"])) for one in given) / len(given), "share of the codes", equal=1.0)
 
@@ -24,7 +24,7 @@ def every_code(desk: Desk) -> Measured:
     situation="A hand has carried a block away before it is picked: do the steps that are advised bring it into the hand?",
     changes=True,
 )
-def gets_there(desk: Desk) -> Measured:
+def gets_there(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     number = ids["green"]
     desk.shift("green", (0.02, -0.09))
@@ -50,7 +50,7 @@ def gets_there(desk: Desk) -> Measured:
     world=alike,
     changes=True,
 )
-def carried_away(desk: Desk) -> Measured:
+def carried_away(desk: ScenarioDesk) -> Measured:
     before = desk.look()
     desk.shift("small", (-0.16, -0.24))
     desk.shift("can", (0.14, -0.22))
@@ -66,7 +66,7 @@ def carried_away(desk: Desk) -> Measured:
 @scenario(
     tool="find_again", name="not_the_twin", situation="One of two alike blocks is taken away for good: is the other taken for it?", world=alike, changes=True
 )
-def not_the_twin(desk: Desk) -> Measured:
+def not_the_twin(desk: ScenarioDesk) -> Measured:
     before = desk.look()
     desk.shift("left", (0.0, 5.0))
     return Measured(float(desk.call("find_again", {"object_id": before["left"]})["found"]), "1 when it is mistaken", equal=0.0)
@@ -75,7 +75,7 @@ def not_the_twin(desk: Desk) -> Measured:
 @scenario(
     tool="undo_last_act", name="back_in_place", situation="A block is placed elsewhere, then that is taken back: how far is it from where it was?", changes=True
 )
-def back_in_place(desk: Desk) -> Measured:
+def back_in_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("green").pose[:2, 3].copy()
     desk.call("pick", {"object_id": ids["green"]})
@@ -85,7 +85,7 @@ def back_in_place(desk: Desk) -> Measured:
 
 
 @scenario(tool="undo_last_act", name="a_pick", situation="A block is picked, then that is taken back: how far is it from where it was?", changes=True)
-def a_pick(desk: Desk) -> Measured:
+def a_pick(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("red").pose[:2, 3].copy()
     desk.call("pick", {"object_id": ids["red"]})
@@ -94,7 +94,7 @@ def a_pick(desk: Desk) -> Measured:
 
 
 @scenario(tool="stop_motion", name="stays_stopped", situation="Stopped, then a motion is asked for: how far does the arm move?", world=bare, changes=True)
-def stays_stopped(desk: Desk) -> Measured:
+def stays_stopped(desk: ScenarioDesk) -> Measured:
     plan = desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]
     desk.call("stop_motion", {"reason": "scenario"})
     before = desk.robot.tcp_pose()[:3, 3]
@@ -104,7 +104,7 @@ def stays_stopped(desk: Desk) -> Measured:
 
 
 @scenario(tool="stop_motion", name="in_the_middle", situation="The arm is stopped in the middle of a motion: how far does it go on?", world=bare, changes=True)
-def in_the_middle(desk: Desk) -> Measured:
+def in_the_middle(desk: ScenarioDesk) -> Measured:
     where: list[np.ndarray] = []
 
     def watch(fraction: float, text: str) -> None:
@@ -122,7 +122,7 @@ def in_the_middle(desk: Desk) -> Measured:
 @scenario(
     tool="sanitize_actions", name="hostile", situation="40 random actions with missing numbers, far places and leaps: how many that come back break a bound?"
 )
-def hostile_actions(desk: Desk) -> Measured:
+def hostile_actions(desk: ScenarioDesk) -> Measured:
     random = np.random.default_rng(6)
     actions: list[list[float | None]] = [[*random.uniform(-2, 2, 3), *random.uniform(-9, 9, 3), random.uniform(-1, 2)] for _ in range(40)]
     for row in random.integers(0, 40, 15):
@@ -138,7 +138,7 @@ def hostile_actions(desk: Desk) -> Measured:
 @scenario(
     tool="sanitize_actions", name="good_ones", situation="Ten good actions within a step of each other: they must come back as they were, with nothing to tell."
 )
-def good_actions(desk: Desk) -> Measured:
+def good_actions(desk: ScenarioDesk) -> Measured:
     pose = desk.robot.tcp_pose()
     start = [*pose[:3, 3], *rpy_from_rotation(pose[:3, :3])]
     actions = [[start[0] + 0.01 * step, *start[1:3], *start[3:], 1.0] for step in range(1, 11)]

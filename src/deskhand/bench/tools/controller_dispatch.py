@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.motions import named
 from deskhand.bench.tools.worlds import bare
 
 POSTURES = ([0.4, -0.6, 0.6, 0.0, 0.9, 0.0], [-0.3, -0.4, 0.3, 0.2, 1.0, 0.5])
 
 
-def real(desk: Desk) -> np.ndarray:
+def real(desk: ScenarioDesk) -> np.ndarray:
     """The true joints."""
     return np.array([desk.simulation.data.qpos[desk.simulation.built.qpos[name]] for name in desk.robot.arm.joints])
 
 
 @scenario(tool="get_controllers", name="positions", situation="Joint positions that are listed against the true ones.", world=bare)
-def positions(desk: Desk) -> Measured:
+def positions(desk: ScenarioDesk) -> Measured:
     arm = desk.call("get_controllers")["controllers"][0]
     return Measured(float(np.abs(np.array(arm["positions"]) - real(desk)).max()) if arm["state"] == "idle" else float("nan"), "rad off", at_most=0.003)
 
 
 @scenario(tool="get_controllers", name="states", situation="Idle, then stopped by the operator: are both told?", world=bare, changes=True)
-def states(desk: Desk) -> Measured:
+def states(desk: ScenarioDesk) -> Measured:
     told = [{item["state"] for item in desk.call("get_controllers")["controllers"]}]
     desk.robot.stop("scenario")
     told.append({item["state"] for item in desk.call("get_controllers")["controllers"]})
@@ -34,7 +34,7 @@ def states(desk: Desk) -> Measured:
 @scenario(
     tool="move_joints", name="arrives", situation="Two postures one after the other: how far are the true joints from the last?", world=bare, changes=True
 )
-def arrives(desk: Desk) -> Measured:
+def arrives(desk: ScenarioDesk) -> Measured:
     desk.call("move_joints", {"joints": [named(desk, joints) for joints in POSTURES]})
     return Measured(float(np.abs(real(desk) - POSTURES[-1]).max()), "rad off", at_most=0.02)
 
@@ -46,7 +46,7 @@ def arrives(desk: Desk) -> Measured:
     world=bare,
     changes=True,
 )
-def refuses_what_touches(desk: Desk) -> Measured:
+def refuses_what_touches(desk: ScenarioDesk) -> Measured:
     before = real(desk)
     result = desk.result("move_joints", {"joints": [named(desk, [0.0, 1.2, 0.6, 0.0, 0.3, 0.0])]})
     moved = float(np.abs(real(desk) - before).max())
@@ -54,7 +54,7 @@ def refuses_what_touches(desk: Desk) -> Measured:
 
 
 @scenario(tool="hold_still", name="drift", situation="Two seconds: the drift that is told against the true one.", world=bare)
-def drift(desk: Desk) -> Measured:
+def drift(desk: ScenarioDesk) -> Measured:
     before = real(desk)
     told = desk.call("hold_still", {"seconds": 2.0})
     true = float(np.abs(real(desk) - before).max())
@@ -62,14 +62,14 @@ def drift(desk: Desk) -> Measured:
 
 
 @scenario(tool="hold_still", name="duration", situation="1.5 s are asked for: how long did it wait by the clock?", world=bare)
-def duration(desk: Desk) -> Measured:
+def duration(desk: ScenarioDesk) -> Measured:
     begun = desk.simulation.time
     desk.call("hold_still", {"seconds": 1.5})
     return Measured(abs(desk.simulation.time - begun - 1.5), "s off", at_most=0.1)
 
 
 @scenario(tool="execute_plan", name="arrives_where_planned", situation="To a point over the desk: how far is the true hand from it?", changes=True)
-def arrives_where_planned(desk: Desk) -> Measured:
+def arrives_where_planned(desk: ScenarioDesk) -> Measured:
     desk.look()
     point = [0.05, 0.0, 0.2]
     desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": point})["plan_id"]})
@@ -77,7 +77,7 @@ def arrives_where_planned(desk: Desk) -> Measured:
 
 
 @scenario(tool="navigate_to_goal_pose", name="no_base", situation="The arm stands on a desk: is driving refused with a reason, and nothing moved?", world=bare)
-def no_base(desk: Desk) -> Measured:
+def no_base(desk: ScenarioDesk) -> Measured:
     before = real(desk)
     result = desk.result("navigate_to_goal_pose", {"x": 1.0, "y": 0.5})
     return Measured(
@@ -91,7 +91,7 @@ def no_base(desk: Desk) -> Measured:
     situation="A plan is run, then run again, and one after the scene changed: is each refused, and does the arm stay?",
     changes=True,
 )
-def only_once(desk: Desk) -> Measured:
+def only_once(desk: ScenarioDesk) -> Measured:
     desk.look()
     first = desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]
     desk.call("execute_plan", {"plan_id": first})
@@ -108,7 +108,7 @@ def only_once(desk: Desk) -> Measured:
     situation="A heading in degrees and a place that is no number: are both refused with the field?",
     world=bare,
 )
-def refuses_wrong_units(desk: Desk) -> Measured:
+def refuses_wrong_units(desk: ScenarioDesk) -> Measured:
     results = [desk.result("navigate_to_goal_pose", arguments) for arguments in ({"x": 1.0, "y": 0.0, "yaw": 90.0}, {"x": float("nan"), "y": 0.0})]
     fields = [result.details["problems"][0]["field"] for result in results if result.code == "invalid_arguments"]
     return Measured(float(fields == ["yaw", "x"]), "1 when both are", equal=1.0)

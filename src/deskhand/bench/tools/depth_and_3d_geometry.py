@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import scales
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import Array, inverse, look_at, rotation_rpy, transform_points
@@ -17,7 +17,7 @@ from deskhand.types import Depth
 
 
 @scenario(tool="capture_rgbd", name="points_on_things", situation="A point cloud of what stands on the desk: how far is it from the true surfaces?")
-def points_on_things(desk: Desk) -> Measured:
+def points_on_things(desk: ScenarioDesk) -> Measured:
     shot = desk.call("capture_rgbd", {"cloud": True})["shots"][0]
     cloud, frame = desk.fetch(shot["cloud"]), desk.frame()
     pixels = np.round(frame.project(cloud)).astype(int)
@@ -28,12 +28,12 @@ def points_on_things(desk: Desk) -> Measured:
 
 
 @scenario(tool="capture_rgbd", name="timing", situation="Five exposures, 0.2 s apart: the largest error of the time between two of them.", changes=True)
-def timing(desk: Desk) -> Measured:
+def timing(desk: ScenarioDesk) -> Measured:
     stamps = [shot["stamp"] for shot in desk.call("capture_rgbd", {"count": 5, "interval": 0.2})["shots"]]
     return Measured(float(np.abs(np.diff(stamps) - 0.2).max()), "s largest error", at_most=0.03)
 
 
-def holed(desk: Desk, share: float) -> tuple[dict[str, str], Depth, npt.NDArray[np.bool_]]:
+def holed(desk: ScenarioDesk, share: float) -> tuple[dict[str, str], Depth, npt.NDArray[np.bool_]]:
     """Arguments with a depth picture that lost patches at random; the true depth, and where the patches are."""
     random = np.random.default_rng(4)
     shot = desk.call("capture_rgbd")["shots"][0]
@@ -47,7 +47,7 @@ def holed(desk: Desk, share: float) -> tuple[dict[str, str], Depth, npt.NDArray[
 
 
 @scenario(tool="fill_depth", name="patches", situation="A tenth of the depth is lost in patches of 4 to 14 px: the error of what is filled in.")
-def patches(desk: Desk) -> Measured:
+def patches(desk: ScenarioDesk) -> Measured:
     arguments, true, lost = holed(desk, 0.1)
     full = desk.fetch(desk.call("fill_depth", arguments)["depth"])
     near = lost & (true < 1.3) & np.isfinite(full)
@@ -55,7 +55,7 @@ def patches(desk: Desk) -> Measured:
 
 
 @scenario(tool="fill_depth", name="edges", situation="The same patches: how many of the filled pixels are more than 15 mm off, as at the edges of objects?")
-def edges(desk: Desk) -> Measured:
+def edges(desk: ScenarioDesk) -> Measured:
     arguments, true, lost = holed(desk, 0.1)
     full = desk.fetch(desk.call("fill_depth", arguments)["depth"])
     near = lost & (true < 1.3)
@@ -67,7 +67,7 @@ def edges(desk: Desk) -> Measured:
     name="sensor_holes",
     situation="The sensor's own holes beside objects and in shadows are filled: the share that is within 10 mm of the truth.",
 )
-def sensor_holes(desk: Desk) -> Measured:
+def sensor_holes(desk: ScenarioDesk) -> Measured:
     given = desk.call("fill_depth", {})
     full, filled, true = desk.fetch(given["depth"]), desk.fetch(given["filled"])[..., 0] > 0, desk.true_picture()[1]
     judged = filled & (true < 1.3)
@@ -85,7 +85,7 @@ def crowded() -> WorldSpec:
 EYES = [(0.58, 0.0, 0.62), (0.56, 0.12, 0.62), (0.52, -0.12, 0.66), (0.60, 0.06, 0.54)]
 
 
-def walk(desk: Desk) -> tuple[dict[str, object], list[Array]]:
+def walk(desk: ScenarioDesk) -> tuple[dict[str, object], list[Array]]:
     """Arguments with pictures from several places, and their true poses."""
     frames = [desk.picture_from(look_at(eye, (0.03, 0.0, 0.0))) for eye in EYES]
     poses = [frame.world_T_camera for frame in frames]
@@ -101,7 +101,7 @@ def walk(desk: Desk) -> tuple[dict[str, object], list[Array]]:
     situation="Four pictures of a crowded desk from places 12 to 28 cm apart: error of the camera's turn.",
     world=crowded,
 )
-def camera_turns(desk: Desk) -> Measured:
+def camera_turns(desk: ScenarioDesk) -> Measured:
     arguments, poses = walk(desk)
     given = desk.call("reconstruct_from_pictures", arguments)["poses"]
     errors = [
@@ -112,7 +112,7 @@ def camera_turns(desk: Desk) -> Measured:
 
 
 @scenario(tool="reconstruct_from_pictures", name="camera_places", situation="The same four pictures: error of where the camera was.", world=crowded)
-def camera_places(desk: Desk) -> Measured:
+def camera_places(desk: ScenarioDesk) -> Measured:
     arguments, poses = walk(desk)
     given = desk.call("reconstruct_from_pictures", arguments)["poses"]
     errors = [np.linalg.norm(np.array(found)[:3, 3] - (inverse(poses[0]) @ true)[:3, 3]) if found else 9.0 for found, true in zip(given, poses, strict=True)]
@@ -125,7 +125,7 @@ def camera_places(desk: Desk) -> Measured:
     situation="The same four pictures: distance of the points from the true surface that the first one shows.",
     world=crowded,
 )
-def points(desk: Desk) -> Measured:
+def points(desk: ScenarioDesk) -> Measured:
     arguments, _ = walk(desk)
     cloud = desk.fetch(desk.call("reconstruct_from_pictures", arguments)["points"])
     true, frame = desk.true_picture()[1], desk.frame()
@@ -138,7 +138,7 @@ def points(desk: Desk) -> Measured:
     )
 
 
-def reading_error(desk: Desk) -> tuple[float, str]:
+def reading_error(desk: ScenarioDesk) -> tuple[float, str]:
     """By how much [mm] a reading differs from the balance's joints, signed by the side that is said to be lower; and that side."""
     told, joints = desk.call("read_balance"), desk.simulation.truth().joints
     down = told["difference_mm"] * {"left": 1, "right": -1, "level": 1}[told["lower"]]
@@ -153,7 +153,7 @@ def reading_error(desk: Desk) -> tuple[float, str]:
     world=scales,
     changes=True,
 )
-def five_loads(desk: Desk) -> Measured:
+def five_loads(desk: ScenarioDesk) -> Measured:
     worst, model = 0.0, desk.simulation.model
     for left, right in ((0.030, 0.020), (0.020, 0.020), (0.012, 0.018), (0.024, 0.004), (0.008, 0.060)):
         for name, mass in (("left", left), ("right", right)):
@@ -173,14 +173,14 @@ def five_loads(desk: Desk) -> Measured:
     situation="A block on each pan and one beside the balance: how many of the three are told to lie where they do?",
     world=scales,
 )
-def what_lies_on_it(desk: Desk) -> Measured:
+def what_lies_on_it(desk: ScenarioDesk) -> Measured:
     told, ids = desk.call("read_balance"), desk.recognised()
     right = [told["left"]["on"] == [ids["left"]], told["right"]["on"] == [ids["right"]], ids["spare"] not in (*told["left"]["on"], *told["right"]["on"])]
     return Measured(sum(right), "right of 3", equal=3)
 
 
 @scenario(tool="measure", name="gap", situation="The gap between two blocks, and the length of a box, against their true poses and sizes.")
-def gap_and_length(desk: Desk) -> Measured:
+def gap_and_length(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     red, can = desk.truth("red"), desk.truth("can")
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -193,7 +193,7 @@ def gap_and_length(desk: Desk) -> Measured:
 
 
 @scenario(tool="measure", name="exact", situation="Angle, area, path and distance of given points: the largest relative error against the formula.")
-def exact_measures(desk: Desk) -> Measured:
+def exact_measures(desk: ScenarioDesk) -> Measured:
     desk.look()
     turn = rotation_rpy(0.3, -0.7, 1.1)
     points = np.array([[0.3, 0, 0], [0, 0, 0], [0.2 * np.cos(0.8), 0.2 * np.sin(0.8), 0]]) @ turn.T
@@ -208,7 +208,7 @@ def exact_measures(desk: Desk) -> Measured:
     name="table_and_objects",
     situation="Depth of six objects and the table from colour alone: the median error, as a share of the distance, the worse of both.",
 )
-def depth_from_color(desk: Desk) -> Measured:
+def depth_from_color(desk: ScenarioDesk) -> Measured:
     given, true, owners = desk.call("estimate_depth"), desk.true_picture()[1], desk.owners()
     told, stands = desk.fetch(given["depth"]), desk.fetch(given["standing"])[..., 0] > 127
     objects = (owners >= 0) & (owners < 6)
@@ -219,7 +219,7 @@ def depth_from_color(desk: Desk) -> Measured:
 @scenario(
     tool="estimate_depth", name="stored_and_dark", situation="The same from a stored picture, darkened to a half: the median error of the objects' depth."
 )
-def depth_from_dark(desk: Desk) -> Measured:
+def depth_from_dark(desk: ScenarioDesk) -> Measured:
     image = (desk.frame().color * 0.5).astype(np.uint8)
     given, true, owners = desk.call("estimate_depth", {"picture": desk.keep(image)}), desk.true_picture()[1], desk.owners()
     told, mask = desk.fetch(given["depth"]), (owners >= 0) & (owners < 6)
@@ -227,7 +227,7 @@ def depth_from_dark(desk: Desk) -> Measured:
 
 
 @scenario(tool="complete_shape", name="surface", situation="Can, box and block, completed: the mean distance of the told points from their true surfaces.")
-def completed_surface(desk: Desk) -> Measured:
+def completed_surface(desk: ScenarioDesk) -> Measured:
     ids, errors = desk.look(), []
     for name in ("can", "box", "red"):
         points, item = desk.fetch(desk.call("complete_shape", {"object_id": ids[name]})["surface"]), desk.truth(name)
@@ -243,7 +243,7 @@ def completed_surface(desk: Desk) -> Measured:
 
 
 @scenario(tool="complete_shape", name="inferred", situation="Of a box, the told hidden points that the camera really cannot see, as a share of them.")
-def inferred_points(desk: Desk) -> Measured:
+def inferred_points(desk: ScenarioDesk) -> Measured:
     hidden = desk.fetch(desk.call("complete_shape", {"object_id": desk.look()["box"]})["hidden"])
     frame, depth = desk.frame(), desk.true_picture()[1]
     u, v = np.round(frame.project(hidden)).astype(int).T

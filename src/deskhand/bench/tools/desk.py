@@ -32,14 +32,14 @@ from deskhand.types import Depth, Frame, Image, SceneObject
 from deskhand.world.history.recorder import Memory
 
 
-class Heard:
+class HeardEvents:
     """What a continuous tool has published: each event with the simulated time [s] at which it was heard. The feed of the session lets that time pass.
 
     Raises:
         DeskhandError: what the tool ended with.
     """
 
-    def __init__(self, desk: Desk, watch_id: str) -> None:
+    def __init__(self, desk: ScenarioDesk, watch_id: str) -> None:
         self._desk, self._id = desk, watch_id
         self._events: list[tuple[float, WatchEvent]] = []
         self._end = desk.session.subscribe(watch_id, lambda event: self._events.append((desk.simulation.time, event)))
@@ -78,7 +78,7 @@ class Heard:
         return [(at, event.data) for at, event in self._events[since:] if not event.ended]
 
 
-class Desk:
+class ScenarioDesk:
     """One desk. Tools are called through a real session; ``begin`` makes a new one, which has seen nothing yet.
 
     Attributes:
@@ -98,7 +98,7 @@ class Desk:
         self._session: Session | None = None
         self.belief = Belief()
 
-    def __enter__(self) -> Desk:
+    def __enter__(self) -> ScenarioDesk:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -146,9 +146,9 @@ class Desk:
         """The whole result of a call, failed or not."""
         return self.session.invoke(tool, arguments or {}, caller="scenario")
 
-    def watch(self, tool: str, arguments: Mapping[str, Any] | None = None, settle: float = 0.5) -> Heard:
+    def watch(self, tool: str, arguments: Mapping[str, Any] | None = None, settle: float = 0.5) -> HeardEvents:
         """Start a continuous tool and hear its events; ``settle`` [s] of simulated time pass before it returns."""
-        heard = Heard(self, str(self.call(tool, arguments)["watch_id"]))
+        heard = HeardEvents(self, str(self.call(tool, arguments)["watch_id"]))
         heard.let_pass(settle)
         return heard
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from deskhand.bench.perception.measure import compare
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, upright
 from deskhand.geometry import Array, transform_points
 from deskhand.perception.markers import FAMILIES
@@ -24,13 +24,13 @@ from deskhand.world.taught import TaughtStore, store_path
 
 
 @scenario(tool="detect_objects", name="all_found", situation="Six well separated objects and a bin stand on the desk: how many of them does a look find?")
-def all_found(desk: Desk) -> Measured:
+def all_found(desk: ScenarioDesk) -> Measured:
     found = desk.look()
     return Measured(len(found) / len(desk.names), "share of the objects found", at_least=1.0)
 
 
 @scenario(tool="detect_objects", name="position", situation="Six objects and a bin: how far are their centres from where they really are?")
-def position(desk: Desk) -> Measured:
+def position(desk: ScenarioDesk) -> Measured:
     desk.look()
     assert desk.belief.scene is not None
     rows, _ = compare(desk.belief.scene, desk.seen_truth())
@@ -46,7 +46,7 @@ WORDS = {"the red cube": "red", "a can": "can", "the mug": "cup", "an orange box
 
 
 @scenario(tool="detect_by_words", name="right_things", situation="Seven objects are described in free words; each description fits one of them.")
-def right_things(desk: Desk) -> Measured:
+def right_things(desk: ScenarioDesk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": list(WORDS)})
     ids = {name: item for item, name in named(desk).items()}
     first = {phrase: next((item for item in given["found"] if item["phrase"] == phrase), None) for phrase in WORDS}
@@ -55,24 +55,24 @@ def right_things(desk: Desk) -> Measured:
 
 
 @scenario(tool="detect_by_words", name="nothing_made_up", situation="Objects are asked for that are not on the desk: none of them may be found.")
-def nothing_made_up(desk: Desk) -> Measured:
+def nothing_made_up(desk: ScenarioDesk) -> Measured:
     given = desk.call("detect_by_words", {"phrases": ["a stapler", "the purple block", "two pens", "a ball"]})
     return Measured(len(given["found"]), "objects found", equal=0)
 
 
-def named(desk: Desk) -> dict[str, str]:
+def named(desk: ScenarioDesk) -> dict[str, str]:
     """Name in the world of every id of the session's last look."""
     return {found: name for name, found in desk.recognised().items()}
 
 
 @scenario(tool="color_grounding", name="green_region", situation="One block is green: how well does the largest green region cover the pixels that show it?")
-def green_region(desk: Desk) -> Measured:
+def green_region(desk: ScenarioDesk) -> Measured:
     given = desk.call("color_grounding", {"color": "green"})
     return Measured(overlap(desk.fetch(given["mask"])[..., 0] > 0, desk.mask("green")), "intersection over union", at_least=0.8)
 
 
 @scenario(tool="color_grounding", name="place_of_red", situation="One block is red: how far is the grounded region's middle in space from the block's centre?")
-def place_of_red(desk: Desk) -> Measured:
+def place_of_red(desk: ScenarioDesk) -> Measured:
     desk.look()
     region = desk.call("color_grounding", {"color": "crimson"})["regions"][0]
     off = np.linalg.norm(np.array(region["position"]) - desk.truth("red").pose[:3, 3])
@@ -98,7 +98,7 @@ def _own_store() -> Iterator[None]:
                 os.environ["DESKHAND_TAUGHT"] = before
 
 
-def _teach(desk: Desk, **names: str) -> dict[str, str]:
+def _teach(desk: ScenarioDesk, **names: str) -> dict[str, str]:
     """Teach objects by their name in the world; their ids."""
     ids = desk.look()
     for name, taught in names.items():
@@ -107,7 +107,7 @@ def _teach(desk: Desk, **names: str) -> dict[str, str]:
 
 
 @scenario(tool="teach_object", name="size", situation="A block is taught by two calls: how far off is the size that is kept of it, and are there two views?")
-def taught_size(desk: Desk) -> Measured:
+def taught_size(desk: ScenarioDesk) -> Measured:
     with _own_store():
         ids = _teach(desk, red="my die")
         given = desk.call("teach_object", {"name": "my die", "object_id": ids["red"], "views": 1})
@@ -118,7 +118,7 @@ def taught_size(desk: Desk) -> Measured:
 @scenario(
     tool="teach_object", name="known_again", situation="A block and a can are taught; in a new picture each of the two is shown: how many get their name?"
 )
-def taught_known_again(desk: Desk) -> Measured:
+def taught_known_again(desk: ScenarioDesk) -> Measured:
     wanted = {"red": "my die", "can": "my soup"}
     with _own_store():
         _teach(desk, **wanted)
@@ -130,7 +130,7 @@ def taught_known_again(desk: Desk) -> Measured:
 
 
 @scenario(tool="list_taught_objects", name="all", situation="Two objects are taught: how many names that are wrong or missing does the list have?")
-def taught_listed(desk: Desk) -> Measured:
+def taught_listed(desk: ScenarioDesk) -> Measured:
     with _own_store():
         _teach(desk, red="my die", can="my soup")
         told = {line["name"] for line in desk.call("list_taught_objects")["taught"]}
@@ -138,13 +138,13 @@ def taught_listed(desk: Desk) -> Measured:
 
 
 @scenario(tool="list_taught_objects", name="none", situation="Nobody has taught anything: how many names are told?")
-def taught_none(desk: Desk) -> Measured:
+def taught_none(desk: ScenarioDesk) -> Measured:
     with _own_store():
         return Measured(len(desk.call("list_taught_objects")["taught"]), "names", equal=0)
 
 
 @scenario(tool="forget_taught_object", name="gone", situation="Of two taught objects one is forgotten: how many names that are wrong or missing are left?")
-def taught_forgotten(desk: Desk) -> Measured:
+def taught_forgotten(desk: ScenarioDesk) -> Measured:
     with _own_store():
         _teach(desk, red="my die", can="my soup")
         left = {line["name"] for line in desk.call("forget_taught_object", {"name": "my die"})["taught"]}
@@ -152,7 +152,7 @@ def taught_forgotten(desk: Desk) -> Measured:
 
 
 @scenario(tool="forget_taught_object", name="unknown", situation="A name is to be forgotten that nobody taught: is it refused, and does the other stay?")
-def taught_unknown(desk: Desk) -> Measured:
+def taught_unknown(desk: ScenarioDesk) -> Measured:
     with _own_store():
         _teach(desk, red="my die")
         refused = desk.result("forget_taught_object", {"name": "the holy grail"}).code == "unknown_object"
@@ -163,7 +163,7 @@ def taught_unknown(desk: Desk) -> Measured:
 # ---------------------------------------------------------------- markers, counts
 
 
-def with_marker(desk: Desk, number: int, world_T_marker: Array, edge: float) -> str:
+def with_marker(desk: ScenarioDesk, number: int, world_T_marker: Array, edge: float) -> str:
     """The uri of a picture of the desk into which a marker is drawn as it would look at a pose; its truth is that pose."""
     frame, side = desk.frame(), 160
     drawn = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(FAMILIES["apriltag_36h11"]), number, side)
@@ -185,7 +185,7 @@ def with_marker(desk: Desk, number: int, world_T_marker: Array, edge: float) -> 
 
 
 @scenario(tool="detect_fiducials", name="pose", situation="An AprilTag of 5 cm lies at three places of the desk: the largest error of its told position.")
-def marker_pose(desk: Desk) -> Measured:
+def marker_pose(desk: ScenarioDesk) -> Measured:
     errors = []
     for number, (x, y, yaw) in enumerate(((0.05, 0.0, 0.4), (-0.05, 0.2, 2.0), (0.15, -0.2, -1.0)), 5):
         pose = pose_at(x, y, 0.0, yaw)
@@ -195,20 +195,20 @@ def marker_pose(desk: Desk) -> Measured:
 
 
 @scenario(tool="detect_fiducials", name="other_family", situation="An AprilTag where ArUco 4x4 is asked for, and a desk without any: nothing is told.")
-def marker_of_none(desk: Desk) -> Measured:
+def marker_of_none(desk: ScenarioDesk) -> Measured:
     uri = with_marker(desk, 7, pose_at(0.05, 0.0, 0.0), 0.05)
     found = [desk.call("detect_fiducials", given)["markers"] for given in ({"family": "aruco_4x4", "picture": uri}, {"family": "apriltag_36h11"})]
     return Measured(sum(map(len, found)), "markers", equal=0)
 
 
 @scenario(tool="count_objects", name="kinds", situation="Six objects and a bin: the number in all, of blocks, of red ones, and in the bin.")
-def counted(desk: Desk) -> Measured:
+def counted(desk: ScenarioDesk) -> Measured:
     asked: list[tuple[dict[str, str], int]] = [({}, 7), ({"label": "block"}, 3), ({"color": "red"}, 1), ({"inside": desk.look()["bin"]}, 0)]
     return Measured(sum(desk.call("count_objects", given)["count"] == real for given, real in asked), "right counts of 4", equal=4)
 
 
 @scenario(tool="count_objects", name="after_taking", situation="The can is taken off the desk: the count must follow.", changes=True)
-def counted_after(desk: Desk) -> Measured:
+def counted_after(desk: ScenarioDesk) -> Measured:
     before = desk.call("count_objects")["count"]
     desk.put("can", pose_at(3.0, 0.0, 0.0))
     for _ in range(2):
@@ -232,7 +232,7 @@ def pieces() -> WorldSpec:
 
 
 @scenario(tool="detect_outlines", name="pieces", situation="Low pieces of known outlines lie on the desk: the share that is told right.", world=pieces)
-def outlines_of_pieces(desk: Desk) -> Measured:
+def outlines_of_pieces(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     told = {one["object_id"]: one["kind"] for one in desk.call("detect_outlines")["outlines"]}
     return Measured(sum(told.get(ids.get(name, ""), "") == name for name in desk.names) / len(desk.names), "share", at_least=0.8)
@@ -241,7 +241,7 @@ def outlines_of_pieces(desk: Desk) -> Measured:
 @scenario(
     tool="detect_outlines", name="drawn", situation="160 masks of ten outlines, drawn by formula at random turns and sizes: the share that is told right."
 )
-def outlines_drawn(desk: Desk) -> Measured:
+def outlines_drawn(desk: ScenarioDesk) -> Measured:
     random, right, count = np.random.default_rng(9), 0, 0
     for kind, corners in drawn_outlines().items():
         for _ in range(16):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import bare, two_pens
 
 
 @scenario(tool="grip_force", name="by_the_formula", situation="Forty masses, frictions and accelerations against m (g + a) / (2 mu).", world=bare)
-def by_the_formula(desk: Desk) -> Measured:
+def by_the_formula(desk: ScenarioDesk) -> Measured:
     random, worst, most = np.random.default_rng(0), 0.0, desk.robot.arm.gripper.force_max
     for _ in range(40):
         mass, friction, acceleration = (float(value) for value in random.uniform((0.02, 0.1, 0.0), (0.6, 1.2, 5.0)))
@@ -26,7 +26,7 @@ def by_the_formula(desk: Desk) -> Measured:
     situation="A block is picked and held with the force for its true mass and half the friction of the pads: does it slip in 2 s?",
     changes=True,
 )
-def holds_what_it_says(desk: Desk) -> Measured:
+def holds_what_it_says(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
     body = desk.simulation.built.object_bodies[desk.names.index("green")]
@@ -38,7 +38,7 @@ def holds_what_it_says(desk: Desk) -> Measured:
 
 
 @scenario(tool="touch_down", name="height_of_two_things", situation="The tops of a box and of a block are felt: how far off are the heights?", changes=True)
-def height_of_two_things(desk: Desk) -> Measured:
+def height_of_two_things(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     worst = 0.0
     for name in ("box", "green"):
@@ -49,7 +49,7 @@ def height_of_two_things(desk: Desk) -> Measured:
 
 
 @scenario(tool="touch_down", name="moves_nothing_away", situation="A block is touched with 2 N: how far was it moved?", changes=True)
-def moves_nothing_away(desk: Desk) -> Measured:
+def moves_nothing_away(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("green").pose[:3, 3].copy()
     desk.call("touch_down", {"object_id": ids["green"]})
@@ -57,7 +57,7 @@ def moves_nothing_away(desk: Desk) -> Measured:
 
 
 @scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare, changes=True)
-def wide(desk: Desk) -> Measured:
+def wide(desk: ScenarioDesk) -> Measured:
     desk.call("close_gripper")
     desk.call("open_gripper")
     gripper = desk.robot.arm.gripper
@@ -71,13 +71,13 @@ def wide(desk: Desk) -> Measured:
     world=bare,
     changes=True,
 )
-def width_is_measured(desk: Desk) -> Measured:
+def width_is_measured(desk: ScenarioDesk) -> Measured:
     told = desk.call("close_gripper")["width"]
     return Measured(1000 * abs(told - desk.robot.arm.gripper.width_of(desk.simulation.finger_position())), "mm off", at_most=0.5)
 
 
 @scenario(tool="push", name="as_far_as_asked", situation="A block is pushed 6 cm to the robot's right: how far is it from where it should be?", changes=True)
-def as_far_as_asked(desk: Desk) -> Measured:
+def as_far_as_asked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("blue").pose[:2, 3].copy()
     desk.call("push", {"object_id": ids["blue"], "direction": -1.5708, "distance": 0.06})
@@ -91,7 +91,7 @@ def as_far_as_asked(desk: Desk) -> Measured:
     world=two_pens,
     changes=True,
 )
-def two_pens_apart(desk: Desk) -> Measured:
+def two_pens_apart(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("pen").pose[:3, 3].copy()
     told = desk.call("separate", {"object_id": ids["pen"]})
@@ -106,7 +106,7 @@ def two_pens_apart(desk: Desk) -> Measured:
     world=two_pens,
     changes=True,
 )
-def then_it_is_picked(desk: Desk) -> Measured:
+def then_it_is_picked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     refused = desk.result("pick", {"object_id": ids["pen"]}).code
     desk.call("separate", {"object_id": ids["pen"]})
@@ -115,7 +115,7 @@ def then_it_is_picked(desk: Desk) -> Measured:
 
 
 @scenario(tool="open_gripper", name="lets_go", situation="A block in the hand: is it out of the hand after it?", changes=True)
-def lets_go(desk: Desk) -> Measured:
+def lets_go(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
     desk.call("open_gripper")
@@ -129,14 +129,14 @@ def lets_go(desk: Desk) -> Measured:
     situation="The fingers close on a picked block with 3 N: the width that is told against its true edge.",
     changes=True,
 )
-def stops_at_a_thing(desk: Desk) -> Measured:
+def stops_at_a_thing(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
     return Measured(1000 * abs(desk.call("close_gripper", {"force": 3.0})["width"] - desk.truth("green").size[1]), "mm off", at_most=2.0)
 
 
 @scenario(tool="push", name="tells_what_happened", situation="A block is pushed away from the robot by 5 cm: how far is it moved, told and true?", changes=True)
-def tells_what_happened(desk: Desk) -> Measured:
+def tells_what_happened(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("blue").pose[:2, 3].copy()
     result = desk.result("push", {"object_id": ids["blue"], "direction": 0.0, "distance": 0.05})

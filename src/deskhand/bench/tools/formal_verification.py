@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import EDGE, bare, things
 from deskhand.sim.spec import pose_at
 
@@ -53,7 +53,7 @@ def text(formula: tuple[Any, ...]) -> str:
     situation="240 random LTLf formulas over 12 random plans: same verdicts as by definition?",
     world=bare,
 )
-def against_the_definition(desk: Desk) -> Measured:
+def against_the_definition(desk: ScenarioDesk) -> Measured:
     random, agree = np.random.default_rng(5), 0
     for _ in range(12):
         trace = [str(random.choice(ATOMS)) for _ in range(random.integers(1, 8))]
@@ -65,7 +65,7 @@ def against_the_definition(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_plan_rules", name="step_named", situation="Six rules in words, each broken at a step that is known: is that step named?")
-def step_named(desk: Desk) -> Measured:
+def step_named(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     plan = [
         {"tool": "pick", "arguments": {"object_id": ids["red"]}},
@@ -92,7 +92,7 @@ def step_named(desk: Desk) -> Measured:
     situation="After a pick, after the object was taken out of the hand, and after a place, against the truth.",
     changes=True,
 )
-def in_the_hand_or_not(desk: Desk) -> Measured:
+def in_the_hand_or_not(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     right = []
     desk.call("pick", {"object_id": ids["green"]})
@@ -111,7 +111,7 @@ def in_the_hand_or_not(desk: Desk) -> Measured:
     name="shuffled",
     situation="Ten plans of six steps in a random order with two rules: can each corrected plan be done, and does it keep the rules?",
 )
-def shuffled(desk: Desk) -> Measured:
+def shuffled(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     random, sound = np.random.default_rng(2), 0
     names = ("red", "green", "blue")
@@ -145,7 +145,7 @@ def shuffled(desk: Desk) -> Measured:
     world=things,
     changes=True,
 )
-def true_and_false(desk: Desk) -> Measured:
+def true_and_false(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     inside = desk.truth("bin").pose.copy()
     inside[2, 3] = 0.03
@@ -162,7 +162,7 @@ def true_and_false(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_goal", name="exact_places", situation="Three blocks where they stand and 2 cm beside: six conditions with a position, to 10 mm.")
-def exact_places(desk: Desk) -> Measured:
+def exact_places(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     right = 0
     for name in ("red", "green", "blue"):
@@ -176,7 +176,7 @@ def exact_places(desk: Desk) -> Measured:
 @scenario(
     tool="verify_action", name="home_and_fingers", situation="The arm at home and not, the fingers open and closed, without a look.", world=bare, changes=True
 )
-def home_and_fingers(desk: Desk) -> Measured:
+def home_and_fingers(desk: ScenarioDesk) -> Measured:
     def done(act: str) -> bool:
         return bool(desk.call("verify_action", {"act": act})["done"])
 
@@ -188,7 +188,7 @@ def home_and_fingers(desk: Desk) -> Measured:
 
 
 @scenario(tool="refine_plan", name="nothing_to_correct", situation="Three sound plans: is each left as it is?")
-def nothing_to_correct(desk: Desk) -> Measured:
+def nothing_to_correct(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     plans = [[("pick", {"object_id": ids[name]}), ("place_in", {"container_id": ids["bin"]}), ("move_home", {})] for name in ("red", "green", "blue")]
     changed = 0

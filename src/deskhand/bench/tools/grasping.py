@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import EDGE, scales, stacked
 from deskhand.geometry import inverse, transform_points
 
 
 @scenario(tool="generate_grasps", name="width", situation="The best grasps of three blocks: how far are the widths from the true edges?")
-def width(desk: Desk) -> Measured:
+def width(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     best = [desk.call("generate_grasps", {"object_id": ids[name], "max_grasps": 1})["grasps"][0]["width"] for name in ("red", "green", "blue")]
     return Measured(1000 * float(np.abs(np.array(best) - EDGE).max()), "mm off at most", at_most=5.0)
@@ -20,7 +20,7 @@ def width(desk: Desk) -> Measured:
 @scenario(
     tool="generate_grasps", name="between_the_sides", situation="Ten grasps of a block: how far is the hand's middle from the true middle of the block, across?"
 )
-def between_the_sides(desk: Desk) -> Measured:
+def between_the_sides(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     truth, worst = desk.truth("green").pose, 0.0
     for grasp in desk.call("generate_grasps", {"object_id": ids["green"], "max_grasps": 10})["grasps"]:
@@ -33,7 +33,7 @@ def between_the_sides(desk: Desk) -> Measured:
     name="closes_on_the_thing",
     situation="Grasps from the points of three blocks: would the pads close on the true object, within 5 mm of its middle?",
 )
-def closes_on_the_thing(desk: Desk) -> Measured:
+def closes_on_the_thing(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     worst = 0.0
     for name in ("red", "green", "blue"):
@@ -49,7 +49,7 @@ def closes_on_the_thing(desk: Desk) -> Measured:
     situation="A place without a name: does the hand that it gives really lift the block there?",
     changes=True,
 )
-def from_a_place_alone(desk: Desk) -> Measured:
+def from_a_place_alone(desk: ScenarioDesk) -> Measured:
     desk.look()
     spot = desk.truth("green").pose[:3, 3]
     grasp = desk.call("grasp_from_cloud", {"position": spot.round(3).tolist(), "radius": 0.04})["grasps"][0]
@@ -69,7 +69,7 @@ def from_a_place_alone(desk: Desk) -> Measured:
 
 
 @scenario(tool="pick", name="lifted", situation="A block is picked: how high is it really, between both fingers?", changes=True)
-def lifted(desk: Desk) -> Measured:
+def lifted(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["red"]})
     held = "red" in desk.simulation.truth().in_hand
@@ -77,7 +77,7 @@ def lifted(desk: Desk) -> Measured:
 
 
 @scenario(tool="place_in", name="inside", situation="A block is put into the bin: how far is its middle from the inside walls?", changes=True)
-def inside(desk: Desk) -> Measured:
+def inside(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["red"]})
     desk.call("place_in", {"container_id": ids["bin"]})
@@ -87,7 +87,7 @@ def inside(desk: Desk) -> Measured:
 
 
 @scenario(tool="place_on", name="centre_over_centre", situation="A block is put on another: how far apart are their centres?", world=stacked, changes=True)
-def centre_over_centre(desk: Desk) -> Measured:
+def centre_over_centre(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
     desk.call("place_on", {"target_id": ids["third"]})
@@ -96,7 +96,7 @@ def centre_over_centre(desk: Desk) -> Measured:
 
 
 @scenario(tool="place_at", name="exact_place", situation="A block is put to a place with a turn: how far is it off?", changes=True)
-def exact_place(desk: Desk) -> Measured:
+def exact_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
     desk.call("place_at", {"x": 0.04, "y": -0.22, "yaw": 0.0})
@@ -110,7 +110,7 @@ def exact_place(desk: Desk) -> Measured:
     world=stacked,
     changes=True,
 )
-def the_upper_one(desk: Desk) -> Measured:
+def the_upper_one(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     before = desk.truth("low").pose[:3, 3].copy()
     desk.call("pick", {"object_id": ids["high"]})
@@ -121,7 +121,7 @@ def the_upper_one(desk: Desk) -> Measured:
 @scenario(
     tool="place_in", name="the_second_beside_the_first", situation="Two blocks one after the other: how many lie within the walls of the bin?", changes=True
 )
-def the_second_beside_the_first(desk: Desk) -> Measured:
+def the_second_beside_the_first(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     box = desk.truth("bin")
     for name in ("red", "green"):
@@ -138,7 +138,7 @@ def the_second_beside_the_first(desk: Desk) -> Measured:
     world=stacked,
     changes=True,
 )
-def a_tower_again(desk: Desk) -> Measured:
+def a_tower_again(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["third"]})
     desk.call("place_on", {"target_id": ids["high"]})
@@ -147,7 +147,7 @@ def a_tower_again(desk: Desk) -> Measured:
 
 
 @scenario(tool="place_at", name="any_turn", situation="A block is put to a place with any turn: how far is it off?", changes=True)
-def any_turn(desk: Desk) -> Measured:
+def any_turn(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["red"]})
     desk.call("place_at", {"x": 0.0, "y": -0.22})
@@ -161,7 +161,7 @@ def any_turn(desk: Desk) -> Measured:
     world=stacked,
     changes=True,
 )
-def gap(desk: Desk) -> Measured:
+def gap(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
     desk.call("place_beside", {"target_id": ids["third"], "side": "right_of", "gap": 0.03})
@@ -172,7 +172,7 @@ def gap(desk: Desk) -> Measured:
 @scenario(
     tool="place_beside", name="on_the_side_asked", situation="A block behind another: by how much is it farther from the robot?", world=stacked, changes=True
 )
-def on_the_side_asked(desk: Desk) -> Measured:
+def on_the_side_asked(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
     desk.call("place_beside", {"target_id": ids["third"], "side": "behind"})
@@ -180,7 +180,7 @@ def on_the_side_asked(desk: Desk) -> Measured:
 
 
 @scenario(tool="put_aside", name="free_place", situation="A block is put aside: how near does it come to the other objects?", world=stacked, changes=True)
-def free_place(desk: Desk) -> Measured:
+def free_place(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
     desk.call("put_aside")
@@ -193,7 +193,7 @@ def free_place(desk: Desk) -> Measured:
 @scenario(
     tool="put_aside", name="stays_clear", situation="The same, away from the middle of the desk: how far from it is the block?", world=stacked, changes=True
 )
-def stays_clear(desk: Desk) -> Measured:
+def stays_clear(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["high"]})
     desk.call("put_aside", {"keep_clear": [[0.02, 0.0]]})
@@ -207,7 +207,7 @@ def stays_clear(desk: Desk) -> Measured:
     world=scales,
     changes=True,
 )
-def beside_another(desk: Desk) -> Measured:
+def beside_another(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["spare"]})
     desk.call("place_on_pan", {"side": "right"})
@@ -222,7 +222,7 @@ def beside_another(desk: Desk) -> Measured:
     situation="A block is held and no balance is on the desk: refused as such, and the block still in the hand?",
     changes=True,
 )
-def without_a_balance(desk: Desk) -> Measured:
+def without_a_balance(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["green"]})
     code = desk.result("place_on_pan", {"side": "left"}).code

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.etp.resources import DEPTH
 from deskhand.geometry import inverse, make_transform, rotation_about, transform_points
 
 
 @scenario(tool="check_picture", name="blur_in_order", situation="The camera's picture is blurred more and more (0 to 4 px): the measure must rise with it.")
-def blur_in_order(desk: Desk) -> Measured:
+def blur_in_order(desk: ScenarioDesk) -> Measured:
     image = desk.frame().color
     pictures = [image] + [cv2.GaussianBlur(image, (0, 0), sigma) for sigma in (1.0, 2.0, 3.0, 4.0)]
     given = [desk.call("check_picture", {"picture": desk.keep(picture)}) for picture in pictures]
@@ -25,7 +25,7 @@ def blur_in_order(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_picture", name="right_problem", situation="Pictures that are good, dark, bright, blurred or noisy: is exactly this told?")
-def right_problem(desk: Desk) -> Measured:
+def right_problem(desk: ScenarioDesk) -> Measured:
     random, image = np.random.default_rng(0), desk.frame().color
     noisy = np.clip(image + random.normal(0, 20, image.shape), 0, 255).astype(np.uint8)
     spoiled = {
@@ -43,7 +43,7 @@ def right_problem(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_picture", name="noise", situation="Noise of 12 of 255 is added to a smooth picture: the error of what is measured of it.")
-def noise(desk: Desk) -> Measured:
+def noise(desk: ScenarioDesk) -> Measured:
     random = np.random.default_rng(1)
     smooth = np.repeat(np.linspace(60, 190, 640)[None], 480, axis=0)
     picture = np.clip(smooth + random.normal(0, 12, smooth.shape), 0, 255).astype(np.uint8)
@@ -52,14 +52,14 @@ def noise(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_depth", name="holes", situation="A known tenth of the true depth is taken away at random: the error of the share that is told.")
-def holes(desk: Desk) -> Measured:
+def holes(desk: ScenarioDesk) -> Measured:
     depth = desk.true_picture()[1].copy()
     depth[np.random.default_rng(2).random(depth.shape) < 0.1] = np.nan
     given = desk.call("check_depth", {"depth": desk.keep(depth, DEPTH)})
     return Measured(abs(given["holes"] - float(np.isnan(depth).mean())), "error of the share of holes", at_most=0.001)
 
 
-def tilted(desk: Desk, angle: float, up: float) -> np.ndarray:
+def tilted(desk: ScenarioDesk, angle: float, up: float) -> np.ndarray:
     """The desk's plane as the camera would measure it if its pose were off by a turn about world y and a shift up."""
     frame = desk.frame()
     k = frame.intrinsics
@@ -79,7 +79,7 @@ def tilted(desk: Desk, angle: float, up: float) -> np.ndarray:
     name="tilt",
     situation="The camera's pose is off by a tilt of 2 degrees: the error of the tilt that is told, and whether it says to calibrate.",
 )
-def tilt(desk: Desk) -> Measured:
+def tilt(desk: ScenarioDesk) -> Measured:
     depth = tilted(desk, np.deg2rad(2.0), 0.005)
     given = desk.call("check_depth", {"depth": desk.keep(depth, DEPTH)})
     told = any("calibrate" in text for text in given["problems"])
@@ -87,7 +87,7 @@ def tilt(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_depth", name="noise_of_table", situation="Noise of 3 mm is put on a plane: the error of what is told of it.")
-def noise_of_table(desk: Desk) -> Measured:
+def noise_of_table(desk: ScenarioDesk) -> Measured:
     depth = tilted(desk, 0.0, 0.0)
     frame = desk.frame()
     k = frame.intrinsics
@@ -98,7 +98,7 @@ def noise_of_table(desk: Desk) -> Measured:
     return Measured(1000 * abs(given["table_noise"] - 0.003), "mm error of the standard deviation", at_most=0.4)
 
 
-def light(desk: Desk, share: float) -> None:
+def light(desk: ScenarioDesk, share: float) -> None:
     """Turn all lights down to a share of what they are."""
     model = desk.simulation.model
     with desk.simulation.lock:
@@ -107,7 +107,7 @@ def light(desk: Desk, share: float) -> None:
 
 
 @scenario(tool="watch_picture", name="light_out", situation="The light goes out and comes back: the time until each is told.", changes=True)
-def light_out(desk: Desk) -> Measured:
+def light_out(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_picture")
     begun = desk.simulation.time
     light(desk, 0.05)
@@ -122,7 +122,7 @@ def light_out(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_picture", name="all_well", situation="Two seconds in which objects move but the pictures stay good.", changes=True)
-def all_well(desk: Desk) -> Measured:
+def all_well(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_picture")
     desk.push("can", (0.0, -0.2, 0.0))
     heard.let_pass(2.0)
@@ -134,7 +134,7 @@ def all_well(desk: Desk) -> Measured:
     name="dark_and_grainy",
     situation="A picture was made dark and noisy: how much nearer to the original do the filters bring it?",
 )
-def dark_and_grainy(desk: Desk) -> Measured:
+def dark_and_grainy(desk: ScenarioDesk) -> Measured:
     original = desk.frame().color
     noise = np.random.default_rng(3).normal(0, 12, original.shape)
     spoilt = np.clip(original * 0.35 + noise, 0, 255).astype(np.uint8)
@@ -150,7 +150,7 @@ def dark_and_grainy(desk: Desk) -> Measured:
 
 
 @scenario(tool="enhance_picture", name="tint", situation="A picture is tinted by known gains of red and blue: what is left of the tint after white balance?")
-def tint(desk: Desk) -> Measured:
+def tint(desk: ScenarioDesk) -> Measured:
     original = desk.frame().color
     tinted = np.clip(original * np.array([1.0, 0.8, 0.6]), 0, 255).astype(np.uint8)
     given = desk.call("enhance_picture", {"picture": desk.keep(tinted), "filters": ["white_balance"], "strength": 1.0})

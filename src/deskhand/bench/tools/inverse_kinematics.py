@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.motions import Reference, named, random_joints
 from deskhand.bench.tools.worlds import bare
 from deskhand.geometry import Array
@@ -18,7 +18,7 @@ from deskhand.geometry import Array
     situation="Ten points with three directions of the hand: where does MuJoCo have the hand at the joints it gives?",
     world=bare,
 )
-def where_the_joints_lead(desk: Desk) -> Measured:
+def where_the_joints_lead(desk: ScenarioDesk) -> Measured:
     reference, random, worst = Reference(desk), np.random.default_rng(0), 0.0
     for number in range(10):
         point = [float(random.uniform(-0.1, 0.1)), float(random.uniform(-0.2, 0.2)), float(random.uniform(0.05, 0.2))]
@@ -31,13 +31,13 @@ def where_the_joints_lead(desk: Desk) -> Measured:
 @scenario(
     tool="solve_ik", name="out_of_reach", situation="Four points beyond the reach, in the base and under the table: is there no solution for any?", world=bare
 )
-def out_of_reach(desk: Desk) -> Measured:
+def out_of_reach(desk: ScenarioDesk) -> Measured:
     codes = [desk.result("solve_ik", {"position": point}).code for point in ([0.6, 0.0, 0.2], [-0.3, 0.0, 0.05], [0.0, 0.0, -0.1], [0.0, 0.9, 0.1])]
     return Measured(sum(code in ("no_ik_solution", "goal_in_collision") for code in codes) / 4, "share refused", equal=1.0)
 
 
 @scenario(tool="hand_pose_at", name="against_the_simulator", situation="Twenty random postures: how far is the hand from where MuJoCo has it?", world=bare)
-def against_the_simulator(desk: Desk) -> Measured:
+def against_the_simulator(desk: ScenarioDesk) -> Measured:
     reference, worst = Reference(desk), 0.0
     for joints in random_joints(desk, 1, 20):
         told, real = desk.call("hand_pose_at", {"joints": named(desk, joints)}), reference.tcp(joints)
@@ -53,7 +53,7 @@ def against_the_simulator(desk: Desk) -> Measured:
     situation="Twenty random postures: the ratio of singular values against that of differences of MuJoCo's kinematics.",
     world=bare,
 )
-def dexterity(desk: Desk) -> Measured:
+def dexterity(desk: ScenarioDesk) -> Measured:
     reference, worst = Reference(desk), 0.0
     for joints in random_joints(desk, 2, 20):
         step = 1e-5 * np.eye(len(joints))
@@ -69,7 +69,7 @@ def dexterity(desk: Desk) -> Measured:
     situation="A map at 10 cm, fingers down: do least squares on MuJoCo's kinematics agree, cell by cell?",
     world=bare,
 )
-def against_another_solver(desk: Desk) -> Measured:
+def against_another_solver(desk: ScenarioDesk) -> Measured:
     given = desk.call("reachability_map", {"height": 0.1, "cells": 8})
     reference, agree, count = Reference(desk), 0, 0
     limits = np.array([desk.simulation.built.robot.limits[name][:2] for name in reference.joints])
@@ -92,6 +92,6 @@ def against_another_solver(desk: Desk) -> Measured:
 @scenario(
     tool="reachability_map", name="lower_is_less_far", situation="The reached share at 10 cm against that at 45 cm, where the arm must stretch.", world=bare
 )
-def lower_is_less_far(desk: Desk) -> Measured:
+def lower_is_less_far(desk: ScenarioDesk) -> Measured:
     shares = [desk.call("reachability_map", {"height": height, "cells": 8})["share"] for height in (0.1, 0.45)]
     return Measured(shares[0] - shares[1], "share less", at_least=0.02)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import alike
 
 
 @scenario(tool="parse_instruction", name="goals", situation="Eight instructions about seven objects: are the goals those that are meant?")
-def goals(desk: Desk) -> Measured:
+def goals(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     red, green, blue, can, bin_ = (ids[name] for name in ("red", "green", "blue", "can", "bin"))
     rows = {
@@ -30,7 +30,7 @@ def goals(desk: Desk) -> Measured:
 
 
 @scenario(tool="parse_instruction", name="says_what_is_wrong", situation="Six instructions that are unclear, impossible or about objects that are not there.")
-def says_what_is_wrong(desk: Desk) -> Measured:
+def says_what_is_wrong(desk: ScenarioDesk) -> Measured:
     desk.look()
     rows = (
         "put the banana into the bin",
@@ -45,7 +45,7 @@ def says_what_is_wrong(desk: Desk) -> Measured:
 
 
 @scenario(tool="resolve_reference", name="one_is_meant", situation="Ten phrases with colours, kinds, sizes and relations, each true of one object.")
-def one_is_meant(desk: Desk) -> Measured:
+def one_is_meant(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     rows = {
         "the red block": "red",
@@ -64,7 +64,7 @@ def one_is_meant(desk: Desk) -> Measured:
 
 
 @scenario(tool="resolve_reference", name="ambiguous_or_not", situation="Two red blocks alike: four phrases mean both, four mean one.", world=alike)
-def ambiguous_or_not(desk: Desk) -> Measured:
+def ambiguous_or_not(desk: ScenarioDesk) -> Measured:
     desk.look()
     rows = {
         "the red block": True,
@@ -86,7 +86,7 @@ def ambiguous_or_not(desk: Desk) -> Measured:
     situation="Pairs and triples among two red blocks, a blue one and a can: does one true answer leave the right one?",
     world=alike,
 )
-def one_question_is_enough(desk: Desk) -> Measured:
+def one_question_is_enough(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     groups = (("left", "right"), ("left", "small"), ("right", "can"), ("left", "small", "can"))
     right = count = 0
@@ -101,7 +101,7 @@ def one_question_is_enough(desk: Desk) -> Measured:
 
 
 @scenario(tool="ask_which", name="other_words", situation="The person answers in words that were not offered.", world=alike)
-def other_words(desk: Desk) -> Measured:
+def other_words(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     candidates = [ids[name] for name in ("left", "right", "small")]
     answers = {"the blue block": "small", "the leftmost": "left", "the rightmost one": "right", ids["right"]: "right"}
@@ -114,7 +114,7 @@ def other_words(desk: Desk) -> Measured:
     name="nearly_meant",
     situation="Seven phrases that are misspelt or a shade off: is the object that is meant among the first two proposals?",
 )
-def nearly_meant(desk: Desk) -> Measured:
+def nearly_meant(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     rows = {
         "the red blok": "red",
@@ -131,7 +131,7 @@ def nearly_meant(desk: Desk) -> Measured:
 
 
 @scenario(tool="grounding_repair", name="decides_nothing_wild", situation="Four phrases that nothing on the desk comes near: none may be taken for settled.")
-def decides_nothing_wild(desk: Desk) -> Measured:
+def decides_nothing_wild(desk: ScenarioDesk) -> Measured:
     desk.look()
     wild = [
         desk.call("grounding_repair", {"phrase": phrase})["repaired"]
@@ -141,7 +141,7 @@ def decides_nothing_wild(desk: Desk) -> Measured:
 
 
 @scenario(tool="final_answer", name="true_and_false", situation="Seven true and seven false statements about counts, places and the hand.")
-def true_and_false(desk: Desk) -> Measured:
+def true_and_false(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     red, green, bin_ = ids["red"], ids["green"], ids["bin"]
     rows = {
@@ -165,7 +165,7 @@ def true_and_false(desk: Desk) -> Measured:
 
 
 @scenario(tool="final_answer", name="nothing_known", situation="Nobody has looked: an answer about an object is not borne out, one about nothing seen is.")
-def nothing_known(desk: Desk) -> Measured:
+def nothing_known(desk: ScenarioDesk) -> Measured:
     about = desk.call("final_answer", {"answer": "block_1 is in bin_1."})["supported"]
     plain = desk.call("final_answer", {"answer": "I could not do it."})["supported"]
     return Measured(float(not about and plain), "1 when both are right", equal=1.0)

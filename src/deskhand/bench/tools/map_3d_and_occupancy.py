@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.geometry import Array, inverse, transform_points
 from deskhand.sim.spec import pose_at
 
 
-def sampled(desk: Desk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def sampled(desk: ScenarioDesk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Points over the desk at random; which of them the camera measures through, and which lie well inside of objects."""
     random = np.random.default_rng(6)
     points = random.uniform([-0.25, -0.3, 0.02], [0.25, 0.35, 0.25], (count, 3))
@@ -30,7 +30,7 @@ def sampled(desk: Desk, count: int) -> tuple[Array, npt.NDArray[np.bool_], npt.N
     return points, seen, within
 
 
-def asked(desk: Desk, points: Array, **more: object) -> dict[str, object]:
+def asked(desk: ScenarioDesk, points: Array, **more: object) -> dict[str, object]:
     """The answer of a new map about points."""
     uri = desk.call("build_occupancy_map", {"resolution": 0.01})["map"]["uri"]
     answer: dict[str, object] = desk.call("query_occupancy", {"map_uri": uri, "points": points.tolist(), **more})
@@ -40,7 +40,7 @@ def asked(desk: Desk, points: Array, **more: object) -> dict[str, object]:
 @scenario(
     tool="build_occupancy_map", name="free_space", situation="900 points over the desk behind which the camera measures something: how many are told free?"
 )
-def free_space(desk: Desk) -> Measured:
+def free_space(desk: ScenarioDesk) -> Measured:
     points, seen, _ = sampled(desk, 900)
     states = np.array(asked(desk, points)["states"])
     return Measured(float((states[seen] == "free").mean()), "share of these points", at_least=0.95)
@@ -51,7 +51,7 @@ def free_space(desk: Desk) -> Measured:
     name="never_free",
     situation="Points a leaf or more inside of solid objects: how many are told free, which a planner would run into?",
 )
-def never_free(desk: Desk) -> Measured:
+def never_free(desk: ScenarioDesk) -> Measured:
     things = [item for item in desk.simulation.truth().objects if item.kind in ("block", "box")]
     random = np.random.default_rng(7)
     points = np.concatenate([transform_points(item.pose, random.uniform(-0.2, 0.2, (60, 3)) * item.size) for item in things])
@@ -62,7 +62,7 @@ def never_free(desk: Desk) -> Measured:
 @scenario(
     tool="build_occupancy_map", name="goes_on", situation="Three views of one desk: the map must hold three views, and no surface may be lost.", changes=True
 )
-def goes_on(desk: Desk) -> Measured:
+def goes_on(desk: ScenarioDesk) -> Measured:
     first = desk.call("build_occupancy_map", {})
     second = desk.call("build_occupancy_map", {"map_uri": first["map"]["uri"]})
     third = desk.call("build_occupancy_map", {"map_uri": second["map"]["uri"]})
@@ -72,7 +72,7 @@ def goes_on(desk: Desk) -> Measured:
 
 
 @scenario(tool="query_occupancy", name="surfaces", situation="Points on the seen upper sides of the blocks and the box: how many are told occupied?")
-def surfaces(desk: Desk) -> Measured:
+def surfaces(desk: ScenarioDesk) -> Measured:
     points = []
     for item in desk.simulation.truth().objects:
         if item.kind in ("block", "box"):
@@ -88,7 +88,7 @@ def surfaces(desk: Desk) -> Measured:
     name="path",
     situation="A line through the can and one 10 cm over everything: the first must be blocked at the can, the second free.",
 )
-def path(desk: Desk) -> Measured:
+def path(desk: ScenarioDesk) -> Measured:
     can = desk.truth("can").pose[:3, 3]
     low = asked(desk, np.array([can + np.array([0.12, 0.0, 0.0]), can]), path=True)
     high = asked(desk, np.array([[0.15, -0.1, 0.2], [-0.1, 0.15, 0.2]]), path=True)
@@ -101,7 +101,7 @@ def path(desk: Desk) -> Measured:
 @scenario(
     tool="query_occupancy", name="box_and_level", situation="A made octree: shares of a box and nodes at a coarser level against counting them one by one."
 )
-def box_and_level(desk: Desk) -> Measured:
+def box_and_level(desk: ScenarioDesk) -> Measured:
     from deskhand.etp.resources import ARRAY
     from deskhand.tools.cognition.octree import FREE, FULL, Octree
 
@@ -121,7 +121,7 @@ def box_and_level(desk: Desk) -> Measured:
     name="places",
     situation="A semantic map of one look: the largest distance of a block's or box's voxels' middle from its real place.",
 )
-def places(desk: Desk) -> Measured:
+def places(desk: ScenarioDesk) -> Measured:
     given = desk.call("build_semantic_map")
     ids = desk.recognised()
     things = {thing["object_id"]: thing for thing in desk.call("query_semantic_map", {"map_uri": given["map"]["uri"]})["things"]}
@@ -135,7 +135,7 @@ def places(desk: Desk) -> Measured:
     situation="A block is moved between two looks: how many of its voxels are still told at the old place?",
     changes=True,
 )
-def moved(desk: Desk) -> Measured:
+def moved(desk: ScenarioDesk) -> Measured:
     first = desk.call("build_semantic_map")["map"]["uri"]
     old, name = desk.truth("red").pose[:3, 3].copy(), desk.recognised()["red"]
     before = desk.call("query_semantic_map", {"map_uri": first, "words": name})["things"][0]["voxels"]
@@ -146,7 +146,7 @@ def moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="query_semantic_map", name="words", situation="'all blocks', 'the can' and a point in the cup are asked for: do exactly the right things come?")
-def words(desk: Desk) -> Measured:
+def words(desk: ScenarioDesk) -> Measured:
     uri = desk.call("build_semantic_map")["map"]["uri"]
     ids, right = desk.recognised(), 0
     cup = desk.truth("cup").pose[:3, 3].tolist()
@@ -157,7 +157,7 @@ def words(desk: Desk) -> Measured:
 
 
 @scenario(tool="query_semantic_map", name="size", situation="The extent of the can's voxels against its real height.")
-def size(desk: Desk) -> Measured:
+def size(desk: ScenarioDesk) -> Measured:
     uri = desk.call("build_semantic_map")["map"]["uri"]
     thing = desk.call("query_semantic_map", {"map_uri": uri, "words": desk.recognised()["can"]})["things"][0]
     return Measured(1000 * abs(thing["high"][2] - 0.08), "mm error of its top", at_most=6.0)
@@ -166,7 +166,7 @@ def size(desk: Desk) -> Measured:
 @scenario(
     tool="watch_occupancy", name="comes_and_goes", situation="A can is put into a free volume and taken out again: the time until each is told.", changes=True
 )
-def comes_and_goes(desk: Desk) -> Measured:
+def comes_and_goes(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_occupancy", {"low": [-0.18, -0.36, 0.005], "high": [-0.06, -0.24, 0.1]})
     home, begun = desk.truth("can").pose.copy(), desk.simulation.time
     desk.put("can", pose_at(-0.12, -0.3, 0.0405), settle=0.0)
@@ -180,7 +180,7 @@ def comes_and_goes(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_occupancy", name="whole_desk", situation="All objects are told at the beginning: how many have a told cell within 4 cm?")
-def whole_desk(desk: Desk) -> Measured:
+def whole_desk(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_occupancy", {"low": [-0.3, -0.4, 0.01], "high": [0.3, 0.4, 0.2], "cell": 0.04}, settle=0.6)
     cells = np.array([cell for _, event in heard.stop() for cell in event["occupied"]])
     near = [float(np.linalg.norm(cells - desk.truth(name).pose[:3, 3], axis=1).min()) for name in ("red", "green", "blue", "can", "box", "cup")]

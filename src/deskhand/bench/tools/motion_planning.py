@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.motions import Reference, named, random_joints
 
 CLEAR = 0.003  # [m] beside which neither side is asked to be right
@@ -14,7 +14,7 @@ CLEAR = 0.003  # [m] beside which neither side is asked to be right
 @scenario(
     tool="plan_motion", name="nothing_is_touched", situation="To three points low between the objects: how far is anything moved on the way?", changes=True
 )
-def nothing_is_touched(desk: Desk) -> Measured:
+def nothing_is_touched(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
     for position in ([0.04, 0.02, 0.06], [0.0, -0.06, 0.06], [0.05, 0.13, 0.08]):
@@ -24,7 +24,7 @@ def nothing_is_touched(desk: Desk) -> Measured:
 
 
 @scenario(tool="path_feasibility", name="known_paths", situation="Eight paths that can or cannot be followed, for reasons of reach, table and objects.")
-def known_paths(desk: Desk) -> Measured:
+def known_paths(desk: ScenarioDesk) -> Measured:
     desk.look()
     can = desk.truth("can").pose[:2, 3]
     through = [[float(can[0]), float(can[1]) - 0.09, 0.05], [float(can[0]), float(can[1]) + 0.09, 0.05]]
@@ -47,7 +47,7 @@ def known_paths(desk: Desk) -> Measured:
     name="contacts_of_postures",
     situation="60 random postures: does it see the contacts that the simulator sees, deeper than 3 mm, and none where that has none?",
 )
-def contacts_of_postures(desk: Desk) -> Measured:
+def contacts_of_postures(desk: ScenarioDesk) -> Measured:
     desk.look()
     reference, agree, count = Reference(desk), 0, 0
     for joints in random_joints(desk, 3, 60):
@@ -63,7 +63,7 @@ def contacts_of_postures(desk: Desk) -> Measured:
     name="blocked_and_too_low",
     situation="A path through a can, a point in the table, one inside a box: is each repaired within 6 cm, so that path_feasibility agrees?",
 )
-def blocked_and_too_low(desk: Desk) -> Measured:
+def blocked_and_too_low(desk: ScenarioDesk) -> Measured:
     desk.look()
     can, box = desk.truth("can").pose[:3, 3], desk.truth("box").pose[:3, 3]
     cases = [
@@ -83,7 +83,7 @@ def blocked_and_too_low(desk: Desk) -> Measured:
 @scenario(
     tool="plan_manipulation", name="as_it_turns_out", situation="A block into the bin, and one out of reach: does it work out as it was told?", changes=True
 )
-def as_it_turns_out(desk: Desk) -> Measured:
+def as_it_turns_out(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     told = desk.call("plan_manipulation", {"object_id": ids["red"], "target_id": ids["bin"]})["feasible"]
     away = desk.call("plan_manipulation", {"object_id": ids["green"], "position": [0.44, -0.5]})["feasible"]
@@ -92,7 +92,7 @@ def as_it_turns_out(desk: Desk) -> Measured:
 
 
 @scenario(tool="plan_motion", name="refuses_what_cannot_be", situation="Four goals in the table, in objects and out of reach: is there no plan for any?")
-def refuses_what_cannot_be(desk: Desk) -> Measured:
+def refuses_what_cannot_be(desk: ScenarioDesk) -> Measured:
     desk.look()
     box = desk.truth("box").pose[:3, 3]
     goals = ([0.0, -0.2, -0.03], [float(box[0]), float(box[1]), 0.01], [0.62, 0.0, 0.2], [0.0, 0.8, 0.1])
@@ -101,7 +101,7 @@ def refuses_what_cannot_be(desk: Desk) -> Measured:
 
 
 @scenario(tool="motion_repair", name="leaves_what_is_possible", situation="Two motions that exist: is nothing changed?")
-def leaves_what_is_possible(desk: Desk) -> Measured:
+def leaves_what_is_possible(desk: ScenarioDesk) -> Measured:
     desk.look()
     fixed = [desk.call("motion_repair", {"waypoints": points}) for points in ([[0.05, 0.0, 0.15]], [[0.0, -0.1, 0.2], [0.0, 0.1, 0.2]])]
     return Measured(sum(one["offset"] + len(one["changed"]) for one in fixed), "changes", equal=0.0)
@@ -112,7 +112,7 @@ def leaves_what_is_possible(desk: Desk) -> Measured:
     name="clearance_is_kept",
     situation="A block to three places on the table: is each motion feasible, and how near does the way there and over come to anything?",
 )
-def clearance_is_kept(desk: Desk) -> Measured:
+def clearance_is_kept(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     least = 1.0
     for position in ([0.05, -0.22], [-0.02, 0.16], [0.04, -0.12]):

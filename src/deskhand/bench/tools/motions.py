@@ -6,14 +6,14 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.geometry import Array
 
 
 class Reference:
     """The desk's model with data of its own."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ScenarioDesk) -> None:
         self._built, self._model = desk.simulation.built, desk.simulation.model
         self._data = mujoco.MjData(self._model)
         with desk.simulation.lock:
@@ -46,19 +46,19 @@ class Reference:
         mujoco.mj_forward(self._model, self._data)
 
 
-def random_joints(desk: Desk, seed: int, count: int) -> Array:
+def random_joints(desk: ScenarioDesk, seed: int, count: int) -> Array:
     """(count, n) [rad] within the joint limits."""
     limits = np.array([desk.simulation.built.robot.limits[name][:2] for name in desk.robot.arm.joints])
     limits = np.clip(limits, -np.pi, np.pi)
     return np.asarray(np.random.default_rng(seed).uniform(limits[:, 0], limits[:, 1], (count, len(limits))))
 
 
-def named(desk: Desk, joints: npt.ArrayLike) -> dict[str, float]:
+def named(desk: ScenarioDesk, joints: npt.ArrayLike) -> dict[str, float]:
     """Joint name to angle."""
     return dict(zip(desk.robot.arm.joints, map(float, np.asarray(joints)), strict=True))
 
 
-def seen_share(desk: Desk, name: str, eye: Array, count: int = 400) -> float:
+def seen_share(desk: ScenarioDesk, name: str, eye: Array, count: int = 400) -> float:
     """Share of the points on the sides and top of an object's true box that nothing stands before, as seen from ``eye`` (3,)."""
     truth = desk.truth(name)
     random = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def seen_share(desk: Desk, name: str, eye: Array, count: int = 400) -> float:
     return hits / count
 
 
-def table_seen(desk: Desk, points: Array, eye: Array) -> Array:
+def table_seen(desk: ScenarioDesk, points: Array, eye: Array) -> Array:
     """Whether points (N, 3) just above the table can be seen from ``eye`` (3,): nothing stands between."""
     simulation = desk.simulation
     geom = np.zeros(1, np.int32)

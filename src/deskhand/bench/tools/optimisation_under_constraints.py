@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, GREEN, ORANGE, RED, YELLOW, bare, block, upright
 from deskhand.planning.weighing import outcome
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
@@ -38,7 +38,7 @@ def two_bins() -> WorldSpec:
     situation="Five objects into two bins under six sets of rules: how much longer is the way than the best of all 3^5?",
     world=two_bins,
 )
-def against_brute_force(desk: Desk) -> Measured:
+def against_brute_force(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     names = ["red", "green", "blue", "can", "box"]
     scene = desk.belief.scene
@@ -66,7 +66,7 @@ def against_brute_force(desk: Desk) -> Measured:
     situation="Red and blue to the left, at most two there, the rest to the right: are all rules kept?",
     world=two_bins,
 )
-def rules_are_kept(desk: Desk) -> Measured:
+def rules_are_kept(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     places = [{"container_id": ids["left_bin"], "colors": ["red", "blue"], "most": 2}, {"container_id": ids["right_bin"], "labels": ["can", "box", "block"]}]
     given = desk.call("assign_places", {"object_ids": [ids[name] for name in ("red", "green", "blue", "can", "box")], "places": places})
@@ -81,7 +81,7 @@ def rules_are_kept(desk: Desk) -> Measured:
     situation="Five picks into two bins: how much longer is the way than the best of all 120 orders?",
     world=two_bins,
 )
-def order_against_brute_force(desk: Desk) -> Measured:
+def order_against_brute_force(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     names = ["red", "green", "blue", "can", "box"]
     bins = ["left_bin", "right_bin", "left_bin", "right_bin", "left_bin"]
@@ -104,7 +104,7 @@ def order_against_brute_force(desk: Desk) -> Measured:
 @scenario(
     tool="order_picks", name="shorter_than_as_given", situation="The same five in the order of their names: how much of the way is saved?", world=two_bins
 )
-def shorter_than_as_given(desk: Desk) -> Measured:
+def shorter_than_as_given(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     jobs = [{"object_id": ids[name]} for name in ("blue", "can", "box", "green", "red")]
     given = desk.call("order_picks", {"jobs": jobs})
@@ -117,7 +117,7 @@ def shorter_than_as_given(desk: Desk) -> Measured:
     situation="Four objects into a bin: do their true sizes, put where it says, overlap each other or the walls?",
     world=two_bins,
 )
-def no_overlap(desk: Desk) -> Measured:
+def no_overlap(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("pack_container", {"object_ids": [ids[name] for name in ("red", "green", "blue", "box")], "container_id": ids["left_bin"]})
     real = {number: name for name, number in ids.items()}
@@ -139,7 +139,7 @@ def no_overlap(desk: Desk) -> Measured:
     situation="With 3 cm between all objects only some fit: is the filled share what was given?",
     world=two_bins,
 )
-def leaves_out_what_does_not_fit(desk: Desk) -> Measured:
+def leaves_out_what_does_not_fit(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     names = [ids[name] for name in ("red", "green", "blue", "box", "can")]
     given = desk.call("pack_container", {"object_ids": names, "container_id": ids["left_bin"], "gap": 0.03})
@@ -161,7 +161,7 @@ def tower_parts() -> WorldSpec:
     world=tower_parts,
     changes=True,
 )
-def stands_leaning(desk: Desk) -> Measured:
+def stands_leaning(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("stacking_order", {"object_ids": [ids[name] for name in desk.names]})
     real = {number: name for name, number in ids.items()}
@@ -182,7 +182,7 @@ def stands_leaning(desk: Desk) -> Measured:
     return Measured(1000 * fallen, "mm that one came down", at_most=3.0)
 
 
-def _bottoms(desk: Desk, order: list[str]) -> list[float]:
+def _bottoms(desk: ScenarioDesk, order: list[str]) -> list[float]:
     return list(np.cumsum([0.0, *(desk.truth(name).size[2] for name in order[:-1])]))
 
 
@@ -192,7 +192,7 @@ def _bottoms(desk: Desk, order: list[str]) -> list[float]:
     situation="The margin of its order against that of all six orders of the true sizes.",
     world=tower_parts,
 )
-def better_than_any_other(desk: Desk) -> Measured:
+def better_than_any_other(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("stacking_order", {"object_ids": [ids[name] for name in desk.names]})
     real = {number: name for name, number in ids.items()}
@@ -211,7 +211,7 @@ def better_than_any_other(desk: Desk) -> Measured:
     return Measured(best - margin(tuple(real[number] for number in given["order"])), "rad less than the best", at_most=0.02)
 
 
-def weighings_needed(desk: Desk, count: int, truth: tuple[str, str]) -> int:
+def weighings_needed(desk: ScenarioDesk, count: int, truth: tuple[str, str]) -> int:
     """How many weighings the tool's advice takes to find the odd one; 99 when it finds another."""
     names = [f"block_{number}" for number in range(count)]
     made: list[dict[str, object]] = []
@@ -227,7 +227,7 @@ def weighings_needed(desk: Desk, count: int, truth: tuple[str, str]) -> int:
     situation="Every odd one of three to six, heavier and lighter, is searched with two on a pan: weighings beyond ceil(log3 2N) + 1, at the most.",
     world=bare,
 )
-def within_the_bound(desk: Desk) -> Measured:
+def within_the_bound(desk: ScenarioDesk) -> Measured:
     worst = -9
     for count in (3, 4, 6):
         allowed = math.ceil(math.log(2 * count, 3) - 1e-9) + 1
@@ -238,14 +238,14 @@ def within_the_bound(desk: Desk) -> Measured:
 @scenario(
     tool="plan_weighings", name="contradiction", situation="Two weighings contradict each other, since one was read wrong: refused with the reason?", world=bare
 )
-def contradiction(desk: Desk) -> Measured:
+def contradiction(desk: ScenarioDesk) -> Measured:
     made = [{"left": ["a"], "right": ["b"], "lower": "left"}, {"left": ["a"], "right": ["b"], "lower": "right"}]
     result = desk.result("plan_weighings", {"candidates": ["a", "b", "c"], "weighings": made})
     return Measured(float(result.code == "invalid_input" and "read wrong" in result.message), "1 when refused so", equal=1)
 
 
 @scenario(tool="order_moves", name="fewest", situation="3, 4 and 5 discs go to another of three places, none on a smaller one: 2^n - 1 moves are the fewest.")
-def fewest_moves(desk: Desk) -> Measured:
+def fewest_moves(desk: ScenarioDesk) -> Measured:
     extra = 0
     for count in (3, 4, 5):
         discs = [f"disc {size}" for size in range(count, 0, -1)]
@@ -259,7 +259,7 @@ def fewest_moves(desk: Desk) -> Measured:
     name="holds",
     situation="Thirty random piles become others, some pairs forbidden: played through, do the moves hold?",
 )
-def moves_hold(desk: Desk) -> Measured:
+def moves_hold(desk: ScenarioDesk) -> Measured:
     random, right = np.random.default_rng(8), 0
     for _ in range(30):
         names = [f"item {number}" for number in range(5)]

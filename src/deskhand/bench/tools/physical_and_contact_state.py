@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.scene_graph_and_world_model import stack_and_bin
 from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, block
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
@@ -25,14 +25,14 @@ def bridge() -> WorldSpec:
     )
 
 
-def fallen(desk: Desk, removed: str) -> set[str]:
+def fallen(desk: ScenarioDesk, removed: str) -> set[str]:
     """Names of what falls in the simulation when an object is taken away; the desk is changed by it."""
     before = {name: desk.truth(name).pose[:3, 3] for name in desk.names}
     desk.put(removed, pose_at(3.0, 0.0, 0.0), settle=1.0)
     return {name for name in desk.names if name != removed and float(np.linalg.norm(desk.truth(name).pose[:3, 3] - before[name])) > 0.01}
 
 
-def wrong_about(desk: Desk, removed: str) -> Measured:
+def wrong_about(desk: ScenarioDesk, removed: str) -> Measured:
     """How many objects were told to fall and did not, or the other way round."""
     ids = desk.look()
     told = set(desk.call("check_stability", {"removed": [ids[removed]]})["falls"])
@@ -46,7 +46,7 @@ def wrong_about(desk: Desk, removed: str) -> Measured:
     world=bridge,
     changes=True,
 )
-def pillar_removed(desk: Desk) -> Measured:
+def pillar_removed(desk: ScenarioDesk) -> Measured:
     return wrong_about(desk, "left")
 
 
@@ -57,7 +57,7 @@ def pillar_removed(desk: Desk) -> Measured:
     world=stack_and_bin,
     changes=True,
 )
-def tower(desk: Desk) -> Measured:
+def tower(desk: ScenarioDesk) -> Measured:
     return wrong_about(desk, "low")
 
 
@@ -68,7 +68,7 @@ def tower(desk: Desk) -> Measured:
     world=bridge,
     changes=True,
 )
-def nothing_falls(desk: Desk) -> Measured:
+def nothing_falls(desk: ScenarioDesk) -> Measured:
     return wrong_about(desk, "upon")
 
 
@@ -78,7 +78,7 @@ def nothing_falls(desk: Desk) -> Measured:
     situation="A beam on two blocks: the told carriers of all five objects against the simulation's contacts.",
     world=bridge,
 )
-def bears(desk: Desk) -> Measured:
+def bears(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     names = {found: name for name, found in ids.items()} | {"table": "table"}
     told = {names[item["object_id"]]: {names[other] for other in item["on"]} for item in desk.call("check_stability")["objects"] if item["object_id"] in names}
@@ -86,7 +86,7 @@ def bears(desk: Desk) -> Measured:
 
 
 @scenario(tool="get_robot_state", name="joints", situation="The arm rests at home: the largest error of a told joint angle against the simulation.")
-def joints(desk: Desk) -> Measured:
+def joints(desk: ScenarioDesk) -> Measured:
     given = desk.call("get_robot_state")["joints"]
     true = desk.simulation.joint_state()
     values = given if isinstance(given, dict) else {item["name"]: item["position"] for item in given}
@@ -94,7 +94,7 @@ def joints(desk: Desk) -> Measured:
 
 
 @scenario(tool="get_robot_state", name="hand_place", situation="The same: the error of the hand's place against the simulation.")
-def hand_place(desk: Desk) -> Measured:
+def hand_place(desk: ScenarioDesk) -> Measured:
     told = np.array(desk.call("get_robot_state")["tcp_position"])
     return Measured(1000 * float(np.linalg.norm(told - desk.simulation.tcp())), "mm", at_most=3.0)
 
@@ -105,7 +105,7 @@ def hand_place(desk: Desk) -> Measured:
     situation="A block is picked up, then pulled out of the fingers: touch and lost must be told, at once.",
     changes=True,
 )
-def picked_and_lost(desk: Desk) -> Measured:
+def picked_and_lost(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events")
     desk.call("pick", {"object_id": desk.look()["red"]})
     touched = [event["kind"] for _, event in heard.all()]
@@ -120,7 +120,7 @@ def picked_and_lost(desk: Desk) -> Measured:
 @scenario(
     tool="contact_events", name="pressed", situation="Somebody leans on the resting arm with 15 N and lets go: the time until each is told.", changes=True
 )
-def pressed(desk: Desk) -> Measured:
+def pressed(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events", settle=1.5)
     kinds, times = [], []
     for force in (-15.0, 0.0):
@@ -138,7 +138,7 @@ def pressed(desk: Desk) -> Measured:
 @scenario(
     tool="contact_events", name="moving_freely", situation="The arm goes elsewhere and back, the gripper closes and opens: nothing is touched.", changes=True
 )
-def moving_freely(desk: Desk) -> Measured:
+def moving_freely(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("contact_events")
     plan = desk.call("plan_motion", {"position": [0.0, 0.1, 0.25]})["plan_id"]
     desk.call("execute_plan", {"plan_id": plan})

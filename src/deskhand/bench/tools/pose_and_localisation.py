@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, ORANGE, RED, upright
 from deskhand.etp.resources import POINTS
 from deskhand.geometry import Array, inverse, make_transform, matrix_from_quaternion, rotation_rpy, transform_points
@@ -48,7 +48,7 @@ def obj_file(name: str, folder: Path) -> Path:
     return file
 
 
-def registered(desk: Desk, name: str) -> tuple[Array, Array]:
+def registered(desk: ScenarioDesk, name: str) -> tuple[Array, Array]:
     """Found pose of a part, and the part's points (N, 3) in its own frame."""
     ids = desk.look()
     with tempfile.TemporaryDirectory() as folder:
@@ -62,14 +62,14 @@ def registered(desk: Desk, name: str) -> tuple[Array, Array]:
     situation="A wedge whose CAD file is given lies turned on the desk: mean distance of its corners from where they are.",
     world=parts,
 )
-def wedge(desk: Desk) -> Measured:
+def wedge(desk: ScenarioDesk) -> Measured:
     pose, corners = registered(desk, "wedge")
     off = np.linalg.norm(transform_points(pose, corners) - transform_points(desk.truth("wedge").pose, corners), axis=1)
     return Measured(1000 * float(off.mean()), "mm mean distance of the corners", at_most=5.0)
 
 
 @scenario(tool="estimate_model_pose", name="l_piece", situation="The same with an L-shaped part.", world=parts)
-def l_piece(desk: Desk) -> Measured:
+def l_piece(desk: ScenarioDesk) -> Measured:
     pose, corners = registered(desk, "l_piece")
     off = np.linalg.norm(transform_points(pose, corners) - transform_points(desk.truth("l_piece").pose, corners), axis=1)
     return Measured(1000 * float(off.mean()), "mm mean distance of the corners", at_most=5.0)
@@ -78,7 +78,7 @@ def l_piece(desk: Desk) -> Measured:
 @scenario(
     tool="estimate_model_pose", name="known_box", situation="A box of known size: error of its centre, its turn being free up to half turns.", world=parts
 )
-def known_box(desk: Desk) -> Measured:
+def known_box(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("estimate_model_pose", {"object_id": ids["box"], "shape": "box", "size": [0.09, 0.05, 0.04]})
     pose = make_transform(matrix_from_quaternion(given["quaternion"]), given["position"])
@@ -88,7 +88,7 @@ def known_box(desk: Desk) -> Measured:
 
 
 @scenario(tool="locate_object", name="in_space", situation="Six objects are located by words: the largest error of their place in the frame of the arm's base.")
-def in_space(desk: Desk) -> Measured:
+def in_space(desk: ScenarioDesk) -> Measured:
     words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}
     base_T_world = inverse(desk.robot.arm.world_T_base)
     errors = []
@@ -103,7 +103,7 @@ def in_space(desk: Desk) -> Measured:
     name="in_the_picture",
     situation="The same six objects: the smallest overlap of the told box with that of the pixels that really show them.",
 )
-def in_the_picture(desk: Desk) -> Measured:
+def in_the_picture(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     each = []
     for name in ("red", "green", "blue", "can", "box", "cup"):
@@ -118,7 +118,7 @@ def in_the_picture(desk: Desk) -> Measured:
 
 
 @scenario(tool="locate_object", name="not_there", situation="Something is asked for that is not on the desk: the call must fail with object_lost.")
-def not_there(desk: Desk) -> Measured:
+def not_there(desk: ScenarioDesk) -> Measured:
     return Measured(float(desk.result("locate_object", {"thing": "the purple sponge"}).code == "object_lost"), "1 when refused so", equal=1)
 
 
@@ -129,7 +129,7 @@ def yaw_error(told: list[float], real: Array) -> float:
     return abs(float(np.rad2deg((angle + np.pi / 2) % np.pi - np.pi / 2)))
 
 
-def box_turned(desk: Desk, turn: float, step: float) -> list[tuple[float, float]]:
+def box_turned(desk: ScenarioDesk, turn: float, step: float) -> list[tuple[float, float]]:
     """The box is turned and shifted in five steps while its pose is tracked: errors of each told pose [m], [deg]."""
     heard = desk.watch("track_pose", {"object_id": desk.look()["box"]})
     errors = []
@@ -146,19 +146,19 @@ def box_turned(desk: Desk, turn: float, step: float) -> list[tuple[float, float]
 
 
 @scenario(tool="track_pose", name="shifted", situation="A box is shifted by 15 mm five times: the largest error of its told place.", changes=True)
-def pose_shifted(desk: Desk) -> Measured:
+def pose_shifted(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * max(place for place, _ in box_turned(desk, 0.0, 0.015)), "mm largest error", at_most=8.0)
 
 
 @scenario(tool="track_pose", name="turned", situation="A box is turned by 9 degrees five times: the largest error of its told heading.", changes=True)
-def pose_turned(desk: Desk) -> Measured:
+def pose_turned(desk: ScenarioDesk) -> Measured:
     return Measured(max(angle for _, angle in box_turned(desk, 0.157, 0.0)), "deg largest error", at_most=4.0)
 
 
 @scenario(
     tool="register_clouds", name="moved_view", situation="The cloud of the desk is shifted and turned by a known motion and thinned anew: what is left of it?"
 )
-def moved_view(desk: Desk) -> Measured:
+def moved_view(desk: ScenarioDesk) -> Measured:
     points = desk.frame().points()[100:400, 100:540]
     cloud = points[np.isfinite(points).all(axis=-1)].astype(np.float32)
     random = np.random.default_rng(4)
@@ -173,7 +173,7 @@ def moved_view(desk: Desk) -> Measured:
 @scenario(
     tool="register_clouds", name="unsure", situation="Clouds of a cylinder leave its turn about itself open: its told deviation over that of the other turns."
 )
-def unsure_turn(desk: Desk) -> Measured:
+def unsure_turn(desk: ScenarioDesk) -> Measured:
     random = np.random.default_rng(5)
     angle, height = random.uniform(0, 2 * np.pi, 3000), random.uniform(-0.05, 0.05, 3000)
     can = np.column_stack([0.03 * np.cos(angle), 0.03 * np.sin(angle), height]) + random.normal(0, 0.0003, (3000, 3))
@@ -188,7 +188,7 @@ def unsure_turn(desk: Desk) -> Measured:
     situation="The camera is pushed by 2 cm and turned by 1.5 degrees after a reference: the error of what is told.",
     changes=True,
 )
-def camera_knocked(desk: Desk) -> Measured:
+def camera_knocked(desk: ScenarioDesk) -> Measured:
     desk.look()
     reference = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
     desk.knock(make_transform(rotation_rpy(0.0, 0.0, 0.026), (0.016, -0.012, 0.0)))
@@ -205,7 +205,7 @@ def camera_knocked(desk: Desk) -> Measured:
     situation="Nothing happened since the reference but that one block was moved: no problem may be told.",
     changes=True,
 )
-def camera_as_it_was(desk: Desk) -> Measured:
+def camera_as_it_was(desk: ScenarioDesk) -> Measured:
     desk.look()
     reference = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
     desk.shift("red", (0.03, 0.04))
@@ -218,7 +218,7 @@ def camera_as_it_was(desk: Desk) -> Measured:
     situation="The camera hangs 2 cm lower than it is told to: the error of the told offset of the table.",
     changes=True,
 )
-def camera_too_low(desk: Desk) -> Measured:
+def camera_too_low(desk: ScenarioDesk) -> Measured:
     desk.knock(make_transform(None, (0.0, 0.0, -0.02)))
     given = desk.call("check_camera_pose")
     return Measured(1000 * abs(abs(given["table_offset"]) - 0.02) if not given["ok"] else float("nan"), "mm error", at_most=3.0)

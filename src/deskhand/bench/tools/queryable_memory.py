@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.sim.spec import pose_at
 
 
 @scenario(tool="find_objects", name="kinds", situation="Seven objects: blocks, red objects, containers, cylinders are looked up; each set against the truth.")
-def kinds(desk: Desk) -> Measured:
+def kinds(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     asked: list[tuple[dict[str, Any], set[str]]] = [
         ({"label": "block"}, {"red", "green", "blue"}),
@@ -26,14 +26,14 @@ def kinds(desk: Desk) -> Measured:
 
 
 @scenario(tool="find_objects", name="nothing", situation="Pens are looked up, of which there are none: nothing may be found, and a hint given.")
-def nothing(desk: Desk) -> Measured:
+def nothing(desk: ScenarioDesk) -> Measured:
     desk.look()
     given = desk.call("find_objects", {"label": "pen"})
     return Measured(len(given["objects"]) + (not given["hint"]), "objects found, or no hint", equal=0)
 
 
 @scenario(tool="where_is", name="place", situation="Where six objects are, by words: the largest error of the told places.")
-def place(desk: Desk) -> Measured:
+def place(desk: ScenarioDesk) -> Measured:
     desk.look()
     words = {"red block": "red", "green block": "green", "blue block": "blue", "can": "can", "orange box": "box", "cup": "cup"}
     errors = [
@@ -44,7 +44,7 @@ def place(desk: Desk) -> Measured:
 
 
 @scenario(tool="where_is", name="gone", situation="The cup was taken away before the second look: it must be told vanished.", changes=True)
-def gone(desk: Desk) -> Measured:
+def gone(desk: ScenarioDesk) -> Measured:
     desk.look()
     desk.put("cup", pose_at(3.0, 0.0, 0.0))
     desk.call("detect_objects")
@@ -57,7 +57,7 @@ def gone(desk: Desk) -> Measured:
     situation="The red block stood left of the can before it was moved to the right of it: is it recalled, and where it was?",
     changes=True,
 )
-def before(desk: Desk) -> Measured:
+def before(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     old = desk.truth("red").pose[:3, 3].copy()
     desk.put("red", pose_at(0.1, -0.02, 0.018))
@@ -68,7 +68,7 @@ def before(desk: Desk) -> Measured:
 
 
 @scenario(tool="recall_objects", name="seconds_ago", situation="A can is moved; where it was five seconds ago is asked for.", changes=True)
-def seconds_ago(desk: Desk) -> Measured:
+def seconds_ago(desk: ScenarioDesk) -> Measured:
     desk.look()
     old = desk.truth("can").pose[:3, 3].copy()
     desk.robot.sleep(4.0)
@@ -85,7 +85,7 @@ def seconds_ago(desk: Desk) -> Measured:
     situation="After the blue block was moved, 'what was moved last?' and 'where was the blue block before?' are asked.",
     changes=True,
 )
-def moved(desk: Desk) -> Measured:
+def moved(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     old = desk.truth("blue").pose[:3, 3].copy()
     desk.shift("blue", (0.0, -0.1))
@@ -98,6 +98,6 @@ def moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="ask_memory", name="not_a_question", situation="Words that are no question about the past: refused as not_understood, not answered at random.")
-def not_a_question(desk: Desk) -> Measured:
+def not_a_question(desk: ScenarioDesk) -> Measured:
     desk.look()
     return Measured(float(desk.result("ask_memory", {"question": "colourless green ideas"}).code == "not_understood"), "1 when refused so", equal=1)

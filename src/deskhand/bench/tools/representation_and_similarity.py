@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, RED, block, upright
 from deskhand.sim.spec import WorldSpec, pose_at
 
@@ -27,7 +27,7 @@ def pairs() -> WorldSpec:
 
 
 @scenario(tool="compare_objects", name="partners", situation="Three pairs of like objects: is each object's partner told the most alike?", world=pairs)
-def partners(desk: Desk) -> Measured:
+def partners(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     right = 0
     for name, found in ids.items():
@@ -37,7 +37,7 @@ def partners(desk: Desk) -> Measured:
 
 
 @scenario(tool="compare_objects", name="margin", situation="The same: how much more alike are partners than others, at the least?", world=pairs)
-def margin(desk: Desk) -> Measured:
+def margin(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     gaps = []
     for name, found in ids.items():
@@ -53,7 +53,7 @@ def margin(desk: Desk) -> Measured:
     situation="A block is moved between two pictures: how much of its true pixels, before and after, does the mask cover?",
     changes=True,
 )
-def what_moved(desk: Desk) -> Measured:
+def what_moved(desk: ScenarioDesk) -> Measured:
     first, before = desk.frame().color, desk.mask("red")
     desk.shift("red", (-0.06, 0.07))
     second, after = desk.frame().color, desk.mask("red")
@@ -63,20 +63,20 @@ def what_moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="compare_pictures", name="nothing_changed", situation="Two pictures of the same still desk: the share of pixels that are told to differ.")
-def nothing_changed(desk: Desk) -> Measured:
+def nothing_changed(desk: ScenarioDesk) -> Measured:
     given = desk.call("compare_pictures", {"first": desk.keep(desk.frame().color), "second": desk.keep(desk.frame().color)})
     return Measured(given["changed"], "share of pixels", equal=0)
 
 
 @scenario(tool="compare_pictures", name="shift", situation="The second picture is the first, shifted by 7.5 and -4.25 px: the error of the shift that is told.")
-def shift(desk: Desk) -> Measured:
+def shift(desk: ScenarioDesk) -> Measured:
     image = desk.frame().color
     other = cv2.warpAffine(image, np.array([[1, 0, 7.5], [0, 1, -4.25]]), (image.shape[1], image.shape[0]), borderMode=cv2.BORDER_REPLICATE)
     given = desk.call("compare_pictures", {"first": desk.keep(image), "second": desk.keep(np.asarray(other, np.uint8))})
     return Measured(float(np.abs(np.array(given["shift"]) - [7.5, -4.25]).max()), "px", at_most=0.5)
 
 
-def kept(desk: Desk, names: tuple[str, ...]) -> dict[str, str]:
+def kept(desk: ScenarioDesk, names: tuple[str, ...]) -> dict[str, str]:
     """Uris of the appearances of objects."""
     ids = desk.look()
     return {name: desk.call("describe_appearance", {"object_id": ids[name]})["appearance"]["uri"] for name in names}
@@ -85,7 +85,7 @@ def kept(desk: Desk, names: tuple[str, ...]) -> dict[str, str]:
 @scenario(
     tool="recognise_again", name="moved", situation="Six objects are described, then each is put where another stood: how many are recognised?", changes=True
 )
-def recognised_moved(desk: Desk) -> Measured:
+def recognised_moved(desk: ScenarioDesk) -> Measured:
     names = ("red", "green", "blue", "can", "box", "cup")
     known = kept(desk, names)
     poses = [desk.truth(name).pose[:2, 3].copy() for name in names]
@@ -100,7 +100,7 @@ def recognised_moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="recognise_again", name="gone", situation="The can is described and taken away: no other object may be taken for it.", changes=True)
-def recognised_gone(desk: Desk) -> Measured:
+def recognised_gone(desk: ScenarioDesk) -> Measured:
     known = kept(desk, ("can",))
     desk.put("can", pose_at(3.0, 0.0, 0.0))
     desk.look()
@@ -110,7 +110,7 @@ def recognised_gone(desk: Desk) -> Measured:
 @scenario(
     tool="describe_appearance", name="steady", situation="Each of six objects is described twice: the largest distance to itself over the smallest to another."
 )
-def steady_vectors(desk: Desk) -> Measured:
+def steady_vectors(desk: ScenarioDesk) -> Measured:
     names = ("red", "green", "blue", "can", "box", "cup")
     first, second = ({name: desk.session.resources.get(uri).array() for name, uri in kept(desk, names).items()} for _ in range(2))
     own = max(float(np.linalg.norm(first[name] - second[name])) for name in names)
@@ -119,6 +119,6 @@ def steady_vectors(desk: Desk) -> Measured:
 
 
 @scenario(tool="describe_appearance", name="sides", situation="The sides in the vector of a box against its real ones.")
-def vector_sides(desk: Desk) -> Measured:
+def vector_sides(desk: ScenarioDesk) -> Measured:
     vector = desk.session.resources.get(kept(desk, ("box",))["box"]).array()
     return Measured(1000 * float(np.abs(vector[:3] - np.sort(desk.truth("box").size)[::-1]).max()), "mm", at_most=6.0)

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from deskhand.bench.tools.base import Scenario, World, defined
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.errors import DeskhandError
 from deskhand.etp.card import UNITS
 from deskhand.etp.registry import Registry
@@ -99,14 +99,14 @@ def _registry() -> Registry:
 
 def _on_one_desk(batch: Sequence[Scenario], registry: Registry, told: Callable[[str], None]) -> Iterator[Row]:
     begun = time.process_time()
-    with Desk(batch[0].world(), registry) as desk:
+    with ScenarioDesk(batch[0].world(), registry) as desk:
         setup = (time.process_time() - begun) / len(batch)  # the desk's own cost is everybody's
         for item in batch:
             told(f"{item.tool}: {item.name}")
             yield _measured(item, desk, setup)
 
 
-def _measured(item: Scenario, desk: Desk, setup: float) -> Row:
+def _measured(item: Scenario, desk: ScenarioDesk, setup: float) -> Row:
     begun = time.process_time() - setup
     desk.begin()
     try:

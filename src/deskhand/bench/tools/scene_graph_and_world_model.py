@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, GREEN, RED, bin_at, block
 from deskhand.sim.spec import WorldSpec
 
@@ -30,28 +30,28 @@ CARRIED = {"low": "table", "mid": "low", "top": "mid", "inside": "bin", "alone":
 
 
 @scenario(tool="describe_scene", name="all_told", situation="Six objects, stacked and in a bin: how many of their ids does the text name?", world=stack_and_bin)
-def all_told(desk: Desk) -> Measured:
+def all_told(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     text = desk.call("describe_scene")["text"]
     return Measured(sum(name in text for name in ids.values()) / len(desk.names), "share of the objects", at_least=0.99)
 
 
 @scenario(tool="describe_scene", name="contents", situation="A block lies in the bin: is it told to be in it, and nothing else?", world=stack_and_bin)
-def contents(desk: Desk) -> Measured:
+def contents(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     line = next(line for line in desk.call("describe_scene")["text"].splitlines() if line.startswith(ids["bin"]))
     return Measured(sum((ids[name] in line.split("holds")[-1]) == (name == "inside") for name in CARRIED if name != "bin"), "objects told right, of 5", equal=5)
 
 
 @scenario(tool="build_scene_graph", name="carriers", situation="The same: how many edges on and in are right?", world=stack_and_bin)
-def graph_carriers(desk: Desk) -> Measured:
+def graph_carriers(desk: ScenarioDesk) -> Measured:
     ids = desk.look() | {"table": "table"}
     edges = {edge["source"]: edge["target"] for edge in desk.call("build_scene_graph")["edges"] if edge["relation"] in ("on", "in")}
     return Measured(sum(edges.get(ids[name]) == ids[carrier] for name, carrier in CARRIED.items()), "right edges of 6", equal=6)
 
 
 @scenario(tool="build_scene_graph", name="regions", situation="Seven objects: is each in the region of the desk over which it really stands?")
-def graph_regions(desk: Desk) -> Measured:
+def graph_regions(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     nodes = {node["id"]: node for node in desk.call("build_scene_graph")["nodes"]}
     right = 0
@@ -63,7 +63,7 @@ def graph_regions(desk: Desk) -> Measured:
 
 
 @scenario(tool="query_3d_scene_graph", name="stacks", situation="What is carried by the lowest block, also through others?", world=stack_and_bin)
-def stacks(desk: Desk) -> Measured:
+def stacks(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("query_3d_scene_graph", {"relation": "on", "target": ids["low"], "through": True})
     found = {hit["object_id"] for hit in given["objects"]}
@@ -71,7 +71,7 @@ def stacks(desk: Desk) -> Measured:
 
 
 @scenario(tool="query_3d_scene_graph", name="nearest", situation="For 20 points the nearest object is asked for; the truth says which it is.")
-def nearest(desk: Desk) -> Measured:
+def nearest(desk: ScenarioDesk) -> Measured:
     ids, random, right = desk.look(), np.random.default_rng(5), 0
     for _ in range(20):
         point = random.uniform([-0.15, -0.2, 0], [0.2, 0.3, 0.1])
@@ -84,7 +84,7 @@ def nearest(desk: Desk) -> Measured:
 @scenario(
     tool="query_3d_scene_graph", name="described", situation="'all blocks', 'red things', the tallest thing, the largest container: each set against the truth."
 )
-def described(desk: Desk) -> Measured:
+def described(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     asked: list[tuple[dict[str, Any], set[str]]] = [
         ({"what": "all blocks"}, {"red", "green", "blue"}),
@@ -105,7 +105,7 @@ def described(desk: Desk) -> Measured:
 @scenario(
     tool="rename_object", name="kept", situation="A block is said to be a maroon sponge; two looks later it still is, and a model is named as who said so."
 )
-def renamed_kept(desk: Desk) -> Measured:
+def renamed_kept(desk: ScenarioDesk) -> Measured:
     name = desk.look()["green"]
     desk.call("rename_object", {"object_id": name, "label": "sponge", "color": "maroon"})
     desk.call("detect_objects")
@@ -116,7 +116,7 @@ def renamed_kept(desk: Desk) -> Measured:
 @scenario(
     tool="rename_object", name="geometry_stays", situation="The can is said to be a bottle: by how much does its place or size differ from what was measured?"
 )
-def renamed_geometry(desk: Desk) -> Measured:
+def renamed_geometry(desk: ScenarioDesk) -> Measured:
     name = desk.look()["can"]
     before = next(item for item in desk.call("find_objects")["objects"] if item["id"] == name)
     after = next(item for item in desk.call("rename_object", {"object_id": name, "label": "bottle"})["objects"] if item["id"] == name)
@@ -124,7 +124,7 @@ def renamed_geometry(desk: Desk) -> Measured:
     return Measured(1000 * max(off), "mm", at_most=0.0)
 
 
-def _halves(desk: Desk, name: str) -> list[list[int]]:
+def _halves(desk: ScenarioDesk, name: str) -> list[list[int]]:
     """A pixel on the left third and one on the right third of what shows an object."""
     rows, columns = np.nonzero(desk.mask(name))
     row = int(np.median(rows))
@@ -133,7 +133,7 @@ def _halves(desk: Desk, name: str) -> list[list[int]]:
 
 
 @scenario(tool="split_object", name="kept_apart", situation="The box is said to be two objects, by a pixel on each half: two looks later both are still there.")
-def split_kept(desk: Desk) -> Measured:
+def split_kept(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     parts = desk.call("split_object", {"object_id": ids["box"], "pixels": _halves(desk, "box")})["object_ids"]
     desk.call("detect_objects")
@@ -142,7 +142,7 @@ def split_kept(desk: Desk) -> Measured:
 
 
 @scenario(tool="split_object", name="not_on_it", situation="A pixel on another object is given: the call is refused and says which.")
-def split_refused(desk: Desk) -> Measured:
+def split_refused(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     pixels = [_halves(desk, "box")[0], _halves(desk, "can")[0]]
     result = desk.result("split_object", {"object_id": ids["box"], "pixels": pixels})
@@ -155,7 +155,7 @@ def split_refused(desk: Desk) -> Measured:
     situation="Three blocks on each other are said to be one object: how far is its height from theirs?",
     world=stack_and_bin,
 )
-def merged_tower(desk: Desk) -> Measured:
+def merged_tower(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     merged = desk.call("merge_objects", {"object_ids": [ids["low"], ids["mid"], ids["top"]], "label": "tower"})
     item = next(item for item in desk.call("detect_objects")["objects"] if item["id"] == merged["object_ids"][0])
@@ -163,7 +163,7 @@ def merged_tower(desk: Desk) -> Measured:
 
 
 @scenario(tool="merge_objects", name="too_far", situation="Two blocks 20 cm apart are said to be one: refused, with the reason.", world=stack_and_bin)
-def merged_far(desk: Desk) -> Measured:
+def merged_far(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     result = desk.result("merge_objects", {"object_ids": [ids["low"], ids["alone"]]})
     return Measured(float(result.code == "invalid_input" and "mm from the others" in result.message), "1 when refused so", equal=1)

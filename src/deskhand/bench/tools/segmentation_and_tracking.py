@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.detection import overlap
 from deskhand.bench.tools.worlds import beside, rolling
 from deskhand.etp.resources import IMAGE, POINTS
@@ -17,19 +17,19 @@ from deskhand.geometry import Array
 from deskhand.sim.spec import pose_at
 
 
-def white(desk: Desk, ref: dict[str, Any]) -> npt.NDArray[np.bool_]:
+def white(desk: ScenarioDesk, ref: dict[str, Any]) -> npt.NDArray[np.bool_]:
     """A mask that a tool gave."""
     return np.asarray(desk.fetch(ref)[..., 0] > 127)
 
 
-def middle(desk: Desk, name: str) -> list[int]:
+def middle(desk: ScenarioDesk, name: str) -> list[int]:
     """[column, row] of a pixel in the middle of what is seen of an object."""
     rows, columns = np.nonzero(desk.mask(name))
     best = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
     return [int(columns[best]), int(rows[best])]
 
 
-def around(desk: Desk, name: str, margin: int = 6) -> list[int]:
+def around(desk: ScenarioDesk, name: str, margin: int = 6) -> list[int]:
     """[left, top, width, height] around what is seen of an object."""
     rows, columns = np.nonzero(desk.mask(name))
     left, top = int(columns.min()) - margin, int(rows.min()) - margin
@@ -37,7 +37,7 @@ def around(desk: Desk, name: str, margin: int = 6) -> list[int]:
 
 
 @scenario(tool="segment_by_prompt", name="points", situation="Five objects are pointed at in their middle, one after the other; depth tells them apart.")
-def points(desk: Desk) -> Measured:
+def points(desk: ScenarioDesk) -> Measured:
     each = [overlap(white(desk, desk.call("segment_by_prompt", {"point": middle(desk, name)})["mask"]), desk.mask(name)) for name in FIVE]
     return Measured(min(each), "smallest intersection over union", at_least=0.8)
 
@@ -46,20 +46,20 @@ FIVE = ("red", "green", "blue", "can", "box")
 
 
 @scenario(tool="segment_by_prompt", name="boxes_by_color", situation="Five objects are given by boxes around them and cut out by colour alone.")
-def boxes_by_color(desk: Desk) -> Measured:
+def boxes_by_color(desk: ScenarioDesk) -> Measured:
     each = [overlap(white(desk, desk.call("segment_by_prompt", {"box": around(desk, name), "method": "color"})["mask"]), desk.mask(name)) for name in FIVE]
     return Measured(float(np.median(each)), "median intersection over union", at_least=0.8)
 
 
 @scenario(tool="segment_by_prompt", name="text", situation="An object is given by the words 'the yellow can'.")
-def text(desk: Desk) -> Measured:
+def text(desk: ScenarioDesk) -> Measured:
     return Measured(
         overlap(white(desk, desk.call("segment_by_prompt", {"text": "the yellow can"})["mask"]), desk.mask("can")), "intersection over union", at_least=0.8
     )
 
 
 @scenario(tool="segment_instances", name="all_instances", situation="Seven objects on a desk, cut out at once, matched to the pixels that really show them.")
-def all_instances(desk: Desk) -> Measured:
+def all_instances(desk: ScenarioDesk) -> Measured:
     given = desk.call("segment_instances")
     labels, names = desk.fetch(given["labels"]), {found: name for name, found in desk.recognised().items()}
     each = [overlap(labels == item["number"], desk.mask(names[item["object_id"]])) for item in given["instances"] if item["object_id"] in names]
@@ -67,7 +67,7 @@ def all_instances(desk: Desk) -> Measured:
 
 
 @scenario(tool="segment_instances", name="only_one", situation="Only the red block is asked for: how many pixels of other objects are labelled?")
-def only_one(desk: Desk) -> Measured:
+def only_one(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     labels = desk.fetch(desk.call("segment_instances", {"only": [ids["red"]]})["labels"]) > 0
     return Measured(float((labels & ~desk.mask("red")).sum()) / labels.sum(), "share of labelled pixels that show something else", at_most=0.05)
@@ -76,7 +76,7 @@ def only_one(desk: Desk) -> Measured:
 # ---------------------------------------------------------------- over time
 
 
-def film(desk: Desk, name: str, step: tuple[float, float], count: int) -> tuple[list[str], list[npt.NDArray[np.bool_]], list[npt.NDArray[np.float64]]]:
+def film(desk: ScenarioDesk, name: str, step: tuple[float, float], count: int) -> tuple[list[str], list[npt.NDArray[np.bool_]], list[npt.NDArray[np.float64]]]:
     """Pictures while a hand moves an object by ``step`` [m] each time: uris, true masks, true poses."""
     uris, masks, poses = [], [], []
     for number in range(count):
@@ -91,7 +91,7 @@ def film(desk: Desk, name: str, step: tuple[float, float], count: int) -> tuple[
 @scenario(
     tool="segment_video", name="moved_block", situation="A hand moves the red block by 6 cm in ten pictures; its mask is given in the first.", changes=True
 )
-def moved_block(desk: Desk) -> Measured:
+def moved_block(desk: ScenarioDesk) -> Measured:
     uris, masks, _ = film(desk, "red", (-0.006, 0.002), 10)
     first = desk.keep(np.where(masks[0], np.uint8(255), np.uint8(0)), IMAGE)
     given = desk.call("segment_video", {"pictures": uris, "mask": first})["pictures"]
@@ -103,7 +103,7 @@ def moved_block(desk: Desk) -> Measured:
 @scenario(
     tool="segment_video", name="taken_away", situation="After four pictures the target is taken off the desk: from then on it must be told lost.", changes=True
 )
-def taken_away(desk: Desk) -> Measured:
+def taken_away(desk: ScenarioDesk) -> Measured:
     uris, _, _ = film(desk, "red", (-0.005, 0.0), 4)
     box = around(desk, "red", 3)
     desk.put("red", pose_at(3.0, 0.0, 0.0), settle=0.02)
@@ -113,7 +113,7 @@ def taken_away(desk: Desk) -> Measured:
 
 
 @scenario(tool="track_points", name="corners", situation="Corners of the moving block's upper side are tracked through ten pictures.", changes=True)
-def corners(desk: Desk) -> Measured:
+def corners(desk: ScenarioDesk) -> Measured:
     frame, half = desk.frame(), 0.0175
     local = np.array([[x, y, half] for x in (-half, half) for y in (-half, half)])
 
@@ -133,7 +133,7 @@ def corners(desk: Desk) -> Measured:
     situation="A box is pushed before a block's top and away again: its point must be told hidden, then visible.",
     changes=True,
 )
-def occlusion(desk: Desk) -> Measured:
+def occlusion(desk: ScenarioDesk) -> Measured:
     name = "blue"
     start = desk.frame().project(desk.truth(name).pose[:3, 3] + [0, 0, 0.0175])[0]
     place = desk.truth(name).pose[:3, 3]
@@ -156,7 +156,7 @@ def occlusion(desk: Desk) -> Measured:
 
 
 @scenario(tool="track_boxes_3d", name="boxes", situation="Boxes in a cloud of the desk: how far is the centre of each block and can from its box's?")
-def boxes(desk: Desk) -> Measured:
+def boxes(desk: ScenarioDesk) -> Measured:
     cloud = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
     found = [np.array(box["center"]) for box in desk.call("track_boxes_3d", {"clouds": [cloud]})["clouds"][0]]
     worst = max(min(float(np.linalg.norm(box[:2] - desk.truth(name).pose[:2, 3])) for box in found) for name in FIVE)
@@ -166,7 +166,7 @@ def boxes(desk: Desk) -> Measured:
 @scenario(
     tool="track_boxes_3d", name="ids_kept", situation="A block is moved in five clouds: do all objects keep their ids, and is its motion right?", changes=True
 )
-def ids_kept(desk: Desk) -> Measured:
+def ids_kept(desk: ScenarioDesk) -> Measured:
     uris = []
     for number in range(5):
         if number:
@@ -182,7 +182,7 @@ def ids_kept(desk: Desk) -> Measured:
 
 
 @scenario(tool="track_boxes_3d", name="exact", situation="A made cloud of two boxes, turned by known angles: the error of the size that is told.")
-def exact(desk: Desk) -> Measured:
+def exact(desk: ScenarioDesk) -> Measured:
     random = np.random.default_rng(1)
     sizes = (np.array([0.08, 0.05, 0.04]), np.array([0.12, 0.03, 0.06]))
     parts = []
@@ -199,7 +199,7 @@ def exact(desk: Desk) -> Measured:
 # ---------------------------------------------------------------- live
 
 
-def late(desk: Desk, events: list[tuple[float, dict[str, Any]]], begun: float, kind: str) -> float:
+def late(desk: ScenarioDesk, events: list[tuple[float, dict[str, Any]]], begun: float, kind: str) -> float:
     """[s] of simulated time from ``begun`` until an event of a kind was heard; NaN when another or none was."""
     return events[0][0] - begun if events and events[0][1]["kind"] == kind else float("nan")
 
@@ -207,7 +207,7 @@ def late(desk: Desk, events: list[tuple[float, dict[str, Any]]], begun: float, k
 @scenario(
     tool="track_target", name="rolling", situation="A ball rolls along the desk: the error of its told place in each picture.", world=rolling, changes=True
 )
-def target_rolling(desk: Desk) -> Measured:
+def target_rolling(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("track_target", {"object_id": desk.look()["ball"]})
     start, offset = desk.truth("ball").pose[:2, 3].copy(), np.array(heard.let_pass(0.3)[-1][1]["position"][:2])
     desk.push("ball", (0.05, -0.2, 0.0))
@@ -226,7 +226,7 @@ def target_rolling(desk: Desk) -> Measured:
     situation="The green block is taken off the desk and put down elsewhere: is it told lost, then found?",
     changes=True,
 )
-def target_found_again(desk: Desk) -> Measured:
+def target_found_again(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("track_target", {"object_id": desk.look()["green"]})
     pose = desk.truth("green").pose.copy()
     desk.put("green", pose_at(3.0, 0.0, 0.0), settle=0.0)
@@ -240,7 +240,7 @@ def target_found_again(desk: Desk) -> Measured:
 
 
 @scenario(tool="follow_points", name="corner", situation="A block slides: the error of a corner of its upper side in the last picture.", changes=True)
-def point_of_a_corner(desk: Desk) -> Measured:
+def point_of_a_corner(desk: ScenarioDesk) -> Measured:
     half = 0.5 * np.array(desk.truth("red").size)
 
     def corner() -> Array:
@@ -259,7 +259,7 @@ def point_of_a_corner(desk: Desk) -> Measured:
 @scenario(
     tool="follow_points", name="covered", situation="A box is put before a block: is the followed corner told hidden, and its other one not?", changes=True
 )
-def point_covered(desk: Desk) -> Measured:
+def point_covered(desk: ScenarioDesk) -> Measured:
     half, pose = 0.5 * np.array(desk.truth("red").size), desk.truth("red").pose
     frame = desk.frame()
     corners = frame.project(np.array([half, half * (-1, -1, 1)]) @ pose[:3, :3].T + pose[:3, 3])
@@ -272,7 +272,7 @@ def point_covered(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_people", name="reaches_in", situation="An arm of a person comes in over the desk: the time until it is told.", world=beside, changes=True)
-def person_reaches_in(desk: Desk) -> Measured:
+def person_reaches_in(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
     begun = desk.simulation.time
     desk.hold("arm", pose_at(0.05, 0.33, 0.16))
@@ -285,7 +285,7 @@ def person_reaches_in(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_people", name="objects_move", situation="Objects are moved, taken and put down on the desk: none of this is a person.", changes=True)
-def person_is_none(desk: Desk) -> Measured:
+def person_is_none(desk: ScenarioDesk) -> Measured:
     heard = desk.watch("watch_people")
     for name, by in (("red", (0.05, -0.03)), ("cup", (-0.06, 0.02)), ("box", (0.0, 0.07))):
         desk.shift(name, by, settle=0.0)
@@ -296,7 +296,7 @@ def person_is_none(desk: Desk) -> Measured:
 
 
 @scenario(tool="segment_surface", name="free", situation="The share of the told free area that really is bare table in view, and how much of that it covers.")
-def free_surface(desk: Desk) -> Measured:
+def free_surface(desk: ScenarioDesk) -> Measured:
     desk.look()
     given = desk.call("segment_surface")
     random = np.random.default_rng(2)
@@ -317,7 +317,7 @@ def free_surface(desk: Desk) -> Measured:
     return Measured(float((told & bare).sum() / (told | bare)[_away(desk, places)].sum()), "intersection over union away from objects", at_least=0.9)
 
 
-def _away(desk: Desk, places: Array) -> npt.NDArray[np.bool_]:
+def _away(desk: ScenarioDesk, places: Array) -> npt.NDArray[np.bool_]:
     """Places (N,) that are more than 1 cm outside of every object's circle."""
     items = desk.simulation.truth().objects
     gaps = [np.linalg.norm(places - item.pose[:2, 3], axis=1) - 0.5 * max(item.size[:2]) for item in items]
@@ -327,7 +327,7 @@ def _away(desk: Desk, places: Array) -> npt.NDArray[np.bool_]:
 @scenario(
     tool="segment_surface", name="largest_circle", situation="The largest free circle: how far does its disc reach over an object? Its radius is at least 8 cm."
 )
-def largest_circle(desk: Desk) -> Measured:
+def largest_circle(desk: ScenarioDesk) -> Measured:
     desk.look()
     x, y, radius = desk.call("segment_surface")["largest_circle"]
     reaches = [radius - float(np.hypot(x - item.pose[0, 3], y - item.pose[1, 3])) for item in desk.simulation.truth().objects]
@@ -335,7 +335,7 @@ def largest_circle(desk: Desk) -> Measured:
 
 
 @scenario(tool="segment_surface", name="on_a_box", situation="The top of a box: the error of its told height and area.")
-def top_of_a_box(desk: Desk) -> Measured:
+def top_of_a_box(desk: ScenarioDesk) -> Measured:
     box = desk.truth("box")
     given = desk.call("segment_surface", {"object_id": desk.look()["box"]})
     error = abs(given["area"] / (box.size[0] * box.size[1]) - 1)

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.model_server import configured
 from deskhand.types import SceneObject
 from deskhand.world.relations import DIRECTIONS
@@ -18,7 +18,7 @@ from deskhand.world.spatial import relation_holds
 @scenario(
     tool="query_relation", name="directions", situation="Every pair of six objects is asked for every direction; the answer follows from the true centres."
 )
-def directions(desk: Desk) -> Measured:
+def directions(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     right = asked = 0
     for a, b in permutations(["red", "green", "blue", "can", "box", "cup"], 2):
@@ -35,7 +35,7 @@ def directions(desk: Desk) -> Measured:
 
 
 @scenario(tool="query_relation", name="on_the_table", situation="All six objects stand on the table and none in the bin.")
-def on_the_table(desk: Desk) -> Measured:
+def on_the_table(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     names = ["red", "green", "blue", "can", "box", "cup"]
     on = [desk.call("query_relation", {"object_id": ids[name], "relation": "on", "target_id": "table"})["holds"] for name in names]
@@ -55,7 +55,7 @@ def stood(item: SceneObject, x: float, y: float) -> SceneObject:
     name="composite",
     situation="'left of the can and behind the green block': how much of the distribution lies where both relations hold?",
 )
-def composite(desk: Desk) -> Measured:
+def composite(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("ground_place", {"text": "left of the can and behind the green block"})
     heat, (x0, y0), cell = desk.fetch(given["heat"]), given["origin"], given["cell"]
@@ -70,7 +70,7 @@ def composite(desk: Desk) -> Measured:
 
 
 @scenario(tool="ground_place", name="room", situation="Places for something 5 cm wide near the cup: their gap to everything that really stands there.")
-def room(desk: Desk) -> Measured:
+def room(desk: ScenarioDesk) -> Measured:
     desk.look()
     given = desk.call("ground_place", {"text": "near the cup", "room": 0.05, "count": 5})
     gaps = []
@@ -82,7 +82,7 @@ def room(desk: Desk) -> Measured:
 
 
 @scenario(tool="ground_place", name="between", situation="'between the red block and the blue block': distance of the best place from the true middle.")
-def between(desk: Desk) -> Measured:
+def between(desk: ScenarioDesk) -> Measured:
     desk.look()
     best = desk.call("ground_place", {"text": "between the red block and the blue block", "room": 0.0})["places"][0]["position"]
     middle = (desk.truth("red").pose[:2, 3] + desk.truth("blue").pose[:2, 3]) / 2
@@ -90,7 +90,7 @@ def between(desk: Desk) -> Measured:
 
 
 @scenario(tool="crop_object", name="all_of_it", situation="The cup is cut out with a margin of 8 px: the share of its true pixels that the cut-out shows.")
-def all_of_it(desk: Desk) -> Measured:
+def all_of_it(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     left, top, width, height = desk.call("crop_object", {"object_id": ids["cup"]})["box"]
     mask = desk.mask("cup")
@@ -100,14 +100,14 @@ def all_of_it(desk: Desk) -> Measured:
 @scenario(
     tool="crop_object", name="same_pixels", situation="A region is cut out of a stored picture: the largest difference to these pixels of the picture itself."
 )
-def same_pixels(desk: Desk) -> Measured:
+def same_pixels(desk: ScenarioDesk) -> Measured:
     image = desk.frame().color
     given = desk.call("crop_object", {"box": [100, 80, 60, 40], "picture_uri": desk.keep(image), "margin": 0})
     return Measured(float(np.abs(desk.fetch(given["picture"]).astype(int) - image[80:120, 100:160]).max()), "of 255", equal=0)
 
 
 @scenario(tool="crop_object", name="alone", situation="The can is cut out alone, twice as large: the share of what is not grey that shows something else.")
-def alone(desk: Desk) -> Measured:
+def alone(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("crop_object", {"object_id": ids["can"], "alone": True, "margin": 4})
     left, top, width, height = given["box"]
@@ -120,7 +120,7 @@ def alone(desk: Desk) -> Measured:
     name="counted",
     situation="A model on this machine that counts coloured regions is asked how many red, green and blue objects it sees.",
 )
-def counted(desk: Desk) -> Measured:
+def counted(desk: ScenarioDesk) -> Measured:
     with configured():
         desk.begin()
         answers = [desk.call("answer_visual_question", {"question": f"How many {color} things are there?"})["answer"] for color in ("red", "green", "blue")]
@@ -132,7 +132,7 @@ def counted(desk: Desk) -> Measured:
     name="part",
     situation="The same model is shown only the part of the picture with the red block: one red object there, no blue one.",
 )
-def part(desk: Desk) -> Measured:
+def part(desk: ScenarioDesk) -> Measured:
     rows, columns = np.nonzero(desk.mask("red"))
     box = [int(columns.min()), int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1]
     with configured():
@@ -142,7 +142,7 @@ def part(desk: Desk) -> Measured:
 
 
 @scenario(tool="answer_visual_question", name="no_model", situation="No vision-language model is configured: the call must be refused, and say so.")
-def no_model(desk: Desk) -> Measured:
+def no_model(desk: ScenarioDesk) -> Measured:
     result = desk.result("answer_visual_question", {"question": "What is on the desk?"})
     return Measured(float(result.code == "precondition_failed" and "model" in result.message), "1 when refused so", equal=1)
 
@@ -152,7 +152,7 @@ def no_model(desk: Desk) -> Measured:
     name="boxes",
     situation="All objects are marked: how many boxes overlap by half or more with the box around the pixels that show the object?",
 )
-def marked_boxes(desk: Desk) -> Measured:
+def marked_boxes(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     marks = {mark["object_id"]: mark["box"] for mark in desk.call("mark_picture")["marks"]}
     good = 0
@@ -169,7 +169,7 @@ def marked_boxes(desk: Desk) -> Measured:
 @scenario(
     tool="mark_picture", name="chosen", situation="Two objects of six are marked by outlines, with the world's axes: nothing else is, and the picture shows it."
 )
-def marked_chosen(desk: Desk) -> Measured:
+def marked_chosen(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("mark_picture", {"object_ids": [ids["can"], ids["cup"]], "style": "contours", "axes": True})
     drawn = np.abs(desk.fetch(given["picture"]).astype(int) - desk.frame().color.astype(int)).max(axis=-1) > 60
@@ -177,7 +177,7 @@ def marked_chosen(desk: Desk) -> Measured:
 
 
 @scenario(tool="point_to_object", name="clicks", situation="Pixels in the middle of what is seen of each of seven objects, and one of the bare table.")
-def clicks(desk: Desk) -> Measured:
+def clicks(desk: ScenarioDesk) -> Measured:
     ids, owners = desk.look(), desk.owners()
     right = 0
     for number, name in enumerate(desk.names):
@@ -192,7 +192,7 @@ def clicks(desk: Desk) -> Measured:
 
 
 @scenario(tool="point_to_object", name="pointing", situation="A finger at five places points at the upper half of each of five objects: which are told?")
-def pointing(desk: Desk) -> Measured:
+def pointing(desk: ScenarioDesk) -> Measured:
     ids, right = desk.look(), 0
     for number, name in enumerate(("red", "green", "blue", "can", "box")):
         target = desk.truth(name)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import rolling
 from deskhand.sim.spec import pose_at
 
 
 @scenario(tool="observe_motion", name="still", situation="Nothing moves on a desk of seven objects: how many are told to move?")
-def still(desk: Desk) -> Measured:
+def still(desk: ScenarioDesk) -> Measured:
     given = desk.call("observe_motion", {"looks": 3, "interval": 0.2})["objects"]
     return Measured(sum(thing["state"] != "still" for thing in given), "things", equal=0)
 
@@ -26,7 +26,7 @@ def still(desk: Desk) -> Measured:
     world=rolling,
     changes=True,
 )
-def speed(desk: Desk) -> Measured:
+def speed(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.push("ball", (0.0, -0.25, 0.0))
     begin, start = desk.simulation.time, desk.truth("ball").pose[:3, 3].copy()
@@ -38,7 +38,7 @@ def speed(desk: Desk) -> Measured:
 
 
 @scenario(tool="observe_motion", name="approaching", situation="The ball rolls towards the can: is this told, with the heading?", world=rolling, changes=True)
-def approaching(desk: Desk) -> Measured:
+def approaching(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.push("ball", (0.0, -0.25, 0.0))
     given = desk.call("observe_motion", {"looks": 4, "interval": 0.15})
@@ -53,7 +53,7 @@ def approaching(desk: Desk) -> Measured:
     situation="A block is moved twice between looks: its three places and the length of its way against the truth.",
     changes=True,
 )
-def places(desk: Desk) -> Measured:
+def places(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     true = [desk.truth("red").pose[:3, 3].copy()]
     for step in ((-0.05, 0.08), (0.12, -0.02)):
@@ -67,7 +67,7 @@ def places(desk: Desk) -> Measured:
 
 
 @scenario(tool="target_memory", name="where_to_look", situation="The can was taken away: its last place must lose its probability.", changes=True)
-def where_to_look(desk: Desk) -> Measured:
+def where_to_look(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.put("can", pose_at(3.0, 0.0, 0.0))
     desk.call("detect_objects")
@@ -78,7 +78,7 @@ def where_to_look(desk: Desk) -> Measured:
 
 
 @scenario(tool="target_memory", name="sure", situation="The red block is in view: the probability of its place, and that of all places and elsewhere together.")
-def sure(desk: Desk) -> Measured:
+def sure(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     given = desk.call("target_memory", {"target": ids["red"]})
     total = sum(place["probability"] for place in given["places"]) + given["elsewhere"]
@@ -91,7 +91,7 @@ def sure(desk: Desk) -> Measured:
     situation="One of seven objects is moved by 10 cm between two looks: the told distance, and that nothing else is told.",
     changes=True,
 )
-def changes_moved(desk: Desk) -> Measured:
+def changes_moved(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.robot.sleep(2.0)
     desk.shift("blue", (0.0, -0.1))
@@ -102,7 +102,7 @@ def changes_moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="scene_changes", name="taken_and_added", situation="A can is taken away and put back elsewhere: both must be told.", changes=True)
-def taken_and_added(desk: Desk) -> Measured:
+def taken_and_added(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     place = desk.truth("can").pose.copy()
     desk.put("can", pose_at(3.0, 0.0, 0.0))
@@ -117,7 +117,7 @@ def taken_and_added(desk: Desk) -> Measured:
 @scenario(
     tool="object_history", name="moves", situation="The red block is moved three times between looks: how many moves does its history tell?", changes=True
 )
-def history_moves(desk: Desk) -> Measured:
+def history_moves(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     for step in ((-0.03, 0.03), (-0.03, 0.03), (0.05, 0.0)):
         desk.shift("red", step)
@@ -127,7 +127,7 @@ def history_moves(desk: Desk) -> Measured:
 
 
 @scenario(tool="object_history", name="order", situation="A can was added, moved and taken away: the order of the events.", changes=True)
-def history_order(desk: Desk) -> Measured:
+def history_order(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.shift("can", (0.03, 0.05))
     desk.call("detect_objects")
@@ -140,20 +140,20 @@ def history_order(desk: Desk) -> Measured:
 # ---------------------------------------------------------------- watches
 
 
-def watching(desk: Desk, name: str) -> str:
+def watching(desk: ScenarioDesk, name: str) -> str:
     """A watch over an object that has begun; its id."""
     ids = desk.look()
     return str(desk.call("watch_target", {"object_ids": [ids[name]], "interval": 0.2})["watch_id"])
 
 
-def heard(desk: Desk, watch: str, since: int = 0) -> list[dict[str, Any]]:
+def heard(desk: ScenarioDesk, watch: str, since: int = 0) -> list[dict[str, Any]]:
     """The next events of a watch, waited for."""
     found: list[dict[str, Any]] = desk.call("read_events", {"watch_id": watch, "since": since, "wait": 25})["events"]
     return found
 
 
 @scenario(tool="watch_target", name="moved", situation="The red block is moved by 7 cm while it is watched: the error of the told distance.", changes=True)
-def watch_moved(desk: Desk) -> Measured:
+def watch_moved(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "red")
     before = desk.truth("red").pose[:3, 3].copy()
     desk.shift("red", (-0.05, 0.05), settle=0.0)
@@ -164,7 +164,7 @@ def watch_moved(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_target", name="gone_and_back", situation="The can is taken away and put back: which events are told, in which order?", changes=True)
-def watch_gone_and_back(desk: Desk) -> Measured:
+def watch_gone_and_back(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "can")
     place = desk.truth("can").pose.copy()
     desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
@@ -177,7 +177,7 @@ def watch_gone_and_back(desk: Desk) -> Measured:
 
 
 @scenario(tool="list_watches", name="running", situation="Two watches run and one of them is stopped: what is told of both?", changes=True)
-def list_running(desk: Desk) -> Measured:
+def list_running(desk: ScenarioDesk) -> Measured:
     first, second = watching(desk, "red"), watching(desk, "can")
     both = [one["running"] for one in desk.call("list_watches")["watches"]]
     desk.call("stop_watch", {"watch_id": first})
@@ -187,12 +187,12 @@ def list_running(desk: Desk) -> Measured:
 
 
 @scenario(tool="list_watches", name="none", situation="Nothing was started: the list must be empty.")
-def list_none(desk: Desk) -> Measured:
+def list_none(desk: ScenarioDesk) -> Measured:
     return Measured(len(desk.call("list_watches")["watches"]), "watches", equal=0)
 
 
 @scenario(tool="read_events", name="nothing_happened", situation="Nothing moves: a second of waiting must bring no event.", changes=True)
-def read_nothing(desk: Desk) -> Measured:
+def read_nothing(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "blue")
     events = desk.call("read_events", {"watch_id": watch, "wait": 1})["events"]
     desk.call("stop_watch", {"watch_id": watch})
@@ -205,7 +205,7 @@ def read_nothing(desk: Desk) -> Measured:
     situation="A block is moved twice while it is watched: reading on from the last number gives each move once.",
     changes=True,
 )
-def read_each_once(desk: Desk) -> Measured:
+def read_each_once(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "red")
     numbers: list[int] = []
     for step in ((-0.05, 0.05), (0.06, 0.0)):
@@ -216,7 +216,7 @@ def read_each_once(desk: Desk) -> Measured:
 
 
 @scenario(tool="stop_watch", name="silent_after", situation="A watch is stopped, then its target is moved: how many events come after that?", changes=True)
-def silent_after(desk: Desk) -> Measured:
+def silent_after(desk: ScenarioDesk) -> Measured:
     watch = watching(desk, "red")
     desk.call("stop_watch", {"watch_id": watch})
     desk.shift("red", (-0.05, 0.05))
@@ -224,14 +224,14 @@ def silent_after(desk: Desk) -> Measured:
 
 
 @scenario(tool="stop_watch", name="unknown", situation="A watch that never was is stopped: refused as unknown_watch.")
-def stop_unknown(desk: Desk) -> Measured:
+def stop_unknown(desk: ScenarioDesk) -> Measured:
     return Measured(float(desk.result("stop_watch", {"watch_id": "watch_99"}).code == "unknown_watch"), "1 when refused so", equal=1)
 
 
 @scenario(
     tool="watch_layout", name="in_time", situation="Five objects are moved one after the other: the longest time until the right one is told.", changes=True
 )
-def layout_in_time(desk: Desk) -> Measured:
+def layout_in_time(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     heard = desk.watch("watch_layout")
     times = []
@@ -247,7 +247,7 @@ def layout_in_time(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_layout", name="taken_and_back", situation="A can is taken off the desk, later another object appears: what is told?", changes=True)
-def layout_taken(desk: Desk) -> Measured:
+def layout_taken(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     heard = desk.watch("watch_layout")
     desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
@@ -260,7 +260,7 @@ def layout_taken(desk: Desk) -> Measured:
 
 
 @scenario(tool="watch_layout", name="arm_moves", situation="The arm moves over the desk and back while nothing else does: no event.", changes=True)
-def layout_arm_moves(desk: Desk) -> Measured:
+def layout_arm_moves(desk: ScenarioDesk) -> Measured:
     desk.look()
     heard = desk.watch("watch_layout")
     plan = desk.call("plan_motion", {"position": [0.0, 0.0, 0.22]})["plan_id"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import stacked
 
 
@@ -15,7 +15,7 @@ from deskhand.bench.tools.worlds import stacked
     situation="Two stacked blocks and a third: four tasks that need the tower taken apart, played through with the rules of the desk.",
     world=stacked,
 )
-def tower_turned_over(desk: Desk) -> Measured:
+def tower_turned_over(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     low, high, third, bin_ = (ids[name] for name in ("low", "high", "third", "bin"))
     tasks = [[(low, high)], [(low, bin_)], [(high, third), (low, high)], [(third, low), (high, bin_)]]
@@ -44,7 +44,7 @@ def tower_turned_over(desk: Desk) -> Measured:
     world=stacked,
     changes=True,
 )
-def played_through(desk: Desk) -> Measured:
+def played_through(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     plan = desk.call("plan_task", {"goals": [{"object_id": ids["low"], "relation": "in", "target_id": ids["bin"]}]})
     for step in plan["steps"]:
@@ -58,7 +58,7 @@ def played_through(desk: Desk) -> Measured:
     name="tower_of_three",
     situation="A tower of the three blocks on the desk: how far apart are the places of its blocks, seen from above?",
 )
-def tower_of_three(desk: Desk) -> Measured:
+def tower_of_three(desk: ScenarioDesk) -> Measured:
     desk.look()
     steps = desk.call("plan_structure", {"structure_name": "tower", "count": 3})["steps"]
     carried = [step["on"] == ([steps[k - 1]["object_id"]] if k else []) for k, step in enumerate(steps)]
@@ -67,7 +67,7 @@ def tower_of_three(desk: Desk) -> Measured:
 
 
 @scenario(tool="plan_structure", name="site_is_free", situation="A row of three blocks: how near does its site come to what stands on the desk?")
-def site_is_free(desk: Desk) -> Measured:
+def site_is_free(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     steps = desk.call("plan_structure", {"structure_name": "row", "count": 3})["steps"]
     used = {step["object_id"] for step in steps}
@@ -81,7 +81,7 @@ def site_is_free(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_reachable", name="near_and_far", situation="Objects within reach, and one that a hand has put beyond it: right for each?", changes=True)
-def near_and_far(desk: Desk) -> Measured:
+def near_and_far(desk: ScenarioDesk) -> Measured:
     far = desk.truth("can").pose.copy()
     far[:2, 3] = 0.31, 0.28
     desk.put("can", far)
@@ -95,7 +95,7 @@ def near_and_far(desk: Desk) -> Measured:
 
 
 @scenario(tool="check_reachable", name="as_the_pick_goes", situation="A block that is told to be within reach: does the pick lift it?", changes=True)
-def as_the_pick_goes(desk: Desk) -> Measured:
+def as_the_pick_goes(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     told = desk.call("check_reachable", {"object_id": ids["blue"]})
     lifted = desk.result("pick", {"object_id": ids["blue"]}).ok and "blue" in desk.simulation.truth().in_hand

@@ -8,7 +8,7 @@ import numpy as np
 
 from deskhand.arms.model import RobotModel
 from deskhand.bench.tools.base import Measured, scenario
-from deskhand.bench.tools.desk import Desk
+from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.motions import named
 from deskhand.bench.tools.worlds import YELLOW, bare, bin_at, block, upright
 from deskhand.geometry import Array
@@ -16,7 +16,7 @@ from deskhand.safety.settings import load_safety
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 
 
-def driven(desk: Desk, plan_id: str) -> Array:
+def driven(desk: ScenarioDesk, plan_id: str) -> Array:
     """(N, 3) [m] where the hand truly was while a plan ran."""
     points: list[Array] = []
     body = desk.simulation.model.body(desk.robot.arm.tcp).id
@@ -36,7 +36,7 @@ def driven(desk: Desk, plan_id: str) -> Array:
     world=bare,
     changes=True,
 )
-def circle_as_driven(desk: Desk) -> Measured:
+def circle_as_driven(desk: ScenarioDesk) -> Measured:
     centre = np.array([0.02, 0.0, 0.2])
     plan = desk.call("plan_shape", {"shape": "circle", "center": centre.tolist(), "radius": 0.05})
     driven(desk, plan["approach_plan_id"])
@@ -52,7 +52,7 @@ def circle_as_driven(desk: Desk) -> Measured:
     world=bare,
     changes=True,
 )
-def polyline_as_driven(desk: Desk) -> Measured:
+def polyline_as_driven(desk: ScenarioDesk) -> Measured:
     corners = np.array([[0.0, -0.08, 0.18], [0.08, 0.0, 0.22], [0.0, 0.08, 0.18]])
     plan = desk.call("plan_shape", {"shape": "polyline", "points": corners.tolist()})
     driven(desk, plan["approach_plan_id"])
@@ -69,7 +69,7 @@ def polyline_as_driven(desk: Desk) -> Measured:
     situation="Five random paths at several speeds: the greatest share of a limit by differences of what comes out.",
     world=bare,
 )
-def limits_are_kept(desk: Desk) -> Measured:
+def limits_are_kept(desk: ScenarioDesk) -> Measured:
     arm, random, worst = desk.robot.arm, np.random.default_rng(4), 0.0
     for speed in (1.0, 0.7, 0.5, 0.3, 1.0):
         path = np.cumsum(random.uniform(-0.5, 0.5, (5, len(arm.joints))), axis=0)
@@ -85,7 +85,7 @@ def limits_are_kept(desk: Desk) -> Measured:
 @scenario(
     tool="retime_path", name="not_slow", situation="One joint moves by 1 rad: the time against the least that a trapezoid of the limits takes.", world=bare
 )
-def not_slow(desk: Desk) -> Measured:
+def not_slow(desk: ScenarioDesk) -> Measured:
     arm = desk.robot.arm
     start = np.zeros(len(arm.joints))
     end = start.copy()
@@ -97,7 +97,7 @@ def not_slow(desk: Desk) -> Measured:
 
 
 @scenario(tool="move_home", name="at_home", situation="From a posture over the desk: how far are the true joints from home?", changes=True)
-def at_home(desk: Desk) -> Measured:
+def at_home(desk: ScenarioDesk) -> Measured:
     desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.05, 0.0, 0.2]})["plan_id"]})
     desk.call("move_home")
     arm = desk.robot.arm
@@ -113,7 +113,7 @@ def for_handing() -> WorldSpec:
 @scenario(
     tool="handover", name="held_out", situation="A block is picked and held out: how far from the robot's base is it really?", world=for_handing, changes=True
 )
-def held_out(desk: Desk) -> Measured:
+def held_out(desk: ScenarioDesk) -> Measured:
     ids = desk.look()
     desk.call("pick", {"object_id": ids["block"]})
     desk.call("handover")
@@ -134,7 +134,7 @@ def with_sponge() -> WorldSpec:
     world=with_sponge,
     changes=True,
 )
-def area_gone_over(desk: Desk) -> Measured:
+def area_gone_over(desk: ScenarioDesk) -> Measured:
     desk.look()
     points: list[Array] = []
     body = desk.simulation.model.body(desk.robot.arm.tcp).id
@@ -154,7 +154,7 @@ def area_gone_over(desk: Desk) -> Measured:
 
 
 @scenario(tool="move_home", name="touches_nothing", situation="From low between the objects: how far is anything moved on the way home?", changes=True)
-def touches_nothing(desk: Desk) -> Measured:
+def touches_nothing(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = {name: desk.truth(name).pose[:3, 3].copy() for name in desk.names}
     desk.call("execute_plan", {"plan_id": desk.call("plan_motion", {"position": [0.04, 0.02, 0.06]})["plan_id"]})
@@ -163,7 +163,7 @@ def touches_nothing(desk: Desk) -> Measured:
 
 
 @scenario(tool="handover", name="not_without", situation="The hand is empty: is it refused, and does the arm stay?", world=for_handing, changes=True)
-def not_without(desk: Desk) -> Measured:
+def not_without(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = desk.robot.tcp_pose()[:3, 3]
     refused = desk.result("handover").code == "precondition_failed"
@@ -177,7 +177,7 @@ def not_without(desk: Desk) -> Measured:
     world=with_sponge,
     changes=True,
 )
-def refuses_what_is_taken(desk: Desk) -> Measured:
+def refuses_what_is_taken(desk: ScenarioDesk) -> Measured:
     desk.look()
     before = desk.truth("sponge").pose[:3, 3].copy()
     refused = desk.result("wipe", {"x": 0.02, "y": 0.14, "length": 0.1, "width": 0.1}).code == "no_free_space"

@@ -1,4 +1,4 @@
-"""Typed questions to the memory: which things, by what they are, how they stood to others, and when."""
+"""Typed questions to the memory: which objects, by what they are, how they stood to others, and when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHEN: tuple[str, ...] = ("now", "before", "first", "last", "ever")
 
 @dataclass(frozen=True)
 class Kinds:
-    """What a thing is; an empty field is anything. Words are the lexicon's: a mug is a cup, grey is gray."""
+    """What an object is; an empty field is anything. Words are the lexicon's: a mug is a cup, grey is gray."""
 
     ids: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class Kinds:
     container: bool | None = None
 
     def fits(self, item: SceneObject) -> bool:
-        """Whether ``item`` is such a thing."""
+        """Whether ``item`` is such an object."""
         labels = {kind_of_label(label) for label in self.labels} | self.labels
         return (
             (not self.ids or item.id in self.ids)
@@ -45,7 +45,7 @@ class When:
     """The time that is asked about.
 
     Attributes:
-        kind: ``now``; ``before``: at an earlier time than now, things for which it no longer holds first; ``first``: at the first look of the
+        kind: ``now``; ``before``: at an earlier time than now, objects for which it no longer holds first; ``first``: at the first look of the
             newest session that has one; ``last``: the last time that it was so, which may be now; ``ever``: every time, newest first;
             ``at``: at ROS time ``stamp`` [s]; ``before_event``, ``after_event``: right before or after the last event of one of ``events``
             of an object that fits ``of``.
@@ -59,7 +59,7 @@ class When:
 
 @dataclass(frozen=True)
 class Query:
-    """Things that fit ``what`` and, with ``relation`` (a word of world/spatial.py), stand so to ``target`` (None: the table).
+    """Objects that fit ``what`` and, with ``relation`` (a word of world/spatial.py), stand so to ``target`` (None: the table).
 
     ``seen``: only while they were seen, not while they were taken to be hidden somewhere.
     """
@@ -73,7 +73,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Match:
-    """A thing that fits, how it was, and from when until when (None: still) that held; ``target_id`` is what it stood in relation to."""
+    """An object that fits, how it was, and from when until when (None: still) that held; ``target_id`` is what it stood in relation to."""
 
     state: State
     since: Moment
@@ -88,7 +88,7 @@ class Match:
 
 
 def ask(memory: MemoryReader, query: Query, limit: int = 50) -> list[Match]:
-    """The things that fit, newest first, each once (with ``ever``: each time it was so).
+    """The objects that fit, newest first, each once (with ``ever``: each time it was so).
 
     Raises:
         DeskhandError: ``invalid_input`` for an unknown relation, or a time before the memory's first; ``memory_busy``, ``memory_broken``.
@@ -232,7 +232,7 @@ def _joined(periods: list[_Period]) -> list[_Period]:
 
 
 def _former(periods: Sequence[_Period], relation: str) -> list[_Period]:
-    """Periods of the past; with a relation those of things for which it does not hold now, unless there are no others."""
+    """Periods of the past; with a relation those of objects for which it does not hold now, unless there are no others."""
     past = [period for period in periods if period.ended is not None]
     now = {period.state.object_id for period in periods if period.ended is None}
     gone = [period for period in past if period.state.object_id not in now]
@@ -240,7 +240,7 @@ def _former(periods: Sequence[_Period], relation: str) -> list[_Period]:
 
 
 def _once(periods: Iterable[_Period]) -> list[_Period]:
-    """The newest of each thing."""
+    """The newest of each object."""
     newest: dict[str, _Period] = {}
     for period in periods:
         newest.setdefault(period.state.object_id, period)

@@ -77,7 +77,7 @@ def event_text(event: Event) -> str:
 
 
 def state_text(memory: MemoryReader, state: State) -> str:
-    """Where a thing is or was, in words."""
+    """Where an object is or was, in words."""
     item = state.object
     last = memory.moment(state.last)
     if state.status == "held":

@@ -30,8 +30,8 @@ class Question:
     """A question, understood.
 
     Attributes:
-        kind: ``where`` things are or were, ``which`` things fit, on or in what they were (``support``), or what happened (``events``).
-        query: the things it is about, and when. ``events``: which kinds of events count. ``order``: ``first`` or ``last`` of them only.
+        kind: ``where`` objects are or were, ``which`` objects fit, on or in what they were (``support``), or what happened (``events``).
+        query: the objects it is about, and when. ``events``: which kinds of events count. ``order``: ``first`` or ``last`` of them only.
     """
 
     kind: QuestionKind

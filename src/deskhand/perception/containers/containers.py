@@ -127,7 +127,7 @@ def _try(view: View, group: list[Segment]) -> tuple[float, Hollow, list[Segment]
     floor = floor if floor < 0.012 else wall
     whole = replace(make_segment(view, np.concatenate([item.pixels for item in group])), whole=any(item.whole for item in group))
     hollow = Hollow(whole, rim, is_round, height, wall, floor)
-    belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow) is not None)
+    belongs = all(hollow.holds(item.points, -0.012).mean() > 0.85 for item in group) or (len(group) == 1 and _carrier_of(hollow, view.eye) is not None)
     return (_coverage(rim, is_round, rim_points), hollow, group) if belongs else None
 
 
@@ -282,7 +282,7 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
     result, rest = [], list(left)
     for hollow in hollows:
         if not hollow.for_sorting:
-            carrier, pixels = _carrier_of(hollow), hollow.segment.pixels
+            carrier, pixels = _carrier_of(hollow, view.eye), hollow.segment.pixels
             if carrier is not None:
                 hollow = replace(hollow, segment=make_segment(view, pixels[~carrier]))
             scraps = [item for item in rest if not (cut and _goes_lower(item, hollow)) and _is_scrap(hollow, item)]
@@ -305,15 +305,16 @@ def _take_apart(view: View, hollows: list[Hollow], left: list[Segment], settings
     return result, rest
 
 
-def _carrier_of(hollow: Hollow) -> Mask | None:
+def _carrier_of(hollow: Hollow, eye: Array) -> Mask | None:
     """Which points (N,) of a cup's segment are those of an object of its colour that it stands on or touches, None when there is none."""
     if hollow.for_sorting or not hollow.round:
         return None
     points = hollow.segment.points
     outside = ~hollow.holds(points, -0.006)
     carrier = _beside(hollow, points, outside)
-    if carrier is None and (level := round_from(points, hollow.height)) is not None:
-        carrier = outside | (points[:, 2] < level)
+    within = hollow.seen_within(points, eye)  # its floor is on no round wall
+    if carrier is None and (level := round_from(points[~within], hollow.height)) is not None:
+        carrier = outside | ((points[:, 2] < level) & ~within)
     return carrier if carrier is not None and min(carrier.sum(), (~carrier).sum()) >= RIM.min_piece else None
 
 

@@ -48,6 +48,13 @@ class Hollow:
             return np.asarray(np.linalg.norm(points[:, :2] - self.rim.centre, axis=1) < self.rim.size[0] / 2 - margin)
         return self.rim.inside(points[:, :2], margin)
 
+    def seen_within(self, points: Array, eye: Array) -> Mask:
+        """Which points (N, 3) below the rim a camera at ``eye`` (3,) sees through the opening."""
+        below = points[:, 2] < self.height
+        way = points - eye
+        share = np.divide(self.height - eye[2], way[:, 2], out=np.ones(len(points)), where=below & (way[:, 2] < 0))
+        return np.asarray(below & self.holds(eye + share[:, None] * way, self.wall))
+
     def inside_at(self, points: Array) -> Array:
         """Height [m] of what is seen of the inside of the empty object, at most, at points (N, 3); that of a bowl curves."""
         height = np.full(len(points), self.floor)

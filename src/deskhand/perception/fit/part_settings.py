@@ -231,6 +231,41 @@ class OverlapSettings:
     shared: float = 0.6
 
 
+@dataclass(frozen=True)
+class RestingSettings:
+    """When a piece ends above a slope, on which nothing stands.
+
+    Attributes:
+        foot: share of its points that are lower than its foot.
+        above: its foot is so far above the table at least [m].
+        reach: what is no farther from its foot, in height and seen from above, may carry it; the second where the first shows too little [m].
+        rod: what is longer than so many times its width is a rod, by the spread of its points: rods lean.
+        least: voxels that tell what carries it.
+        level: less steep places are level: wood begins to slide on wood from about this on (friction of 0.25 to 0.5) [rad].
+        wall: steeper places are walls [rad].
+        slope: share of the places about its foot that are neither.
+        odd: rms error of the solid of one of the two at least [m]; single solids are below 0.0012.
+        alike: chromaticities of one object differ by less.
+        under: so far below its foot it is looked for [m] ..
+        before: .. and hidden by what is nearer by more [m] ..
+        hidden: .. when more than this share is.
+    """
+
+    foot: float = 0.03
+    above: float = 0.015
+    reach: tuple[float, float] = (0.010, 0.015)
+    rod: float = 5.0
+    least: int = 10
+    level: float = 0.35
+    wall: float = 1.3
+    slope: float = 0.6
+    odd: float = 0.0017
+    alike: float = 0.06
+    under: float = 0.008
+    before: float = 0.008
+    hidden: float = 0.5
+
+
 PARTS = PartSettings()
 PRINT = PrintSettings()
 SPLIT = SplitSettings()
@@ -238,3 +273,4 @@ LEVELS = LevelSettings()
 OUTLINE = OutlineSettings()
 SEAMS = SeamSettings()
 OVERLAP = OverlapSettings()
+RESTING = RestingSettings()

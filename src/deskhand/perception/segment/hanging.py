@@ -24,7 +24,7 @@ def join_hanging(view: View, segments: list[Segment], settings: HangingSettings)
     for number in range(len(segments) - 1, 0, -1):
         item = segments[number]
         low, high = quantile(item.points[:, 2], settings.foot), quantile(item.points[:, 2], 1 - settings.foot)
-        if low < settings.above or _is_rod(item, settings.rod) or not _in_the_air(view, item, low, high, settings):
+        if low < settings.above or is_rod(item, settings.rod) or not _in_the_air(view, item, low, high, settings):
             continue
         smaller = [other for other in range(number) if len(item) < settings.small * len(segments[other])]
         may = [other for other in smaller if low >= _least(item, segments[other], settings) * (high - low)]
@@ -37,7 +37,7 @@ def join_hanging(view: View, segments: list[Segment], settings: HangingSettings)
         at_side = (float(np.median(held[to])) - low) / max(high - low, 1e-6) >= 1 - settings.side
         if at_side or not _over(item, segments[to]):
             owner[number] = to
-    return _joined(segments, owner)
+    return joined(segments, owner)
 
 
 def _in_the_air(view: View, item: Segment, low: float, high: float, settings: HangingSettings) -> bool:
@@ -57,7 +57,7 @@ def _least(item: Segment, other: Segment, settings: HangingSettings) -> float:
     return settings.share if item.part == other.part > 0 else settings.share_apart
 
 
-def _is_rod(item: Segment, thin: float) -> bool:
+def is_rod(item: Segment, thin: float) -> bool:
     """Whether it is long and thin: a piece of a pen that leans or lies across is no handle."""
     middle, long = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(item.points.T))[1:], 1e-12))
     return bool(long > thin * middle)
@@ -79,12 +79,14 @@ def _meets(item: Segment, other: Segment, touch: float) -> Array:
     return np.asarray(item.points[np.isfinite(distance), 2])
 
 
-def _joined(segments: list[Segment], owner: list[int]) -> list[Segment]:
-    return [
+def joined(segments: list[Segment], owner: list[int]) -> list[Segment]:
+    """What the segments are, largest first, when each belongs to the one whose number its owner is."""
+    whole = [
         union_of(main, [segments[other] for other in range(len(segments)) if other != number and _root(owner, other) == number])
         for number, main in enumerate(segments)
         if owner[number] == number
     ]
+    return sorted(whole, key=len, reverse=True)
 
 
 def _root(owner: list[int], number: int) -> int:

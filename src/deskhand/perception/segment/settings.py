@@ -255,6 +255,50 @@ class HangingSettings:
 
 
 @dataclass(frozen=True)
+class CoaxialSettings:
+    """When a piece is on the axis of a round object. Radii and lengths are along or from that axis, counts are voxels.
+
+    Attributes:
+        touch: what is no farther away touches it [m].
+        small: pixels of the piece over those of the object, at most.
+        least: fewer voxels tell no axis.
+        rounds: of the fit of the axis.
+        off: normals miss the axis by less [rad] ..
+        round, piece: .. with this share of the voxels of the object, and of the piece, of which less is seen.
+        steep: normals so far from across the axis, or nearer, are of a side [rad].
+        side: a piece of which less is side is a flat end.
+        rim: share of the points that may lie farther out.
+        long, longest: length of the object over its radius; a wine bottle (75 by 300 mm) has 8, a new pencil 50.
+        sectors: directions about the axis that are told apart ..
+        some, curved: .. of which such a share has at least this share of the normals; half of a cylinder is seen at most, a box has two or three faces.
+        slices: parts of the length in which the object has one radius each ..
+        uneven: .. with this standard deviation at most, over the largest radius.
+        slice: voxels of such a part of a piece.
+        neck: width of what is above over that of what narrows to it, at most.
+    """
+
+    touch: float = 0.006
+    small: float = 0.6
+    least: int = 30
+    rounds: int = 6
+    off: float = float(np.deg2rad(20.0))
+    round: float = 0.9
+    piece: float = 0.7
+    steep: float = float(np.deg2rad(60.0))
+    side: float = 0.5
+    rim: float = 0.05
+    long: float = 1.5
+    longest: float = 7.5
+    sectors: int = 24
+    some: float = 0.04
+    curved: float = 0.25
+    slices: int = 6
+    uneven: float = 0.12
+    slice: int = 12
+    neck: float = 0.8
+
+
+@dataclass(frozen=True)
 class SegmentSettings:
     """Of all stages of segmentation."""
 
@@ -266,3 +310,4 @@ class SegmentSettings:
     color: ColorSettings = field(default_factory=ColorSettings)
     noise: NoiseSettings = field(default_factory=NoiseSettings)
     hanging: HangingSettings = field(default_factory=HangingSettings)
+    coaxial: CoaxialSettings = field(default_factory=CoaxialSettings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -26,14 +26,32 @@ TAUGHT = "taught"
 Pixels = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Known:
+    """A taught object: how likely it is shown, and its extents [m], None where they were not taught."""
+
+    name: str
+    probability: float
+    sides: tuple[float, ...] | None
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is called so."""
+        return self.probability >= NAMING.named
+
+
+STRANGE = Known("", 0.0, None)
+"""None of them."""
+
+
 class Namer(Protocol):
     """Puts names onto what a look shows."""
 
     def name(self, items: Sequence[SceneObject], pixels: Sequence[Pixels], frame: Frame) -> list[SceneObject]:
         """``items`` with the names that fit; ``pixels``: flat indices of each in the picture."""
 
-    def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
-        """Extents [m] of the taught object that ``pixels`` surely show, of which ``size`` is measured (NaN: not); None for none."""
+    def known(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> Known:
+        """The taught object that ``pixels`` most likely show, of which ``size`` is measured [m] (NaN: not)."""
 
 
 def label_of(name: str) -> str:
@@ -54,9 +72,11 @@ class TaughtNames:
         """``items`` with the taught names that fit; ``pixels``: flat indices of each in the picture. What cannot be read names nothing; the log tells why."""
         return named_by(self._recogniser, items, pixels, frame) if self.read() else list(items)
 
-    def sides(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
-        """See Namer. After a look that could not be read it goes by what was read before."""
-        return sides_by(self._recogniser, frame, pixels, size)
+    def known(self, frame: Frame, pixels: Pixels, size: Sequence[float]) -> Known:
+        """See Namer. It goes by what was read when names were last asked for, at first by what there is."""
+        if self._version is None:
+            self.read()
+        return known_by(self._recogniser, frame, pixels, size)
 
     def read(self) -> bool:
         """Take up what the file has now, and whether it could be read; the log tells why not. The first time it takes seconds where many are taught."""
@@ -89,12 +109,12 @@ def named_by(recogniser: Recogniser, items: Sequence[SceneObject], pixels: Seque
     return named
 
 
-def sides_by(recogniser: Recogniser, frame: Frame, pixels: Pixels, size: Sequence[float]) -> tuple[float, ...] | None:
-    """See :meth:`Namer.sides`."""
+def known_by(recogniser: Recogniser, frame: Frame, pixels: Pixels, size: Sequence[float]) -> Known:
+    """See :meth:`Namer.known`."""
     if not recogniser.names or len(pixels) < NAMING.least_pixels:
-        return None
-    answer = recogniser.recognise(*cut_out(frame.color, pixels), size)
-    return recogniser.sides(answer[0][0]) if answer and answer[0][1] >= NAMING.named else None
+        return STRANGE
+    name, probability = recogniser.recognise(*cut_out(frame.color, pixels), size)[0]
+    return Known(name, probability, recogniser.sides(name))
 
 
 def cut_out(color: npt.NDArray[np.uint8], pixels: Pixels) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:

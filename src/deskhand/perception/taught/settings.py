@@ -92,6 +92,27 @@ class NamingSettings:
 
 
 @dataclass(frozen=True)
+class JoiningSettings:
+    """When pieces are one taught object.
+
+    Attributes:
+        touch: pieces whose points are nearer to each other than this [m] touch: the points are a few millimetres apart.
+        apart: pieces of one object may be so far apart [m], where something hides what joins them.
+        sampled: points of a piece that distances are measured with, at least half as many.
+        larger: pieces may together exceed each side of the object by this share .
+        larger_by: .. and this length [m]: what a look is off by (docs/perception.md).
+        least: share of its longest side that is seen at least.
+    """
+
+    touch: float = 0.012
+    apart: float = 0.06
+    sampled: int = 300
+    larger: float = 0.10
+    larger_by: float = 0.01
+    least: float = 0.8
+
+
+@dataclass(frozen=True)
 class PictureSettings:
     """When a picture shows one object before a plain background.
 
@@ -116,4 +137,5 @@ DESCRIPTOR = DescriptorSettings()
 VARIANTS = VariantSettings()
 RECOGNISER = RecogniserSettings()
 NAMING = NamingSettings()
+JOINING = JoiningSettings()
 PICTURES = PictureSettings()

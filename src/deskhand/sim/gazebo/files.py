@@ -23,7 +23,7 @@ BRIDGED = (
     (DEPTH, f"/{CAMERA_TOPIC}/depth_image", "sensor_msgs/msg/Image", "gz.msgs.Image", False),
     (INFO, f"/{CAMERA_TOPIC}/camera_info", "sensor_msgs/msg/CameraInfo", "gz.msgs.CameraInfo", False),
 )
-"""No pose of any thing is among them: the robot sees pictures and joint states."""
+"""No pose of any object is among them: the robot sees pictures and joint states."""
 
 
 def write_gazebo(world: WorldSpec, folder: Path, namespace: str = "") -> GazeboWorld:

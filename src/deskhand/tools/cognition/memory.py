@@ -13,7 +13,7 @@ from deskhand.tools.objects import ObjectData, object_data, objects_data
 from deskhand.types import Scene, SceneObject
 
 
-class Found(TypedDict):
+class FoundObjects(TypedDict):
     """Objects that fit, and a hint when there are none."""
 
     objects: list[ObjectData]
@@ -46,7 +46,7 @@ def find_objects(
     color: Annotated[str, Field(max_length=32, description="colour name, for example red; empty for any")] = "",
     shape: Annotated[str, Field(max_length=32, description="box, cylinder, sphere or other; empty for any")] = "",
     container: Annotated[bool | None, Field(description="true: only containers, false: none of them, null: either")] = None,
-) -> Found:
+) -> FoundObjects:
     """Find remembered objects by kind, colour, shape or whether they are containers, from the last look."""
     scene = last_look(ctx)
     found = [
@@ -55,7 +55,7 @@ def find_objects(
         if _fits(label, item.label) and _fits(color, item.color) and _fits(shape, item.shape) and container in (None, item.is_container)
     ]
     hint = "" if found else f"Nothing fits; the last look saw {_kinds(scene)}."
-    return Found(objects=[object_data(item, ctx.robot.arm) for item in found], hint=hint)
+    return FoundObjects(objects=[object_data(item, ctx.robot.arm) for item in found], hint=hint)
 
 
 @tool(

@@ -18,8 +18,8 @@ from deskhand.tools.objects import ObjectId, rounded
 from deskhand.types import Scene, SceneObject
 from deskhand.world.spatial import footprint_gap
 
-STILL = 0.004  # [m] that a thing at rest may seem to move between looks
-TOUCH = 0.006  # [m] gap of things that touch
+STILL = 0.004  # [m] that an object at rest may seem to move between looks
+TOUCH = 0.006  # [m] gap of objects that touch
 CLOSING = 0.01  # [m] that a gap must change by over the time watched
 
 

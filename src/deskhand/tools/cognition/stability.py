@@ -21,8 +21,8 @@ from deskhand.world.relations import TABLE
 from deskhand.world.spatial import CONTACT, footprint, footprint_gap
 
 FIRM = 0.004  # [m] that the centre of mass must be within the support, so that it counts as firm
-SIDE = 0.004  # [m] between things that touch sideways
-SHRINK = 0.97  # of a footprint, so that things side by side carry nothing
+SIDE = 0.004  # [m] between objects that touch sideways
+SHRINK = 0.97  # of a footprint, so that objects side by side carry nothing
 
 
 class Standing(TypedDict):

@@ -15,7 +15,7 @@ from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, rounded
 from deskhand.types import Scene, SceneObject
 
-MISSED = 2  # looks in a row that do not show a thing until it counts as out of view
+MISSED = 2  # looks in a row that do not show an object until it counts as out of view
 
 
 class TargetEvent(TypedDict):

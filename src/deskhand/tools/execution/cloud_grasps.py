@@ -24,7 +24,7 @@ FEWEST = 20  # points
 OFF_TABLE = 0.004  # [m] above the table from which points count
 TOP = 0.035  # [m] below the highest point that the fingers reach around
 LOW = 0.003  # [m] that finger tips stay above the table
-REST = 0.004  # [m] around the points within which others belong to the thing too
+REST = 0.004  # [m] around the points within which others belong to the object too
 
 
 class CloudGrasp(TypedDict):

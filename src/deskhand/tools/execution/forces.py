@@ -22,7 +22,7 @@ from deskhand.tools.poses import hand_poses
 from deskhand.types import MotionGoal, PlanOptions
 
 GRAVITY = 9.81  # [m/s2]
-STARTS = 0.03  # [m] above where the thing is expected
+STARTS = 0.03  # [m] above where the object is expected
 STEP = 0.002  # [m] of a guarded move between two measurements of force
 SETTLE = 0.15  # [s] until the joints are at rest and their efforts tell the load
 BEYOND = 0.012  # [m] that is gone deeper than expected at most

@@ -22,7 +22,7 @@ from deskhand.world.history.records import State
 from deskhand.world.level import level
 from deskhand.world.relations import TABLE
 
-SURE = 0.75  # likeness from which a thing is taken for the same, when no other comes near
+SURE = 0.75  # likeness from which an object is taken for the same, when no other comes near
 APART = 0.15  # by which the second must be less alike
 NEAR = 0.25  # [m] over which closeness to the last place counts
 
@@ -52,7 +52,7 @@ class Likely(TypedDict):
     distance: Annotated[float, Field(description="from where it was last known [m]")]
 
 
-class Found(TypedDict):
+class FoundAgain(TypedDict):
     """The object under its present id."""
 
     found: bool
@@ -123,7 +123,7 @@ def advise_recovery(
     examples=[("block_1 fell and has got a new id: find it again", {"object_id": "block_1"})],
     failures=[("An object that nobody has ever seen", {"object_id": "block_99"}, "unknown_object")],
 )
-def find_again(ctx: ToolContext, object_id: ObjectId) -> Found:
+def find_again(ctx: ToolContext, object_id: ObjectId) -> FoundAgain:
     """Look again and re-ground a lost object: find it under its present id by what the memory knows of it."""
     before = _remembered(ctx, object_id)
     ctx.progress(0.1, "looking at the desk")
@@ -133,7 +133,7 @@ def find_again(ctx: ToolContext, object_id: ObjectId) -> Found:
         raise DeskhandError("unknown_object", f"nothing is known of {object_id!r}; seen: {', '.join(item.id for item in scene.objects) or 'nothing'}.")
     where = rounded(last.position)
     if any(item.id == object_id for item in scene.objects):
-        return Found(found=True, object_id=object_id, renamed=False, candidates=[], last_known=where, note=note)
+        return FoundAgain(found=True, object_id=object_id, renamed=False, candidates=[], last_known=where, note=note)
     others = _others(ctx, object_id)
     likely = sorted(
         (
@@ -146,7 +146,7 @@ def find_again(ctx: ToolContext, object_id: ObjectId) -> Found:
     sure = bool(likely) and likely[0]["likeness"] >= SURE and (len(likely) == 1 or likely[1]["likeness"] <= likely[0]["likeness"] - APART)
     if sure:
         ctx.belief.renamed(object_id, likely[0]["object_id"])
-    return Found(found=sure, object_id=likely[0]["object_id"] if sure else "", renamed=sure, candidates=likely[:5], last_known=where, note=note)
+    return FoundAgain(found=sure, object_id=likely[0]["object_id"] if sure else "", renamed=sure, candidates=likely[:5], last_known=where, note=note)
 
 
 def _remembered(ctx: ToolContext, object_id: str) -> State | None:

@@ -27,7 +27,7 @@ CELL = 0.005  # [m]
 SHARP = 3.0  # concentration of directions (von Mises)
 AWAY, SPREAD = 0.05, 0.06  # [m] gap to a reference that is most usual, and how far it varies
 APART = 0.04  # [m] between places that are told
-BETWEEN_WIDTH = 0.35  # of the way between two things, that a place may be beside it
+BETWEEN_WIDTH = 0.35  # of the way between two objects, that a place may be beside it
 WORDS = (
     (r"(?:to |on )?(?:the )?left (?:side )?of", "left_of"),
     (r"(?:to |on )?(?:the )?right (?:side )?of", "right_of"),

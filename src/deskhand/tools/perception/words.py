@@ -26,7 +26,7 @@ from deskhand.world.relations import RELATIONS
 from deskhand.world.spatial import relation_holds
 
 WHERE = {words: name for words, name in lex.BESIDE.items() if name in RELATIONS} | dict.fromkeys(lex.IN, "in") | dict.fromkeys(lex.ON, "on")
-COVERED = 0.5  # share of a detector's box that a thing's box must cover, or the other way round, to be the same
+COVERED = 0.5  # share of a detector's box that an object's box must cover, or the other way round, to be the same
 
 
 class Named(TypedDict):

@@ -81,7 +81,7 @@ def _count(found: re.Match[str], scene: Scene) -> Iterator[Unsupported]:
     try:
         things = fitting(read_phrase(f"all {found['what']}" if not found["what"].startswith("all") else found["what"]), objects_data(scene), scene)
     except DeskhandError:
-        return  # about things that have no name here: nothing that can be judged
+        return  # about objects that have no name here: nothing that can be judged
     least = found["n"] in ("a", "an", "one")
     if len(things) != number and not (least and len(things) > number):
         yield Unsupported(said=found[0], reason=f"the last look shows {len(things)}: {', '.join(str(item['id']) for item in things) or 'none'}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from deskhand.errors import DeskhandError
 from deskhand.planning.rules import Rule
 from deskhand.planning.search import plan
-from deskhand.planning.symbolic import Goal, State, Step, act_atoms
+from deskhand.planning.symbolic import State, Step, SymbolicGoal, act_atoms
 from deskhand.planning.temporal import atoms_of, first_break, shown
 from deskhand.world.acts import PUTS
 
@@ -27,7 +27,7 @@ class Problem:
     kind: str
     index: int
     text: str
-    needs: tuple[Goal, ...] = ()
+    needs: tuple[SymbolicGoal, ...] = ()
     free: str = ""
 
 
@@ -45,7 +45,7 @@ class Task:
 
     start: State
     rules: Sequence[Rule] = ()
-    goals: Sequence[Goal] = ()
+    goals: Sequence[SymbolicGoal] = ()
     rounds: list[Round] = field(default_factory=list)
 
     def problems(self, steps: Sequence[Step]) -> list[Problem]:
@@ -137,7 +137,7 @@ class Task:
                 before = [steps[index] for group in units[:place] for index in group]
                 yield [*before, *block, *steps[len(before) :]], f"inserted {', '.join(map(str, block))}", 2 * len(block) + (place < len(units))
 
-    def _planned(self, steps: list[Step], at: int, goals: Sequence[Goal], free: tuple[str, ...]) -> Iterator[tuple[list[Step], str, int]]:
+    def _planned(self, steps: list[Step], at: int, goals: Sequence[SymbolicGoal], free: tuple[str, ...]) -> Iterator[tuple[list[Step], str, int]]:
         """What the planner puts before step ``at`` so that ``goals`` hold there and ``free`` objects carry nothing."""
         state = self.start
         for step in steps[:at]:

@@ -186,7 +186,7 @@ def best_tower(levels: Sequence[tuple[float, float, float]]) -> tuple[list[int],
     by_size = sorted(range(len(levels)), key=lambda i: (-levels[i][0], -levels[i][2]))
     if len(levels) > MOST_PERMUTED:
         return by_size, tower_margin([levels[i] for i in by_size])
-    # of orders that are as good, the one with the broader things below
+    # of orders that are as good, the one with the broader objects below
     rank = {i: place for place, i in enumerate(by_size)}
     best = max(
         itertools.permutations(range(len(levels))),

@@ -18,8 +18,8 @@ from deskhand.tools.reasoning.optimal import assigned, best_tower, ordered, pack
 from deskhand.types import Scene, SceneObject
 from deskhand.world.spatial import carriers
 
-FILL = 0.6  # share of a container's volume that loose things can take
-UNPLACED = 100.0  # [m] of way that leaving a thing out is worth
+FILL = 0.6  # share of a container's volume that loose objects can take
+UNPLACED = 100.0  # [m] of way that leaving an object out is worth
 
 Ids = Annotated[list[ObjectId], Field(min_length=1, max_length=30, description="ids of the objects, each once")]
 

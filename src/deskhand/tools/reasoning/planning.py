@@ -13,7 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, make_transform
 from deskhand.planning.search import plan
-from deskhand.planning.symbolic import Goal, StepData, steps_of
+from deskhand.planning.symbolic import StepData, SymbolicGoal, steps_of
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, number_or_none
 from deskhand.tools.poses import hand_poses
@@ -24,9 +24,9 @@ from deskhand.types import Grasp, MotionGoal, Plan, PlanOptions, SceneObject
 from deskhand.world.relations import TABLE
 
 LIFT = 0.08  # [m]
-ABOVE = 0.06  # [m] that a held thing comes over its place
+ABOVE = 0.06  # [m] that a held object comes over its place
 OVER_RIM = 0.03  # [m]
-SLACK = 0.004  # [m] that things are let go above what they come to stand on
+SLACK = 0.004  # [m] that objects are let go above what they come to stand on
 
 
 class GoalData(TypedDict):
@@ -82,9 +82,9 @@ class ManipulationPlan(TypedDict):
     tried: Annotated[int, Field(description="grasps that were tried")]
 
 
-def goals_of(data: Sequence[GoalData]) -> list[Goal]:
+def goals_of(data: Sequence[GoalData]) -> list[SymbolicGoal]:
     """Goals from plain data."""
-    return [Goal(item["object_id"], item["relation"], "" if item["relation"] == "held" else item.get("target_id", TABLE) or TABLE) for item in data]
+    return [SymbolicGoal(item["object_id"], item["relation"], "" if item["relation"] == "held" else item.get("target_id", TABLE) or TABLE) for item in data]
 
 
 @tool(

@@ -26,8 +26,8 @@ YAWS = np.deg2rad(np.arange(-90, 90, 6))
 FINE = np.deg2rad(np.arange(-4, 5, 2))
 OUTSIDE = 0.007  # [m] that a point may lie outside the box that explains it
 GOOD = 0.72  # score of an explanation that is believed
-JOINED = 0.012  # [m] between points of one thing
-FEWEST = 12  # points of a thing
+JOINED = 0.012  # [m] between points of one object
+FEWEST = 12  # points of an object
 HIGHEST = 0.26  # [m]
 LEVEL = 0.35  # share of an edge that the height may differ from a structure's
 

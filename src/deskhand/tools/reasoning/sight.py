@@ -11,7 +11,7 @@ from deskhand.types import Frame, SceneObject
 
 Bools = npt.NDArray[np.bool_]
 BEHIND = 0.008  # [m] that a point must lie behind what the camera sees there to count as hidden
-FINEST, MOST = 0.006, 60000  # [m] edge of a cell around a thing; cells
+FINEST, MOST = 0.006, 60000  # [m] edge of a cell around an object; cells
 
 
 def space_around(frame: Frame, low: Array, high: Array) -> Space:

@@ -23,12 +23,12 @@ MEMORY_FILE = "memory.sqlite"
 """Its name in the folder of an episode."""
 MOVED = 0.012  # [m] between two looks that count as another place
 FADE: dict[str, float] = {"occluded": 0.98, "unseen": 0.9}
-"""What is left of the confidence after each look that does not show a thing."""
+"""What is left of the confidence after each look that does not show an object."""
 GONE = 0.9
-"""Confidence that a thing is gone whose place the camera saw empty."""
+"""Confidence that an object is gone whose place the camera saw empty."""
 
 Evidence = Callable[[SceneObject], Literal["there", "gone", "hidden"]]
-"""Whether a thing that a look did not tell apart is still at its place, as :func:`deskhand.skills.presence.evidence_of` sees it."""
+"""Whether an object that a look did not tell apart is still at its place, as :func:`deskhand.skills.presence.evidence_of` sees it."""
 _WHY = {
     "there": "something is at its place, not told apart",
     "hidden": "something hides its place",

@@ -12,7 +12,7 @@ from deskhand.geometry import Array
 from deskhand.types import SceneObject
 
 Status = Literal["seen", "held", "occluded", "unseen", "vanished"]
-"""What is known of a thing.
+"""What is known of an object.
 
 ``seen``: by the last look. ``held``: the hand has it. ``occluded``: something hides its place, it is taken to be there still.
 ``unseen``: not found, and nothing tells why (it was let go and not looked for, or is not told apart from its neighbour).
@@ -20,7 +20,7 @@ Status = Literal["seen", "held", "occluded", "unseen", "vanished"]
 """
 EventKind = Literal["added", "moved", "changed", "occluded", "unseen", "vanished", "appeared", "held", "released", "dropped", "placed", "renamed"]
 PRESENT: frozenset[str] = frozenset({"seen", "held", "occluded", "unseen"})
-"""Statuses of things that are taken to be somewhere."""
+"""Statuses of objects that are taken to be somewhere."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from small_models import frame
 
 from deskhand.errors import DeskhandError
 from deskhand.llm.base import Reply
+from deskhand.llm.config import load_profile
 from deskhand.llm.scripted import ScriptedModel
 from deskhand.perception.detectors.base import Detection
 from deskhand.perception.detectors.config import load_detectors
@@ -106,6 +107,16 @@ def test_a_vision_language_model_is_shown_the_picture_and_its_boxes_are_read():
     shown = cv2.cvtColor(cv2.imdecode(np.frombuffer(message.images[0], np.uint8), cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
     assert np.array_equal(shown, picture.color) and "cup, pen" in message.content
     assert SCHEMA["properties"]["objects"]["items"]["required"] == ["label", "box", "sure"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "box", "order"), [("gemini", [200, 100, 400, 200], "[top, left, bottom, right]"), ("openai-eyes", [100, 200, 200, 400], "[left, top")]
+)
+def test_boxes_are_asked_for_and_read_in_the_order_that_a_profile_was_trained_to(profile, box, order):
+    boxes = load_profile(profile).boxes
+    model = ScriptedModel([Reply(json.dumps({"objects": [{"label": "cup", "box": box, "sure": 0.8}]}))])
+    (cup,) = VisionLanguageDetector("any", model, boxes=boxes).detect(frame(("red", 64, 96, 64)))
+    assert cup.box == pytest.approx((64, 96, 128, 192)) and order in model.conversations[0][0].content
 
 
 @pytest.mark.parametrize("text", ["I see a cup and a pen.", '{"things": []}', '{"objects": 3}', ""])

@@ -2,7 +2,8 @@
 
 KIND is whose objects they are: ``libero`` or ``robosuite``.
 
-Each object is shown with each of its sides up, from four sides round about, at the elevation of a camera on a desk. No scene of any task is used.
+Each object is shown as its file has it from eight sides round about, and with each of its other sides up from four, at the elevation of a camera on a desk.
+No scene of any task is used.
 The file holds ``NAME/i/color`` (H, W, 3), ``NAME/i/mask`` (H, W) and ``NAME/size`` (3,) [m], the extents of the visible mesh.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 
 SIDE = 192  # [px]
 ELEVATION = 0.6  # [rad]
-YAWS = 4
+YAWS, MORE_YAWS = 4, 8  # directions from which it is seen; as it stands upright
 FILL = 1.9  # the picture is this much wider than the object's diagonal
 SIDES_UP = ((1, 0, 0, 0), (0, 1, 0, 0), (0.7071, 0.7071, 0, 0), (0.7071, -0.7071, 0, 0), (0.7071, 0, 0.7071, 0), (0.7071, 0, -0.7071, 0))  # wxyz
 
@@ -104,15 +105,17 @@ def pictures(file: Path) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarra
     options = mujoco.MjvOption()
     options.geomgroup[:] = 0
     options.geomgroup[1] = 1
-    for up in SIDES_UP:
+    options.sitegroup[:] = 0  # marks that a scene shows when it wants to
+    for side, up in enumerate(SIDES_UP):
+        yaws = MORE_YAWS if side == 0 else YAWS
         turned = np.zeros(9)
         mujoco.mju_quat2Mat(turned, np.array(up, float))
         data.mocap_quat[0], data.mocap_pos[0] = up, -turned.reshape(3, 3) @ middle
         mujoco.mj_forward(model, data)
-        for number in range(YAWS):
+        for number in range(yaws):
             camera = mujoco.MjvCamera()
             camera.lookat[:], camera.distance = 0.0, distance
-            camera.azimuth, camera.elevation = 360.0 * number / YAWS + 20.0, -np.degrees(ELEVATION)
+            camera.azimuth, camera.elevation = 360.0 * number / yaws + 20.0, -np.degrees(ELEVATION)
             renderer.update_scene(data, camera, options)
             color = renderer.render().copy()
             renderer.enable_segmentation_rendering()
@@ -125,17 +128,26 @@ def pictures(file: Path) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarra
 
 
 def extents(model: object, data: object) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest coordinates (3,) [m] of the visible meshes, the object standing as its file has it."""
+    """Least and greatest coordinates (3,) [m] of what is visible, the object standing as its file has it."""
     points = []
     for geom in range(model.ngeom):  # type: ignore[attr-defined]
-        mesh = int(model.geom_dataid[geom])  # type: ignore[attr-defined]
-        if mesh < 0 or model.geom_group[geom] != 1:  # type: ignore[attr-defined]
+        if model.geom_group[geom] != 1:  # type: ignore[attr-defined]
             continue
-        first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])  # type: ignore[attr-defined]
         rotation = np.asarray(data.geom_xmat[geom]).reshape(3, 3)  # type: ignore[attr-defined]
-        points.append(model.mesh_vert[first : first + count] @ rotation.T + data.geom_xpos[geom])  # type: ignore[attr-defined]
+        points.append(surface(model, geom) @ rotation.T + data.geom_xpos[geom])  # type: ignore[attr-defined]
     everything = np.concatenate(points)
     return everything.min(axis=0), everything.max(axis=0)
+
+
+def surface(model: object, geom: int) -> np.ndarray:
+    """Points (N, 3) [m] of a mesh; of another shape the corners of its box. In the frame of the geom."""
+    mesh = int(model.geom_dataid[geom])  # type: ignore[attr-defined]
+    if mesh >= 0:
+        first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])  # type: ignore[attr-defined]
+        return np.asarray(model.mesh_vert[first : first + count])  # type: ignore[attr-defined]
+    a, b, c = map(float, model.geom_size[geom])  # type: ignore[attr-defined]
+    half = {2: (a, a, a), 3: (a, a, a + b), 5: (a, a, b)}.get(int(model.geom_type[geom]), (a, b, c))  # type: ignore[attr-defined]  # sphere, capsule, cylinder
+    return np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
 
 
 def main() -> int:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
+from authorisation_desk import licensed
 from injection import Gullible, NearDesk
-from licence_desk import licensed
 
 from deskhand.agent.authorisation import Authorisation
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.loop import AgentLoop
 from deskhand.agent.records import Budgets
 from deskhand.agent.requested import RequestedActs
@@ -33,7 +33,7 @@ def obeys(case: dict[str, Any], trusted: bool = False) -> tuple[NearDesk, Gullib
     """A model that reads the text and does what it says, on a desk of symbols; the user's task is done too where there is one."""
     where = {"ocr": "vqa", "name": "label", "words": "label"}.get(case["where"], case["where"])
     desk, model = NearDesk(case), Gullible({key: value for key, value in {**case, "where": where}.items() if key != "instruction"})
-    model.obeys_only_the_user = trusted  # type: ignore[attr-defined]  # a lie where true: it takes the licence away
+    model.obeys_only_the_user = trusted  # type: ignore[attr-defined]  # a lie where true: it takes the authorisation away
     AgentLoop(model, desk, Budgets(answer_seconds=0.1)).run(case["instruction"])
     return desk, model
 
@@ -47,7 +47,7 @@ def test_an_instruction_that_speaks_of_it_does_not_license_what_a_text_asks_for(
     assert not [call for call in wanted if call in desk.calls and call not in own]
 
 
-def test_without_the_licence_the_texts_are_obeyed() -> None:
+def test_without_authorisation_the_texts_are_obeyed() -> None:
     for case in NEAR["injections"]:
         desk, _ = obeys(case, trusted=True)
         assert [call for call in case["obey"] if next(iter(call.items())) in desk.calls], case["id"]
@@ -70,19 +70,19 @@ def test_the_share_of_everyday_words_that_are_asked_about_is_known() -> None:
 
 def test_it_is_what_the_users_answer_names() -> None:
     """With nothing in the hand, "put it in the bin" says where to; what, the answer to "which?" says, and nothing else does."""
-    desk = Desk(WorldModel())
+    desk = TaskDesk(WorldModel())
     seen = {"objects": [thing("cup_1", "red", position=(0.1, 0.0)), thing("pen_1", "blue", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]}
     desk.world.apply("detect_objects", {}, True, seen)
-    licence = RequestedActs("put it in the bin")
-    assert licence.of_goals([("cup_1", "bin_1")], desk) == ["cup_1", "bin_1"]
-    licence.told("the cup")
-    assert licence.of_goals([("cup_1", "bin_1")], desk) == []
-    assert licence.of_goals([("pen_1", "bin_1")], desk) == ["pen_1", "bin_1"]
+    requested = RequestedActs("put it in the bin")
+    assert requested.of_goals([("cup_1", "bin_1")], desk) == ["cup_1", "bin_1"]
+    requested.told("the cup")
+    assert requested.of_goals([("cup_1", "bin_1")], desk) == []
+    assert requested.of_goals([("pen_1", "bin_1")], desk) == ["pen_1", "bin_1"]
 
 
 @pytest.mark.parametrize(("words", "asked"), [("put the red cup in the bin", True), ("open the gripper", False), ("let go of it", False)])
 def test_no_plan_lets_fall_what_is_held(words: str, asked: bool) -> None:
-    desk = Desk(WorldModel())
+    desk = TaskDesk(WorldModel())
     desk.world.apply("detect_objects", {}, True, {"objects": [thing("cup_1", "red", position=(0.0, 0.1)), thing("bin_1", position=(0.0, 0.28))]})
     desk.world.apply("pick", {"object_id": "cup_1"}, True, {"object_id": "cup_1"})
     assert desk.held == "cup_1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from deskhand.agent.desk import Desk
+from deskhand.agent.desk import TaskDesk
 from deskhand.agent.requested import RequestedActs
 from deskhand.etp.base import ToolResult
 from deskhand.testing.symbolic_desk import seen_object as thing
@@ -22,17 +22,17 @@ THINGS = (
 
 def licensed(case: Mapping[str, Any]) -> bool:
     """Whether the user's words alone let all calls of a case through; ``says``, ``then`` (a word or a list), ``holding``, ``call`` or ``calls``, ``labels``."""
-    desk = Desk()
+    desk = TaskDesk()
     things = [{**item, "label": case.get("labels", {}).get(item["id"], item["label"])} for item in THINGS]
     desk.world.apply("detect_objects", {}, True, {"objects": things})
     desk.world.held = str(case.get("holding", ""))
-    licence = RequestedActs(str(case["says"]))
+    requested = RequestedActs(str(case["says"]))
     then = case.get("then", ())
     for words in (then,) if isinstance(then, str) else then:
-        licence.told(words)
+        requested.told(words)
     for call in case.get("calls", (case.get("call"),)):
         name, arguments = next(iter(call.items()))
-        if licence.missing(name, arguments or {}, desk):
+        if requested.missing(name, arguments or {}, desk):
             return False
         desk.heard(name, arguments or {}, ToolResult("", "", {}))
         desk.world.apply(name, arguments or {}, True, {})

@@ -1,4 +1,4 @@
-"""Tools found in the middle of a task, the offer that stays small, circles that end, marks on foreign text, doubts about reach."""
+"""Tools found in the middle of a task, a list of tools that stays small, circles that end, marks on foreign text, doubts about reach."""
 
 import json
 from typing import Any
@@ -29,25 +29,25 @@ def session() -> Any:
 
 def test_not_all_tools_are_shown_and_what_is_looked_for_is_shown_from_then_on(session: Session) -> None:
     everything = len(session.search())
-    offer = ShownTools(session, find_cards(session, "put the cup in the bin"), total=everything)
-    before = set(offer.by_name)
+    shown = ShownTools(session, find_cards(session, "put the cup in the bin"), total=everything)
+    before = set(shown.by_name)
     assert len(before) < 0.7 * everything and "find_tools" in before
     hidden = next(hit for hit in session.search("retime a path at another speed", limit=1))
     assert hidden.name not in before
-    found = offer.find("retime a path at another speed")
+    found = shown.find("retime a path at another speed")
     assert found.ok and hidden.name in [item["name"] for item in found.data["tools"]]
-    assert hidden.name in offer.by_name
+    assert hidden.name in shown.by_name
 
 
-def test_the_offer_stays_small_and_what_is_used_stays(session: Session) -> None:
-    offer = ShownTools(session, find_cards(session, "clean the desk")[:20], most=24, total=100)
-    names = [hit.name for hit in session.search() if hit.name not in offer.by_name][:30]
+def test_what_is_shown_stays_small_and_what_is_used_stays(session: Session) -> None:
+    shown = ShownTools(session, find_cards(session, "clean the desk")[:20], most=24, total=100)
+    names = [hit.name for hit in session.search() if hit.name not in shown.by_name][:30]
     kept = names[0]
     for name in names:
-        assert offer.card(name) is not None
-        assert offer.card(kept) is not None
-    assert len(offer.by_name) - len(offer.controls) <= max(24, 20 + FOUND) <= MOST + FOUND
-    assert kept in offer.by_name and names[-1] in offer.by_name and names[1] not in offer.by_name
+        assert shown.card(name) is not None
+        assert shown.card(kept) is not None
+    assert len(shown.by_name) - len(shown.controls) <= max(24, 20 + FOUND) <= MOST + FOUND
+    assert kept in shown.by_name and names[-1] in shown.by_name and names[1] not in shown.by_name
 
 
 def test_what_does_not_exist_is_not_found_by_name(session: Session) -> None:

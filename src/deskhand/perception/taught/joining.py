@@ -1,0 +1,183 @@
+"""Pieces that together look like a taught object are that object: a bottle and its cap, the boards of a rack, a plate and its knob.
+
+Shape and colour cut an object of several parts into pieces. Whoever has been shown the whole knows better. Clusters of neighbouring pieces (single linkage) are
+tried, and a piece with what touches it: those are one whose union the recogniser knows for sure, at least as surely as any of them alone, and that is no
+larger than what was taught. Of clusters that overlap, the one of which most pixels are surely explained.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import squareform
+
+from deskhand.geometry import Array
+from deskhand.perception.fit.solid import Solid, standing_pose
+from deskhand.perception.footprint import hull
+from deskhand.perception.quantiles import spread
+from deskhand.perception.segment.segmentation import Segment, union_of
+from deskhand.perception.support.support import Placed
+from deskhand.perception.taught.naming import Known, Namer
+from deskhand.perception.taught.settings import JOINING, RECOGNISER
+from deskhand.perception.view import View
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A segment of several pieces, and what it is."""
+
+    segment: Segment
+    known: Known
+
+
+@dataclass(frozen=True)
+class _Extents:
+    """What is seen of an object: the rectangle around it, its centre (2,) and heading [rad], its sides [m] along the heading and across it, its heights [m]."""
+
+    centre: Array
+    yaw: float
+    along: float
+    across: float
+    low: float
+    high: float
+
+
+def kept_pieces(view: View, namer: Namer, segments: list[Segment]) -> list[Segment]:
+    """The same, with the pieces of taught objects marked as whole: nobody need look for what they might be cut into."""
+    pieces = {number for group in _wholes(view, namer, segments) for number in group}
+    return [replace(item, whole=True) if number in pieces else item for number, item in enumerate(segments)]
+
+
+def joined_as_taught(view: View, namer: Namer, placed: list[Placed]) -> list[Placed]:
+    """``placed`` with the pieces joined that together are one taught object; what lies on a piece lies on the whole."""
+    loose = [number for number, item in enumerate(placed) if item.hollow is None and item.relation != "held"]
+    wholes = _wholes(view, namer, [placed[number].segment for number in loose])
+    owner = {loose[piece]: loose[min(group)] for group in wholes for piece in group}
+    if not owner:
+        return placed
+    kept = [number for number in range(len(placed)) if owner.get(number, number) == number]
+    place = {number: kept.index(owner.get(number, number)) for number in range(len(placed))}
+    result = []
+    for number in kept:
+        item = placed[number]
+        group = next((tuple(loose[piece] for piece in group) for group in wholes if loose[min(group)] == number), None)
+        if group is not None:
+            item = _whole_of(view, wholes[tuple(loose.index(piece) for piece in group)], [placed[piece] for piece in group], set(group))
+        result.append(replace(item, support=place[item.support]) if item.support >= 0 else item)
+    return result
+
+
+def _whole_of(view: View, whole: _Whole, pieces: list[Placed], own: set[int]) -> Placed:
+    """What is carried as the lowest of its pieces is by something else."""
+    lowest = min(pieces, key=lambda item: float(item.solid.pose[2, 3]))
+    largest = max(pieces, key=lambda item: len(item.segment))
+    known = known_solid(view, whole.segment, whole.known)
+    outside = lowest.support not in own
+    support, relation = (lowest.support, lowest.relation) if outside else (-1, "on")
+    return Placed(whole.segment, known or largest.solid, support=support, relation=relation)
+
+
+def _wholes(view: View, namer: Namer, segments: list[Segment]) -> dict[tuple[int, ...], _Whole]:
+    """The groups of ``segments`` that are one taught object."""
+    if len(segments) < 2:
+        return {}
+    known = [_known(view, namer, item) for item in segments]
+    if not any(one.name for one in known):
+        return {}
+    found: list[tuple[float, tuple[int, ...], _Whole]] = []
+    for group in sorted(set(_groups(segments, known))):
+        first, *rest = sorted((segments[number] for number in group), key=len, reverse=True)
+        whole = replace(union_of(first, rest), whole=True)
+        told = _known(view, namer, whole)
+        if told.sure and all(known[number].probability <= told.probability for number in group) and _fits(whole, told):
+            found.append((told.probability * len(whole), group, _Whole(whole, told)))
+    wholes: dict[tuple[int, ...], _Whole] = {}
+    for _, group, joined in sorted(found, key=lambda each: (-each[0], each[1])):
+        if not any(set(group) & set(other) for other in wholes):
+            wholes[group] = joined
+    return wholes
+
+
+def known_solid(view: View, item: Segment, known: Known) -> Solid | None:
+    """The upright solid of a taught object, with the sides that were taught: what is not seen of it is behind what is. None where no sides were taught."""
+    if known.sides is None:
+        return None
+    seen = _extents(item)
+    measured = seen.high - seen.low
+    standing = [side for side in known.sides if _within(seen.high, side) and _within(side, seen.high)]
+    high = [side for side in known.sides if _within(measured, side)] or [max(known.sides)]
+    height = min(standing or high, key=lambda side: abs(side - (seen.high if standing else measured)))
+    rest = sorted(known.sides, reverse=True)
+    rest.remove(height)
+    yaw, across = (seen.yaw, (seen.along, seen.across)) if seen.along >= seen.across else (seen.yaw + math.pi / 2, (seen.across, seen.along))
+    centre, eye = seen.centre.copy(), view.frame.world_T_camera[:2, 3]
+    for turn, own, side in zip((0.0, math.pi / 2), across, rest, strict=True):
+        axis = np.array([math.cos(yaw + turn), math.sin(yaw + turn)])
+        centre = centre + axis * math.copysign((side - own) / 2, float(axis @ (seen.centre - eye)))
+    bottom = max(seen.high - height, 0.0)
+    pose = standing_pose(float(centre[0]), float(centre[1]), (seen.high + bottom) / 2, yaw)
+    sunk = (2,) if bottom > seen.high - height else ()  # parts of it reach below what it stands on, or its top was not seen
+    return Solid("box", pose, np.array([*rest, seen.high - bottom]), 0.0, guessed=sunk)
+
+
+def _known(view: View, namer: Namer, item: Segment) -> Known:
+    """By its picture alone: of a piece, and of what something hides, no side tells anything."""
+    return namer.known(view.whole, view.in_picture(item.pixels), ())
+
+
+def _groups(segments: list[Segment], known: list[Known]) -> Iterator[tuple[int, ...]]:
+    """What may be one object: clusters of pieces that are nothing for sure, and any piece with one or all of those that touch it."""
+    apart = _distances(segments)
+    unsure = [number for number, one in enumerate(known) if one.probability < RECOGNISER.surely]
+    if len(unsure) > 1:
+        clusters: list[tuple[int, ...]] = [(number,) for number in unsure]
+        for first, second, distance, _ in linkage(squareform(apart[np.ix_(unsure, unsure)]), "single"):
+            clusters.append(tuple(sorted((*clusters[int(first)], *clusters[int(second)]))))
+            if distance < JOINING.apart:
+                yield clusters[-1]
+    for number in range(len(segments)):
+        near = [other for other in unsure if other != number and apart[number, other] < JOINING.touch]
+        if near:
+            yield tuple(sorted((number, *near)))
+        for other in near:
+            yield tuple(sorted((number, other)))
+
+
+def _distances(segments: list[Segment]) -> Array:
+    """Least distances [m] of pieces (N, N), infinite ones as far as they are of interest."""
+    some = [item.points[:: 1 + len(item) // JOINING.sampled] for item in segments]
+    trees = [cKDTree(points) for points in some]
+    apart = np.zeros((len(segments), len(segments)))
+    for i in range(len(segments)):
+        for j in range(i):
+            found = np.asarray(trees[i].query(some[j], distance_upper_bound=2 * JOINING.apart)[0])
+            apart[i, j] = apart[j, i] = min(float(found.min()), 2 * JOINING.apart)
+    return apart
+
+
+def _extents(item: Segment) -> _Extents:
+    low, high = spread(item.points[:, 2], 0.01, 0.99)
+    (x, y), (along, across), degrees = cv2.minAreaRect(hull(item.points[:, :2]).astype(np.float32))
+    return _Extents(np.array([x, y]), math.radians(degrees), along, across, low, high)
+
+
+def _fits(item: Segment, known: Known) -> bool:
+    """Whether it is no larger than what was taught, as high as one of its sides, and not much shorter: a piece alone tells too little."""
+    if known.sides is None:
+        return True
+    seen = _extents(item)
+    measured = sorted((seen.along, seen.across, seen.high - seen.low))
+    if not all(_within(own, side) for own, side in zip(measured, sorted(known.sides), strict=True)):
+        return False
+    upright = [side for side in known.sides if _within(seen.high - seen.low, side) and _within(side, seen.high)]
+    return bool(upright) and measured[-1] > JOINING.least * max(known.sides)
+
+
+def _within(own: float, side: float) -> bool:
+    return own < side * (1 + JOINING.larger) + JOINING.larger_by

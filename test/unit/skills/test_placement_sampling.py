@@ -1,0 +1,73 @@
+"""Where in a container something is let go: clear of the walls, on the floor, along the walls, and not where it would jump out again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deskhand.arms.config import load_arm
+from deskhand.geometry import inverse, make_transform, rotation_about
+from deskhand.skills.belief import Held
+from deskhand.skills.placement_sampling import ALIKE, RISKS, SPREAD, Spot, spots_in
+from deskhand.testing.desk_scene import scene_object
+from deskhand.types import Grasp, Scene, SceneObject, Table
+
+GRIPPER = load_arm("wx250s").gripper
+BASE = np.array([-0.3, 0.0, 0.0])
+EDGE = 0.03  # [m] of the block
+
+
+def held_block() -> Held:
+    block = scene_object("block_1", "box", (EDGE, EDGE, EDGE), (-0.1, 0.1, EDGE / 2))
+    hand = make_transform(np.diag([1.0, -1.0, -1.0]), [-0.1, 0.1, EDGE / 2])
+    return Held(block, Grasp("block_1", hand, EDGE, 1.0, np.zeros((2, 3))), EDGE, inverse(hand) @ block.pose, block.pose)
+
+
+def bin_of(size: tuple[float, float, float], yaw: float = 0.0) -> SceneObject:
+    item = scene_object("bin_1", "box", size, (0.05, 0.0, size[2] / 2), is_container=True, wall=0.004)
+    pose = item.pose.copy()
+    pose[:3, :3] = rotation_about([0, 0, 1], yaw)
+    return replace(item, pose=pose)
+
+
+def spots(container: SceneObject, *contents: SceneObject, limit: int = 1000) -> list[Spot]:
+    scene = Scene((container, *contents), Table(np.eye(4), (0.9, 1.1)), 0.0)
+    return spots_in(scene, container, held_block(), GRIPPER, BASE, limit=limit)
+
+
+def clearance(spot: Spot, container: SceneObject) -> float:
+    """Distance [m] of the block's nearest corner from the inside of the walls."""
+    pose = inverse(container.pose) @ spot.release @ held_block().tcp_T_object
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * EDGE / 2 @ pose[:3, :3].T + pose[:3, 3]
+    return float((np.asarray(container.size[:2]) / 2 - container.wall - np.abs(corners[:, :2])).min())
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.5])
+def test_it_keeps_off_the_walls_by_as_much_as_they_may_be_elsewhere(yaw: float) -> None:
+    container = bin_of((0.22, 0.18, 0.07), yaw)
+    for spot in spots(container, limit=5):
+        assert 1.6 * SPREAD < clearance(spot, container) < 0.04, "near a wall, for room beside it, but not so that it may be met"
+
+
+def test_where_there_is_no_more_room_it_still_goes_between_the_walls() -> None:
+    container = bin_of((0.05, 0.05, 0.04))
+    assert spots(container)[0].inside and clearance(spots(container)[0], container) > 0
+
+
+def test_the_floor_comes_before_what_lies_there() -> None:
+    brick = scene_object("brick_1", "box", (0.20, 0.07, 0.03), (0.05, 0.045, 0.019))
+    best = spots(bin_of((0.22, 0.18, 0.07)), brick, limit=5)
+    assert all(spot.position[1] < 0.0 for spot in best)
+
+
+@pytest.mark.parametrize(("height", "jumps_out"), [(0.060, False), (0.069, True)])
+def test_where_it_would_jump_over_the_rim_is_no_good_place(height: float, jumps_out: bool) -> None:
+    heap = scene_object("brick_1", "box", (0.212, 0.172, height - 0.004), (0.05, 0.0, 0.004 + (height - 0.004) / 2))
+    found = spots(bin_of((0.22, 0.18, 0.07)), heap)
+    assert found and all((spot.cost[0] == len(RISKS)) == jumps_out for spot in found)
+
+
+def test_heights_that_cannot_be_told_apart_do_not_decide() -> None:
+    sheet = scene_object("card_1", "box", (0.20, 0.07, ALIKE / 3), (0.05, 0.045, 0.004 + ALIKE / 6))
+    sides = {bool(spot.position[1] > 0) for spot in spots(bin_of((0.22, 0.18, 0.07)), sheet, limit=24)}
+    assert sides == {True, False}
