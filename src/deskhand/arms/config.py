@@ -25,6 +25,7 @@ class ArmConfig:
         reach: farthest that tcp gets from the base [m].
         work_radius: from the base's axis [m], least and most, where objects on the table are grasped from straight above and lifted.
         resolution: smallest step of the joints' servos [rad].
+        gravity_compensation: whether its controller itself bears the arm's own weight, so that no joint yields to it.
         geometry: arguments of the URDF that differ from unit to unit.
         driver: how its servos are driven.
         file: that says all this; empty for one that was made otherwise.
@@ -48,6 +49,7 @@ class ArmConfig:
     resolution: float
     driver: DriverConfig
     gripper: GripperConfig
+    gravity_compensation: bool = False
     geometry: dict[str, float] = field(default_factory=dict)
     file: Path = Path()
 
@@ -109,6 +111,7 @@ def _arm_from(file: ArmFile) -> ArmConfig:
         resolution=float(data["resolution"]),
         driver=read_driver(data["driver"]),
         gripper=read_gripper(data["gripper"]),
+        gravity_compensation=data.get("gravity_compensation", False),
         geometry={key: float(value) for key, value in data.get("geometry", {}).items()},
         file=file.path,
     )

@@ -139,6 +139,18 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+    words = "`true` or `false`"
+
+    def check(self, value: Any, where: str) -> Iterator[Problem]:
+        """See base."""
+        if not isinstance(value, bool):
+            yield Problem(where, f"{shown(value)} is not valid", "Valid: true, false.")
+
+
+@dataclass(frozen=True)
 class Items:
     """A list of ``least`` to ``most`` items."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from deskhand.arms.driver_config import KINDS as DRIVERS
 from deskhand.arms.driver_config import MOST_BACKLASH, VENDORS
-from deskhand.arms.fields import Choice, Field, Items, Number, Section, Spec, Table, Text
+from deskhand.arms.fields import Choice, Field, Flag, Items, Number, Section, Spec, Table, Text
 from deskhand.arms.problems import Problem
 
 LEAST_JOINTS, MOST_JOINTS = 5, 7
@@ -156,6 +156,7 @@ ARM = Section(
             Items(Number("m", 0, 3, above=True), 2, 2), "least and most from the base's axis where objects on the table are grasped from above"
         ),
         "resolution": Field(Number("rad", 0, 0.05, above=True), "smallest step of the servos"),
+        "gravity_compensation": _optional(Flag(), "its controller bears the arm's own weight, so that no joint yields to it", "false"),
         "geometry": _optional(Table(NAME, Number("m", -3, 3)), "lengths of the unit: arguments (`xacro:arg`) of the URDF by name"),
         "driver": Field(DRIVER, "how the servos are driven"),
         "gripper": Field(Gripper(), "the hand"),

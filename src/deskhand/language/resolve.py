@@ -61,7 +61,7 @@ def name_of(item: Seen) -> str:
 
 
 def beyond_reach(item: Seen) -> bool:
-    """True of what lies wholly where the arm does not reach (tools/objects.py)."""
+    """True of what lies where the arm does not grasp (tools/objects.py)."""
     return bool(item.get("beyond_reach"))
 
 

@@ -40,7 +40,7 @@ from deskhand.perception.segment.settings import HangingSettings, SegmentSetting
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.perception.settings import PerceptionSettings
 from deskhand.perception.support.support import Placed, complete, find_supports, is_in
-from deskhand.perception.taught.joining import joined_as_taught, kept_pieces
+from deskhand.perception.taught.joining import Memo, joined_as_taught, kept_pieces
 from deskhand.perception.taught.naming import Namer, TaughtNames
 from deskhand.perception.track.tracking import Detection, Tracker
 from deskhand.perception.view import Indices, View, fill_edges, level_share, make_view
@@ -110,8 +110,9 @@ class Perception:
         fits = SolidFits(view, self.classifier.usual)
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
         rest = join_resting(view, fits, rest)
+        memo: Memo = {}
         if self.taught is not None:
-            rest = kept_pieces(view, self.taught, rest)
+            rest = kept_pieces(view, self.taught, rest, memo)
         placed = self._place(view, fits, hollows, rest, tcp)
         cut = split_touching(view, fits, rest, {id(item.segment): item.solid for item in placed}, hollows)
         if len(cut) > len(rest):
@@ -123,7 +124,7 @@ class Perception:
         self._containers = [*(hollow for hollow in hollows if hollow.for_sorting), *unseen]
         placed = complete(fits, placed)
         if self.taught is not None:
-            placed = joined_as_taught(view, self.taught, placed)
+            placed = joined_as_taught(view, self.taught, placed, memo)
         placed = without_pieces(placed, partial(make_segment, view))
         detections = [self._detection(view, item) for item in placed]
         self.pixels = tuple(view.in_picture(item.segment.pixels) for item in placed)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
-from deskhand.arms.config import load_arm
+from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.arms.model import RobotModel
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
@@ -27,6 +27,7 @@ FINGER_STIFFNESS = 3000.0  # [N/m] at a pad
 ARMATURE_PER_TORQUE = 0.002
 FINGER_ARMATURE = 0.05
 PAD_FRICTION = 0.8  # rubber
+POSTURES = 200  # in which the inertia that a servo turns is looked at
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,8 @@ def _options(spec: mujoco.MjSpec) -> None:
 
 def _arm(spec: mujoco.MjSpec, robot: RobotModel) -> None:
     gripper = robot.arm.gripper
+    for body in spec.bodies:
+        body.gravcomp = float(robot.arm.gravity_compensation)
     for geom in spec.geoms:
         if geom.contype or geom.conaffinity:
             geom.group = HIDDEN_GROUP
@@ -145,14 +148,15 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
     bodies = tuple(model.body(item.name).id for item in world.objects)
     dof = {name: int(model.joint(name).dofadr[0]) for name in moving}
     actuator = {name: model.actuator(name).id for name in moving}
-    _damp(model, dof, actuator)
+    qpos = {name: int(model.joint(name).qposadr[0]) for name in moving}
+    _damp(model, robot.arm, qpos, dof, actuator)
     fingers = tuple(model.body(link).id for link in robot.finger_links)
     arm_actuators = [actuator[name] for name in robot.arm.joints]
     return Built(
         spec=world,
         robot=robot,
         model=model,
-        qpos={name: int(model.joint(name).qposadr[0]) for name in moving},
+        qpos=qpos,
         dof=dof,
         actuator=actuator,
         object_bodies=bodies,
@@ -163,12 +167,18 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
     )
 
 
-def _damp(model: mujoco.MjModel, dof: dict[str, int], actuator: dict[str, int]) -> None:
-    """Critical damping of every servo for the inertia that it turns with the arm stretched out (joints at 0)."""
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
+def _damp(model: mujoco.MjModel, arm: ArmConfig, qpos: dict[str, int], dof: dict[str, int], actuator: dict[str, int]) -> None:
+    """Critical damping of every servo for the greatest inertia that it turns in any posture: with less it overshoots with the arm stretched out."""
+    limits = np.array([model.joint(name).range for name in arm.joints])
+    postures = np.random.default_rng(0).uniform(*limits.T, (POSTURES, len(arm.joints)))
+    data, inertia = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    greatest = dict.fromkeys(actuator, 0.0)
+    for posture in postures:
+        data.qpos[[qpos[name] for name in arm.joints]] = posture
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_crb(model, data)
+        mujoco.mj_fullM(model, data, inertia)
+        greatest = {name: max(most, float(inertia[dof[name], dof[name]])) for name, most in greatest.items()}
     for name, index in actuator.items():
-        stiffness = model.actuator_gainprm[index, 0]
-        model.actuator_biasprm[index, 2] = -2 * np.sqrt(stiffness * inertia[dof[name], dof[name]])
+        model.actuator_biasprm[index, 2] = -2 * np.sqrt(model.actuator_gainprm[index, 0] * greatest[name])

@@ -50,7 +50,7 @@ class ObjectData(TypedDict):
     confidence: Annotated[float, Field(description="0 to 1")]
     label_source: NotRequired[Annotated[str, Field(description="model, where rename_object gave the label")]]
     names: NotRequired[Annotated[list[NameData], Field(description="where the label is not the only name that fits, or not geometry's: all, likeliest first")]]
-    beyond_reach: NotRequired[Annotated[bool, Field(description="true of what lies wholly where the arm does not reach: everything and all do not mean it")]]
+    beyond_reach: NotRequired[Annotated[bool, Field(description="true of what lies too far off to be grasped: everything and all do not mean it")]]
     free_volume: NotRequired[Annotated[float, Field(description="of a container: room that is left above its contents and below its rim [m3]")]]
     free_share: NotRequired[Annotated[float, Field(description="of a container: that room as a share of all it holds when empty")]]
 
@@ -76,7 +76,7 @@ def object_data(item: SceneObject, arm: ArmConfig | None = None) -> ObjectData:
         data["names"] = [NameData(name=name.name, probability=round(float(name.probability), 2), source=name.source) for name in told]
     if item.label_source == MODEL:
         data["label_source"] = MODEL
-    if arm is not None and Body.of(item).distance(arm.world_T_base[:2, 3]) > arm.work_radius[1]:
+    if arm is not None and Body.of(item).spine_distance(arm.world_T_base[:2, 3]) > arm.work_radius[1] + arm.gripper.finger_breadth / 2:
         data["beyond_reach"] = True
     return data
 

@@ -80,6 +80,13 @@ class Body:
         away = np.array([[c, s], [-s, c]]) @ (np.asarray(point) - self.centre)
         return float(np.linalg.norm(np.maximum(np.abs(away) - np.array(self.size) / 2, 0.0)))
 
+    def spine_distance(self, point: Array) -> float:
+        """From ``point`` (2,) [m, world] to the nearest point of the middle line [m], about which a gripper closes; the centre of what is as wide as long."""
+        along = np.array([np.cos(self.yaw), np.sin(self.yaw)]) if self.size[0] >= self.size[1] else np.array([-np.sin(self.yaw), np.cos(self.yaw)])
+        half = abs(self.size[0] - self.size[1]) / 2
+        away = np.asarray(point) - self.centre
+        return float(np.linalg.norm(away - np.clip(away @ along, -half, half) * along))
+
     def corners(self) -> Array:
         """Of its outline (4, 2) [m, world]."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)

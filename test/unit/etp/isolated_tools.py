@@ -60,7 +60,14 @@ def double(ctx: ToolContext, uri: Annotated[str, Field(max_length=80, descriptio
     return {"doubled": ctx.resources.put(ctx.resources.get(uri).array() * 2, text="twice as much")}
 
 
-@tool(**PURE, timeout=1.5, examples=[("Misbehave", {"deed": "loop", "place": ""})])
+@tool(**PURE, timeout=1.5, examples=[("Hang", {})])
+def hang(ctx: ToolContext) -> Sum:
+    """Never end."""
+    forever()
+    return {"total": 0.0}
+
+
+@tool(**PURE, timeout=60.0, examples=[("Misbehave", {"deed": "loop", "place": ""})])  # long enough for its deeds on a machine with much else to do
 def misbehave(
     ctx: ToolContext, deed: Annotated[Deed, Field(description="what to do")], place: Annotated[str, Field(description="a path or number")] = ""
 ) -> Sum:

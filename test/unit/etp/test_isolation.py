@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from isolated_tools import add, double, misbehave
+from isolated_tools import add, double, hang, misbehave
 from protocol_things import PLACE, Bare, in_thread
 
 from deskhand.errors import DeskhandError
@@ -21,14 +21,14 @@ from deskhand.skills.belief import Belief
 @pytest.fixture(scope="module")
 def session():
     registry = Registry()
-    for item in (add, double, misbehave):
+    for item in (add, double, hang, misbehave):
         registry.add(item)
     with Session(registry, lambda: ToolContext(Bare(), Belief())) as session:
         yield session
 
 
 def misbehaving(session, deed, place=""):
-    return session.invoke("misbehave", {"deed": deed, "place": str(place)})
+    return session.invoke("hang", {}) if deed == "loop" else session.invoke("misbehave", {"deed": deed, "place": str(place)})
 
 
 def test_an_isolated_tool_answers_reports_and_is_read(session):

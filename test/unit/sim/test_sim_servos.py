@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sim_hand import SimHand, smooth
 
+from deskhand.arms.config import list_arms
 from deskhand.arms.follower import GOAL_TOLERANCE_VIOLATED, INVALID_GOAL, INVALID_JOINTS, PATH_TOLERANCE_VIOLATED, BadTrajectory, Tolerances
 from deskhand.sim.simulation import Simulation
 from deskhand.sim.worldfile import world_from_dict
@@ -65,6 +66,37 @@ def test_no_servo_gives_more_than_its_torque_and_an_arm_in_the_way_of_the_desk_r
         simulation.step(0.01)
         assert np.all(np.abs(simulation.joint_state().efforts[:6]) <= efforts + 1e-9)
     assert follower.code in (PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED)
+
+
+def of_arm(name: str) -> Simulation:
+    return Simulation(world_from_dict({"arm": name, "objects": [{"kind": "block", "pose": [0.1, 0.2]}]}))
+
+
+@pytest.mark.parametrize("name", list_arms())
+def test_no_joint_overshoots_its_speed_at_the_end_of_a_planned_acceleration(name: str) -> None:
+    simulation = of_arm(name)
+    start = np.array(simulation.arm.named_poses["home"])
+    for index, joint in enumerate(simulation.arm.joints):
+        goal = start.copy()
+        goal[index] += 0.5 if start[index] + 0.5 < simulation.built.robot.limits[joint][1] else -0.5
+        trajectory = smooth(simulation.arm.joints, start, goal, 1.2)
+        simulation.follow(trajectory)
+        passed = [start[index]]
+        for _ in range(40):
+            simulation.step(0.04)
+            passed.append(simulation.joint_position(index))
+        fastest, planned = np.abs(np.diff(passed)).max() / 0.04, np.abs(trajectory.velocities[:, index]).max()
+        assert fastest < 1.02 * planned + simulation.arm.resolution / 0.04, joint
+        simulation.follow(smooth(simulation.arm.joints, goal, start, 1.2))
+        simulation.step(1.6)
+
+
+def test_an_arm_whose_controller_bears_its_weight_stands_where_it_is_told() -> None:
+    simulation = of_arm("panda")
+    ready = np.array(simulation.arm.named_poses["ready"])
+    simulation.follow(smooth(simulation.arm.joints, np.array(simulation.arm.named_poses["home"]), ready, 2.0))
+    simulation.step(3.0)
+    assert np.abs(simulation.joint_positions() - ready).max() < 0.001, "without it gravity takes the shoulder 5 mrad down"
 
 
 def test_positions_are_read_in_ticks_of_the_encoder(simulation: Simulation) -> None:

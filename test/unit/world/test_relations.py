@@ -91,15 +91,17 @@ def test_a_standing_box_keeps_its_axes_and_a_wide_one_heads_along_its_longer_sid
     assert wide.size == pytest.approx([0.08, 0.03, 0.06]) and abs(turn_between(wide.yaw, 0.4 + np.pi / 2)) < 1e-9
 
 
-def test_what_lies_wholly_beyond_the_reach_of_the_arm_is_told():
+def test_what_the_fingers_cannot_close_about_is_beyond_the_reach_of_the_arm():
     arm = load_arm("wx250s")
     x, y = arm.world_T_base[:2, 3]
     most = arm.work_radius[1]
     turned = rotation_about([0, 0, 1], np.pi / 4)
     for distance, size, rotation, beyond in (
         (most + 0.03, (0.04, 0.04, 0.04), None, True),
-        (most + 0.01, (0.04, 0.04, 0.04), None, False),
-        (most + 0.025, (0.04, 0.04, 0.04), turned, False),  # its corner is nearer than its side was
+        (most + 0.005, (0.04, 0.04, 0.04), None, False),
+        (most + 0.025, (0.06, 0.06, 0.12), turned, True),  # its corner is within reach, its middle is not
+        (most + 0.05, (0.15, 0.01, 0.01), None, False),  # a pen that points at the arm is taken by its near end
+        (most + 0.05, (0.01, 0.15, 0.01), None, True),
         (most - 0.1, (0.04, 0.04, 0.04), None, False),
     ):
         item = thing("block_1", x + distance, y, size, rotation)

@@ -24,16 +24,21 @@ from deskhand.perception.quantiles import spread
 from deskhand.perception.segment.segmentation import Segment, union_of
 from deskhand.perception.support.support import Placed
 from deskhand.perception.taught.naming import Known, Namer
-from deskhand.perception.taught.settings import JOINING, RECOGNISER
+from deskhand.perception.taught.settings import JOINING, NAMING, RECOGNISER
 from deskhand.perception.view import View
 
 
 @dataclass(frozen=True)
 class _Whole:
-    """A segment of several pieces, and what it is."""
+    """A segment of several pieces, what it most likely is, and whether it has the size of that."""
 
     segment: Segment
     known: Known
+    fits: bool
+
+
+Memo = dict[tuple[int, ...], _Whole]
+"""What was asked for in a look already, by the pieces' arrays of pixels."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +53,16 @@ class _Extents:
     high: float
 
 
-def kept_pieces(view: View, namer: Namer, segments: list[Segment]) -> list[Segment]:
+def kept_pieces(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> list[Segment]:
     """The same, with the pieces of taught objects marked as whole: nobody need look for what they might be cut into."""
-    pieces = {number for group in _wholes(view, namer, segments) for number in group}
+    pieces = {number for group in _wholes(view, namer, segments, memo) for number in group}
     return [replace(item, whole=True) if number in pieces else item for number, item in enumerate(segments)]
 
 
-def joined_as_taught(view: View, namer: Namer, placed: list[Placed]) -> list[Placed]:
+def joined_as_taught(view: View, namer: Namer, placed: list[Placed], memo: Memo) -> list[Placed]:
     """``placed`` with the pieces joined that together are one taught object; what lies on a piece lies on the whole."""
     loose = [number for number, item in enumerate(placed) if item.hollow is None and item.relation != "held"]
-    wholes = _wholes(view, namer, [placed[number].segment for number in loose])
+    wholes = _wholes(view, namer, [placed[number].segment for number in loose], memo)
     owner = {loose[piece]: loose[min(group)] for group in wholes for piece in group}
     if not owner:
         return placed
@@ -83,25 +88,50 @@ def _whole_of(view: View, whole: _Whole, pieces: list[Placed], own: set[int]) ->
     return Placed(whole.segment, known or largest.solid, support=support, relation=relation)
 
 
-def _wholes(view: View, namer: Namer, segments: list[Segment]) -> dict[tuple[int, ...], _Whole]:
+def _wholes(view: View, namer: Namer, segments: list[Segment], memo: Memo) -> dict[tuple[int, ...], _Whole]:
     """The groups of ``segments`` that are one taught object."""
     if len(segments) < 2:
         return {}
-    known = [_known(view, namer, item) for item in segments]
+    alone = [_told(view, namer, [item], memo) for item in segments]
+    known = [whole.known for whole in alone]
     if not any(one.name for one in known):
         return {}
-    found: list[tuple[float, tuple[int, ...], _Whole]] = []
-    for group in sorted(set(_groups(segments, known))):
-        first, *rest = sorted((segments[number] for number in group), key=len, reverse=True)
-        whole = replace(union_of(first, rest), whole=True)
-        told = _known(view, namer, whole)
-        if told.sure and all(known[number].probability <= told.probability for number in group) and _fits(whole, told):
-            found.append((told.probability * len(whole), group, _Whole(whole, told)))
+    tried: dict[tuple[int, ...], tuple[float, _Whole]] = {}
+
+    def tell(group: tuple[int, ...]) -> tuple[float, _Whole]:
+        """How many pixels more show a taught object than if each piece were by itself, by probability; and which."""
+        if group not in tried:
+            whole = _told(view, namer, [segments[number] for number in group], memo)
+            before = sum(known[number].probability * len(segments[number]) for number in group)
+            tried[group] = (whole.known.probability * len(whole.segment) * whole.fits - before, whole)
+        return tried[group]
+
+    apart = _distances(segments)
+    unsure = [number for number, one in enumerate(known) if one.probability < RECOGNISER.surely]
+    starts = sorted(set(_groups(apart, unsure)), key=lambda group: (-tell(group)[1].known.probability * len(tell(group)[1].segment), group))
+    for group in starts[: JOINING.starts]:
+        while tell(group)[1].known.probability > NAMING.told:  # a cluster may have a piece too many, or lack one
+            others = [tuple(sorted({*group} ^ {number})) for number in unsure if number in group or apart[number, list(group)].min() < JOINING.apart]
+            better = max((other for other in others if len(other) > 1), key=lambda other: (tell(other)[0], other), default=group)
+            if tell(better)[0] <= tell(group)[0]:
+                break
+            group = better
     wholes: dict[tuple[int, ...], _Whole] = {}
-    for _, group, joined in sorted(found, key=lambda each: (-each[0], each[1])):
-        if not any(set(group) & set(other) for other in wholes):
-            wholes[group] = joined
+    for group, (gain, whole) in sorted(tried.items(), key=lambda each: (-each[1][0], each[0])):
+        if gain > 0 and whole.known.sure and not any(set(group) & set(other) for other in wholes):
+            wholes[group] = whole
     return wholes
+
+
+def _told(view: View, namer: Namer, pieces: list[Segment], memo: Memo) -> _Whole:
+    """What pieces are together, by their picture alone: of a piece, and of what something hides, no side tells anything."""
+    key = tuple(sorted(id(item.pixels) for item in pieces))
+    if key not in memo:
+        first, *rest = sorted(pieces, key=len, reverse=True)
+        whole = replace(union_of(first, rest), whole=True)
+        known = namer.known(view.whole, view.in_picture(whole.pixels), ())
+        memo[key] = _Whole(whole, known, _fits(whole, known))
+    return memo[key]
 
 
 def known_solid(view: View, item: Segment, known: Known) -> Solid | None:
@@ -126,22 +156,15 @@ def known_solid(view: View, item: Segment, known: Known) -> Solid | None:
     return Solid("box", pose, np.array([*rest, seen.high - bottom]), 0.0, guessed=sunk)
 
 
-def _known(view: View, namer: Namer, item: Segment) -> Known:
-    """By its picture alone: of a piece, and of what something hides, no side tells anything."""
-    return namer.known(view.whole, view.in_picture(item.pixels), ())
-
-
-def _groups(segments: list[Segment], known: list[Known]) -> Iterator[tuple[int, ...]]:
+def _groups(apart: Array, unsure: list[int]) -> Iterator[tuple[int, ...]]:
     """What may be one object: clusters of pieces that are nothing for sure, and any piece with one or all of those that touch it."""
-    apart = _distances(segments)
-    unsure = [number for number, one in enumerate(known) if one.probability < RECOGNISER.surely]
     if len(unsure) > 1:
         clusters: list[tuple[int, ...]] = [(number,) for number in unsure]
         for first, second, distance, _ in linkage(squareform(apart[np.ix_(unsure, unsure)]), "single"):
             clusters.append(tuple(sorted((*clusters[int(first)], *clusters[int(second)]))))
             if distance < JOINING.apart:
                 yield clusters[-1]
-    for number in range(len(segments)):
+    for number in range(len(apart)):
         near = [other for other in unsure if other != number and apart[number, other] < JOINING.touch]
         if near:
             yield tuple(sorted((number, *near)))
@@ -163,7 +186,7 @@ def _distances(segments: list[Segment]) -> Array:
 
 def _extents(item: Segment) -> _Extents:
     low, high = spread(item.points[:, 2], 0.01, 0.99)
-    (x, y), (along, across), degrees = cv2.minAreaRect(hull(item.points[:, :2]).astype(np.float32))
+    (x, y), (along, across), degrees = cv2.minAreaRect(hull(item.points[:: 1 + len(item) // JOINING.outlined, :2]).astype(np.float32))
     return _Extents(np.array([x, y]), math.radians(degrees), along, across, low, high)
 
 

@@ -98,15 +98,19 @@ class JoiningSettings:
     Attributes:
         touch: pieces whose points are nearer to each other than this [m] touch: the points are a few millimetres apart.
         apart: pieces of one object may be so far apart [m], where something hides what joins them.
-        sampled: points of a piece that distances are measured with, at least half as many.
+        sampled: points of a piece that distances are measured with, at least half as many .
+        outlined: .. and those that its outline is measured with.
+        starts: clusters that are made better piece by piece.
         larger: pieces may together exceed each side of the object by this share .
         larger_by: .. and this length [m]: what a look is off by (docs/perception.md).
         least: share of its longest side that is seen at least.
     """
 
     touch: float = 0.012
-    apart: float = 0.06
+    apart: float = 0.10
     sampled: int = 300
+    outlined: int = 3000
+    starts: int = 8
     larger: float = 0.10
     larger_by: float = 0.01
     least: float = 0.8
