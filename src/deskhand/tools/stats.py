@@ -15,7 +15,7 @@ def stats_of(cards: Iterable[Card]) -> dict[str, Any]:
     ``units`` has every unit there is, those without a tool too.
     """
     cards = list(cards)
-    per_unit = Counter((card.group, card.unit) for card in cards)
+    per_unit = Counter[tuple[str, str]]((card.group, card.unit) for card in cards)
     needs = Counter(need for card in cards for need in card.needs)
     scenarios = [scenario for card in cards for scenario in card.validation]
     return {
