@@ -17,7 +17,7 @@ Plan = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Surface:
+class SupportSurface:
     """A level surface in plan.
 
     Attributes:
@@ -39,7 +39,7 @@ class Surface:
     origin: Array
 
 
-def find_surface(points: npt.NDArray[np.float32], height: float, above: npt.NDArray[np.float32]) -> Surface | None:
+def find_surface(points: npt.NDArray[np.float32], height: float, above: npt.NDArray[np.float32]) -> SupportSurface | None:
     """The level surface at ``height`` [m] of which ``points`` (N, 3) were seen, with what stands on it, ``above`` (M, 3); None when too little is seen."""
     level = height + float(np.median((points[:, 2] - height)[np.abs(points[:, 2] - height) < 2 * LEVEL])) if len(points) else height
     own = points[np.abs(points[:, 2] - level) < LEVEL]
@@ -59,7 +59,7 @@ def find_surface(points: npt.NDArray[np.float32], height: float, above: npt.NDAr
     best = np.unravel_index(int(distance.argmax()), distance.shape)
     x, y = (np.array(best) + origin + 0.5) * CELL
     radius = float(max(0.0, (distance.max() - 0.5) * CELL))
-    return Surface(
+    return SupportSurface(
         height, outline[0], tuple(pieces), float(whole.sum()) * CELL**2, float(free.sum()) * CELL**2, (float(x), float(y), radius), free, origin * CELL
     )
 

@@ -12,7 +12,7 @@ from deskhand.geometry import Array
 
 
 @dataclass(frozen=True)
-class OutlineSettings:
+class OutlineClassSettings:
     """Where one class ends and the next begins; shares without units.
 
     Attributes:
@@ -35,7 +35,7 @@ class OutlineSettings:
     hole: float = 0.04
 
 
-OUTLINES = OutlineSettings()
+OUTLINES = OutlineClassSettings()
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Outline:
     sides: tuple[float, float]
 
 
-def classify(mask: npt.NDArray[np.bool_], settings: OutlineSettings = OUTLINES) -> Outline | None:
+def classify(mask: npt.NDArray[np.bool_], settings: OutlineClassSettings = OUTLINES) -> Outline | None:
     """The largest outline of a mask (H, W) in an undistorted view; corners and sides in pixels. None when it is too small to say."""
     smooth = cv2.medianBlur(np.pad(mask.astype(np.uint8), 4), settings.smooth)
     contours, levels = cv2.findContours(smooth, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
@@ -71,7 +71,7 @@ def classify(mask: npt.NDArray[np.bool_], settings: OutlineSettings = OUTLINES) 
     return Outline(kind, polygon - 4, holes > settings.hole * area, float(filled), sides)
 
 
-def _convex(contour: Array, polygon: Array, area: float, sides: tuple[float, float], settings: OutlineSettings) -> str:
+def _convex(contour: Array, polygon: Array, area: float, sides: tuple[float, float], settings: OutlineClassSettings) -> str:
     ratio = sides[1] / sides[0]
     ellipse = area / (np.pi / 4 * (sides[0] - 1) * (sides[1] - 1))
     corners = len(polygon)
@@ -91,7 +91,7 @@ def _convex(contour: Array, polygon: Array, area: float, sides: tuple[float, flo
     return {5: "pentagon", 6: "hexagon", 8: "octagon"}.get(corners, "circle" if corners > 8 else "polygon")
 
 
-def _hollow(polygon: Array, filled: float, settings: OutlineSettings) -> str:
+def _hollow(polygon: Array, filled: float, settings: OutlineClassSettings) -> str:
     """Kinds that are not convex, by how many of their corners turn inward."""
     a, b, c = np.roll(polygon, 1, axis=0), polygon, np.roll(polygon, -1, axis=0)
     turns = (b - a)[:, 0] * (c - b)[:, 1] - (b - a)[:, 1] * (c - b)[:, 0]

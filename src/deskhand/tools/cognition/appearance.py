@@ -24,7 +24,7 @@ SAME = 0.5  # likeness from which it is told to be the same
 Vector = npt.NDArray[np.float32]
 
 
-class Appearance(TypedDict):
+class AppearanceVector(TypedDict):
     """How an object looks from here."""
 
     appearance: Annotated[ResourceRef, Field(description="vector (3 + D,): its sides [m], then its picture's descriptor; give its uri to recognise_again")]
@@ -61,11 +61,11 @@ class RecognisedAll(TypedDict):
     examples=[("Store a feature vector of this box for later", {"object_id": "box_1"})],
     failures=[("The object is not on the desk", {"object_id": "ghost_9"}, "unknown_object")],
 )
-def describe_appearance(ctx: ToolContext, object_id: ObjectId) -> Appearance:
+def describe_appearance(ctx: ToolContext, object_id: ObjectId) -> AppearanceVector:
     """Describe how an object looks as a vector of its sides, colours and edges, kept as a resource."""
     vectors = _vectors(ctx, [object_id])
     vector, pixels = vectors[object_id]
-    return Appearance(appearance=ctx.resources.put(vector, ARRAY, f"appearance of {object_id}"), pixels=pixels)
+    return AppearanceVector(appearance=ctx.resources.put(vector, ARRAY, f"appearance of {object_id}"), pixels=pixels)
 
 
 @tool(

@@ -14,7 +14,7 @@ from deskhand.etp.resources import DEPTH, POINTS, ResourceRef
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception.corrected import corrected
 from deskhand.perception.fit.surface import complete_surface
-from deskhand.perception.free_area import Surface, find_surface
+from deskhand.perception.free_area import SupportSurface, find_surface
 from deskhand.perception.monocular import estimate_depth as depth_of
 from deskhand.perception.neighbours import nearest
 from deskhand.perception.registration import register_clouds
@@ -106,7 +106,7 @@ def segment_surface(
     return _area(found)
 
 
-def _area(surface: Surface) -> SurfaceArea:
+def _area(surface: SupportSurface) -> SurfaceArea:
     return SurfaceArea(
         height=round(surface.height, 4),
         outline=[rounded(point) for point in surface.outline],
