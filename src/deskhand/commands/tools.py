@@ -1,4 +1,4 @@
-"""``deskhand tools``: list, search, show, call, validate."""
+"""``deskhand tools``: list, search, show, call, validate, stats."""
 
 from __future__ import annotations
 
@@ -157,6 +157,26 @@ def _run_scenarios(run: Callable[..., Generator[Row, None, None]], wanted: Seque
         finally:
             running.close()
     return True
+
+
+@tools.command()
+def stats(json_file: Json = None) -> None:
+    """Count the tools: by group and unit, mode, effects, needs, isolation and validation.
+
+    JSON: {"tools", "groups": {group: n}, "units": [{"group", "unit", "tools"}], "modes", "effects", "needs", "isolated", "sources", "scenarios", "passed",
+    "unmeasured": [name…]}.
+    """
+    from deskhand.tools.stats import stats_of
+
+    told = stats_of(_registry().cards())
+    table = Table("group", "unit", Column("tools", justify="right"))
+    for entry in told["units"]:
+        table.add_row(entry["group"], entry["unit"], str(entry["tools"]))
+    console.print(table)
+    for name in ("groups", "modes", "effects", "needs", "sources"):
+        console.print(f"{name}: {', '.join(f'{key} {count}' for key, count in told[name].items())}")
+    console.print(f"{told['tools']} tools, {told['isolated']} of them isolated; {told['passed']} of {told['scenarios']} scenarios passed.")
+    _write(json_file, told)
 
 
 @tools.command()

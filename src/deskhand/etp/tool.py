@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deskhand.etp.resources import ResourceRef
     from deskhand.etp.watches import Watches
     from deskhand.skills.belief import Belief
-    from deskhand.skills.robot import Feed, Robot
+    from deskhand.skills.robot import Robot, SensorFeed
     from deskhand.types import Cancelled, Progress
 
 
@@ -85,7 +85,7 @@ class ToolContext:
     resources: Resources = field(default_factory=ResourceStore)
     publish: Callable[[Mapping[str, Any]], None] = _no_publish
     watches: Watches | None = None
-    feed: Feed | None = None
+    feed: SensorFeed | None = None
     folders: tuple[Path, ...] = ()
 
     def show(self, ref: ResourceRef) -> None:

@@ -15,7 +15,7 @@ FAR = 5.0  # [m] beyond which nothing is met
 
 
 @dataclass(frozen=True)
-class Hit:
+class RayHit:
     """What a ray meets at ``place`` (3,) [m]; ``near``: all objects with their distance from the ray [m], nearest first."""
 
     object_id: str
@@ -24,7 +24,7 @@ class Hit:
     near: tuple[tuple[str, float], ...]
 
 
-def first_hit(origin: Array, way: Array, scene: Scene, robot: Array) -> Hit:
+def first_hit(origin: Array, way: Array, scene: Scene, robot: Array) -> RayHit:
     """Follow a ray from ``origin`` (3,) along the unit vector ``way`` (3,); ``robot`` (N, 3): points of the robot that are seen."""
     near = sorted(((item.id, _distance(item, origin, way)) for item in scene.objects), key=lambda pair: pair[1])
     hits: list[tuple[float, Literal["object", "table", "robot", "nothing"], str]] = []
@@ -40,9 +40,9 @@ def first_hit(origin: Array, way: Array, scene: Scene, robot: Array) -> Hit:
             inside = next((item.id for item in scene.objects if item.is_container and _over(item, place)), "")
             hits.append((float(-origin[2] / way[2]), "object" if inside else "table", inside))
     if not hits:
-        return Hit("", "nothing", origin + FAR * way, tuple(near))
+        return RayHit("", "nothing", origin + FAR * way, tuple(near))
     along, on, name = min(hits)
-    return Hit(name, on, origin + along * way, tuple(near))
+    return RayHit(name, on, origin + along * way, tuple(near))
 
 
 def _over(item: SceneObject, place: Array) -> bool:

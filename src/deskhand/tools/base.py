@@ -17,7 +17,7 @@ from deskhand.etp.session import Guard, Session, Sink, nowhere
 from deskhand.etp.tool import Placement, ToolContext, tool_of
 from deskhand.llm.config import ModelProfile, load_profile, vision_profile
 from deskhand.skills.belief import Belief
-from deskhand.skills.robot import Connected, Feed, Robot
+from deskhand.skills.robot import Connected, Robot, SensorFeed
 from deskhand.tools.validated import with_validation
 from deskhand.tools.words import VECTORS, with_words
 from deskhand.world.history.recorder import Memory
@@ -45,6 +45,8 @@ MODULES = (
     "perception.markers",
     "perception.enhancing",
     "perception.measuring",
+    "perception.outlines",
+    "perception.surfaces",
     "cognition.correcting",
     "perception.teaching",
     "reasoning.looking",
@@ -61,6 +63,7 @@ MODULES = (
     "cognition.watching",
     "cognition.watches",
     "cognition.contacts",
+    "cognition.appearance",
     "reasoning.building",
     "reasoning.goals",
     "reasoning.intent",
@@ -81,6 +84,7 @@ MODULES = (
     "execution.moving",
     "execution.picking",
     "execution.recovery",
+    "execution.sanitizing",
     "execution.trajectories",
     "execution.weighing",
 )
@@ -143,7 +147,7 @@ def make_session(
     """
     shared = belief or Belief(memory or Memory(clock=robot.now).open())
     placed: dict[str, Placement] = {}
-    feed = Feed(robot)
+    feed = SensorFeed(robot)
 
     def context() -> ToolContext:
         return ToolContext(robot, shared, placed=placed, folders=tuple(folders), feed=feed)

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
-from deskhand.perception.monitor.sample import IsRobot, Sample, Sampler
+from deskhand.perception.monitor.sample import IsRobot, PictureThinner, ThinnedPicture
 from deskhand.perception.self_filter import joint_map, robot_points
-from deskhand.skills.robot import Feed, Reading
+from deskhand.skills.robot import SensorFeed, SensorReading
 from deskhand.tools.viewing import SETTINGS
 from deskhand.types import Frame, JointState
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedPicture:
     """A picture that is watched. ``begins``: the camera has come to where it is, so that nothing can be said of what was before; ``tcp`` is world_T_tcp."""
 
-    sample: Sample
-    sampler: Sampler
+    sample: ThinnedPicture
+    sampler: PictureThinner
     frame: Frame
     tcp: Array
     begins: bool
@@ -31,32 +31,32 @@ class Watched:
         return self.sampler.fit.levelled(self.frame).world_T_camera[:3, 3]
 
 
-def feed_of(ctx: ToolContext) -> Feed:
+def feed_of(ctx: ToolContext) -> SensorFeed:
     """The feed of the session; outside of one a new one."""
-    return ctx.feed if ctx.feed is not None else Feed(ctx.robot)
+    return ctx.feed if ctx.feed is not None else SensorFeed(ctx.robot)
 
 
-def pictures(ctx: ToolContext) -> Iterator[Reading]:
+def pictures(ctx: ToolContext) -> Iterator[SensorReading]:
     """Readings with pictures until the tool is cancelled. Raises what the robot raises."""
     return feed_of(ctx).pictures(ctx.cancelled)
 
 
-def watched(ctx: ToolContext) -> Iterator[Watched]:
+def watched(ctx: ToolContext) -> Iterator[WatchedPicture]:
     """Pictures as they come, levelled to the table, until the tool is cancelled.
 
     Raises:
         DeskhandError: ``no_table`` where the camera does not see the table, and what the robot raises.
     """
     model = RobotModel.load(ctx.robot.arm)
-    sampler: Sampler | None = None
+    sampler: PictureThinner | None = None
     for reading in pictures(ctx):
         frame = reading.frame
         assert frame is not None
         begins = sampler is None or not sampler.same_view(frame)
         if sampler is None or begins:
-            sampler = Sampler(frame)
+            sampler = PictureThinner(frame)
         links = model.forward(joint_map(reading.joints))
-        yield Watched(sampler.take(frame, _is_robot(model, links)), sampler, frame, links[ctx.robot.arm.tcp], begins)
+        yield WatchedPicture(sampler.take(frame, _is_robot(model, links)), sampler, frame, links[ctx.robot.arm.tcp], begins)
 
 
 def _is_robot(model: RobotModel, links: dict[str, Array]) -> IsRobot:

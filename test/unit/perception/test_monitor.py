@@ -7,7 +7,7 @@ from deskhand.geometry import look_at
 from deskhand.perception.monitor.cells import CellMonitor
 from deskhand.perception.monitor.intruder import IntruderMonitor
 from deskhand.perception.monitor.moves import MoveMonitor
-from deskhand.perception.monitor.sample import Sampler
+from deskhand.perception.monitor.sample import PictureThinner
 from deskhand.perception.monitor.target import TargetTracker
 from deskhand.types import CameraIntrinsics, Frame
 
@@ -40,7 +40,7 @@ def block(x, y, paint=RED, edge=0.04, bottom=0.0):
 
 def samples(scenes):
     frames = [render(boxes, 0.1 * number) for number, boxes in enumerate(scenes)]
-    sampler = Sampler(frames[0])
+    sampler = PictureThinner(frames[0])
     return [sampler.take(frame) for frame in frames], sampler
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from deskhand.errors import DeskhandError
-from deskhand.skills.robot.feed import FRAME_PERIOD, JOINT_PERIOD, Feed
+from deskhand.skills.robot.feed import FRAME_PERIOD, JOINT_PERIOD, SensorFeed
 from deskhand.testing.desk_robot import DeskRobot
 
 
@@ -36,7 +36,7 @@ def take(readings, count):
 
 def test_readers_get_the_same_readings_and_one_picture_is_taken_for_all():
     robot = Counting()
-    feed, got = Feed(robot), {}
+    feed, got = SensorFeed(robot), {}
 
     def read(name):
         readings = feed.pictures(lambda: False)
@@ -58,7 +58,7 @@ def test_readers_get_the_same_readings_and_one_picture_is_taken_for_all():
 
 
 def test_pictures_and_joints_come_at_their_own_pace():
-    feed = Feed(DeskRobot([]))
+    feed = SensorFeed(DeskRobot([]))
     joints, pictures = feed.joints(lambda: False), feed.pictures(lambda: False)
     first = next(joints)
     thread_got = []
@@ -75,7 +75,7 @@ def test_pictures_and_joints_come_at_their_own_pace():
 
 
 def test_a_reader_that_is_cancelled_or_whose_feed_is_closed_ends():
-    feed, stop = Feed(DeskRobot([])), threading.Event()
+    feed, stop = SensorFeed(DeskRobot([])), threading.Event()
     readings = feed.pictures(stop.is_set)
     next(readings)
     stop.set()
@@ -92,7 +92,7 @@ def test_a_reader_that_is_cancelled_or_whose_feed_is_closed_ends():
 
 def test_what_may_pass_is_tried_again_and_what_does_not_is_told_to_every_reader():
     robot = Counting()
-    feed = Feed(robot)
+    feed = SensorFeed(robot)
     readings = feed.pictures(lambda: False)
     next(readings)
     robot.broken = DeskhandError("no_frame", "of the test", retry=True)

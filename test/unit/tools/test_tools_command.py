@@ -69,3 +69,16 @@ def test_the_page_of_the_tools_is_current(tmp_path):
     copy = tmp_path / "tools.md"
     copy.write_text(PAGE.read_text())
     assert not write_page(load_tools(others=False)[0], copy), "run `deskhand tools page`"
+
+
+def test_stats_count_every_tool_once_and_leave_no_unit_with_fewer_than_two(run, tmp_path):
+    result = run("stats", "--json", tmp_path / "stats.json")
+    told = json.loads((tmp_path / "stats.json").read_text())
+    cards = load_tools()[0].cards()
+    assert result.exit_code == 0 and f"{len(cards)} tools" in result.output
+    for name in ("groups", "modes", "effects", "sources"):
+        assert sum(told[name].values()) == told["tools"] == len(cards) == sum(entry["tools"] for entry in told["units"])
+    assert len(told["units"]) == 24 and min(entry["tools"] for entry in told["units"]) >= 2
+    assert told["tools"] >= 127 and told["groups"]["perception"] >= 36
+    assert told["modes"]["continuous"] + told["modes"]["event"] >= 8
+    assert told["passed"] == told["scenarios"] and not told["unmeasured"]

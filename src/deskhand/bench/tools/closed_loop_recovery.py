@@ -8,6 +8,8 @@ from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import alike, bare
 from deskhand.errors import ERROR_NUMBERS
+from deskhand.geometry import rpy_from_rotation
+from deskhand.safety.settings import load_safety
 
 
 @scenario(tool="advise_recovery", name="every_code", situation="Every error code there is: is there something to do or to say for each?", world=bare)
@@ -115,3 +117,31 @@ def in_the_middle(desk: ScenarioDesk) -> Measured:
     desk.simulation.step(0.5)
     gone = float(np.linalg.norm(desk.robot.tcp_pose()[:3, 3] - where[0])) if where else float("nan")
     return Measured(1000 * gone if result.code == "safety_stop" else float("nan"), "mm after the stop", at_most=60.0)
+
+
+@scenario(
+    tool="sanitize_actions", name="hostile", situation="40 random actions with missing numbers, far places and leaps: how many that come back break a bound?"
+)
+def hostile_actions(desk: ScenarioDesk) -> Measured:
+    random = np.random.default_rng(6)
+    actions: list[list[float | None]] = [[*random.uniform(-2, 2, 3), *random.uniform(-9, 9, 3), random.uniform(-1, 2)] for _ in range(40)]
+    for row in random.integers(0, 40, 15):
+        actions[int(row)][int(random.integers(0, 7))] = None
+    given = np.array(desk.call("sanitize_actions", {"actions": actions, "step": 0.05, "turn": 0.5})["actions"])
+    safety = load_safety()
+    path = np.vstack([desk.robot.tcp_pose()[:3, 3], given[:, :3]])
+    wrong = ~np.isfinite(given).all(axis=1) | (given[:, :3] < safety.lower - 1e-4).any(axis=1) | (given[:, :3] > safety.upper + 1e-4).any(axis=1)
+    wrong |= (np.linalg.norm(np.diff(path, axis=0), axis=1) > 0.0502) | (given[:, 6] < 0) | (given[:, 6] > 1)
+    return Measured(float(wrong.sum()), "actions", equal=0)
+
+
+@scenario(
+    tool="sanitize_actions", name="good_ones", situation="Ten good actions within a step of each other: they must come back as they were, with nothing to tell."
+)
+def good_actions(desk: ScenarioDesk) -> Measured:
+    pose = desk.robot.tcp_pose()
+    start = [*pose[:3, 3], *rpy_from_rotation(pose[:3, :3])]
+    actions = [[start[0] + 0.01 * step, *start[1:3], *start[3:], 1.0] for step in range(1, 11)]
+    given = desk.call("sanitize_actions", {"actions": actions})
+    error = np.abs(np.array(given["actions"]) - actions).max() if len(given["actions"]) == 10 else np.nan
+    return Measured(float(error) if not given["mended"] else float("nan"), "largest change", at_most=1e-4)

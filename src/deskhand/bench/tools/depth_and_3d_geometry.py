@@ -201,3 +201,51 @@ def exact_measures(desk: ScenarioDesk) -> Measured:
     errors = [abs(desk.call("measure", {"quantity": name, "points": points.tolist()})["value"] / value - 1) for name, value in real.items()]
     errors.append(abs(desk.call("measure", {"quantity": "distance", "points": points[:2].tolist()})["value"] / 0.3 - 1))
     return Measured(max(errors), "largest relative error", at_most=0.001)
+
+
+@scenario(
+    tool="estimate_depth",
+    name="table_and_objects",
+    situation="Depth of six objects and the table from colour alone: the median error, as a share of the distance, the worse of both.",
+)
+def depth_from_color(desk: ScenarioDesk) -> Measured:
+    given, true, owners = desk.call("estimate_depth"), desk.true_picture()[1], desk.owners()
+    told, stands = desk.fetch(given["depth"]), desk.fetch(given["standing"])[..., 0] > 127
+    objects = (owners >= 0) & (owners < 6)
+    errors = [float(np.nanmedian(np.abs(told[mask] / true[mask] - 1))) for mask in (objects & stands, (owners < 0) & np.isfinite(told) & ~stands)]
+    return Measured(max(errors) if stands[objects].mean() > 0.8 else float("nan"), "share of the distance", at_most=0.03)
+
+
+@scenario(
+    tool="estimate_depth", name="stored_and_dark", situation="The same from a stored picture, darkened to a half: the median error of the objects' depth."
+)
+def depth_from_dark(desk: ScenarioDesk) -> Measured:
+    image = (desk.frame().color * 0.5).astype(np.uint8)
+    given, true, owners = desk.call("estimate_depth", {"picture": desk.keep(image)}), desk.true_picture()[1], desk.owners()
+    told, mask = desk.fetch(given["depth"]), (owners >= 0) & (owners < 6)
+    return Measured(float(np.nanmedian(np.abs(told[mask] / true[mask] - 1))), "share of the distance", at_most=0.04)
+
+
+@scenario(tool="complete_shape", name="surface", situation="Can, box and block, completed: the mean distance of the told points from their true surfaces.")
+def completed_surface(desk: ScenarioDesk) -> Measured:
+    ids, errors = desk.look(), []
+    for name in ("can", "box", "red"):
+        points, item = desk.fetch(desk.call("complete_shape", {"object_id": ids[name]})["surface"]), desk.truth(name)
+        local, half = transform_points(inverse(item.pose), points), np.array(item.size) / 2
+        if name == "can":
+            radius, height = np.linalg.norm(local[:, :2], axis=1) - half[0], np.abs(local[:, 2]) - half[2]
+        else:
+            radius, height = np.abs(local[:, :2] / half[:2]).max(axis=1) * half[:2].min() - half[:2].min(), np.abs(local[:, 2]) - half[2]
+        off = np.stack([radius, height])
+        outside = np.linalg.norm(np.maximum(off, 0), axis=0)
+        errors.append(float(np.where(outside > 0, outside, -off.max(axis=0)).mean()))
+    return Measured(1000 * max(errors), "mm largest mean distance", at_most=4.0)
+
+
+@scenario(tool="complete_shape", name="inferred", situation="Of a box, the told hidden points that the camera really cannot see, as a share of them.")
+def inferred_points(desk: ScenarioDesk) -> Measured:
+    hidden = desk.fetch(desk.call("complete_shape", {"object_id": desk.look()["box"]})["hidden"])
+    frame, depth = desk.frame(), desk.true_picture()[1]
+    u, v = np.round(frame.project(hidden)).astype(int).T
+    far = transform_points(inverse(frame.world_T_camera), hidden)[:, 2]
+    return Measured(float((far > depth[v, u] + 0.004).mean()), "share of the points", at_least=0.85)

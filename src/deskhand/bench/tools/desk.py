@@ -20,7 +20,7 @@ from deskhand.etp.base import ToolResult
 from deskhand.etp.registry import Registry
 from deskhand.etp.session import Session
 from deskhand.etp.watches import WatchEvent
-from deskhand.geometry import Array
+from deskhand.geometry import Array, inverse
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.devices import SimArm, SimCamera, SimClock, SimGripper
 from deskhand.sim.simulation import Simulation
@@ -89,7 +89,8 @@ class ScenarioDesk:
 
     def __init__(self, world: WorldSpec, registry: Registry) -> None:
         self.simulation = Simulation(world)
-        devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), SimCamera(self.simulation), SimClock(self.simulation))
+        self._camera = SimCamera(self.simulation)
+        devices = Devices(SimArm(self.simulation), SimGripper(self.simulation), self._camera, SimClock(self.simulation))
         self.robot: LocalRobot = make_local_robot(load_arm(world.arm), devices)
         self._registry = registry
         self._renderer = RgbdRenderer(self.simulation)
@@ -236,6 +237,12 @@ class ScenarioDesk:
         self.put(name, pose, settle=0.0)
         with simulation.lock:
             simulation.data.xfrc_applied[body, :3] = -simulation.model.body_mass[body] * simulation.model.opt.gravity
+
+    def knock(self, world_T_world: Array) -> None:
+        """Somebody moves the camera by a motion (4, 4) in world; nobody is told."""
+        renderer = self._camera._renderer
+        told = renderer.camera.world_T_camera
+        renderer._off = inverse(told) @ world_T_world @ told @ renderer._off
 
     def push(self, name: str, velocity: tuple[float, float, float]) -> None:
         """A hand lets go of an object that moves with ``velocity`` [m/s]."""

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from deskhand.bench.perception.measure import compare
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
+from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, upright
 from deskhand.geometry import Array, transform_points
 from deskhand.perception.markers import FAMILIES
 from deskhand.perception.taught.recogniser import Recogniser
-from deskhand.sim.spec import pose_at
+from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.world.taught import TaughtStore, store_path
 
 
@@ -213,3 +214,63 @@ def counted_after(desk: ScenarioDesk) -> Measured:
     for _ in range(2):
         desk.look()
     return Measured(before - desk.call("count_objects")["in_view"], "fewer", equal=1)
+
+
+# ---------------------------------------------------------------- outlines
+
+
+def pieces() -> WorldSpec:
+    """Flat and low pieces of known outline; names are the kinds."""
+    made = [
+        upright("box", "square", (0.05, 0.05, 0.025), 0.05, 0.15, RED, 0.3),
+        upright("box", "rectangle", (0.09, 0.04, 0.025), 0.12, -0.02, GREEN, -0.5),
+        upright("can", "circle", (0.05, 0.05, 0.025), 0.02, -0.15, YELLOW),
+    ]
+    places = {"hexagon": ("hex_prism", (0.06, 0.052, 0.03), 0.14, 0.22), "cross": ("cross", (0.08, 0.08, 0.025), -0.06, -0.02)}
+    shapes = [ObjectSpec(name, "mesh", size, BLUE, 0.04, pose_at(x, y, size[2] / 2 + 0.001, 0.2), shape=shape) for name, (shape, size, x, y) in places.items()]
+    return WorldSpec((*made, *shapes))
+
+
+@scenario(tool="detect_outlines", name="pieces", situation="Low pieces of known outlines lie on the desk: the share that is told right.", world=pieces)
+def outlines_of_pieces(desk: ScenarioDesk) -> Measured:
+    ids = desk.look()
+    told = {one["object_id"]: one["kind"] for one in desk.call("detect_outlines")["outlines"]}
+    return Measured(sum(told.get(ids.get(name, ""), "") == name for name in desk.names) / len(desk.names), "share", at_least=0.8)
+
+
+@scenario(
+    tool="detect_outlines", name="drawn", situation="160 masks of ten outlines, drawn by formula at random turns and sizes: the share that is told right."
+)
+def outlines_drawn(desk: ScenarioDesk) -> Measured:
+    random, right, count = np.random.default_rng(9), 0, 0
+    for kind, corners in drawn_outlines().items():
+        for _ in range(16):
+            angle, size = random.uniform(0, 2 * np.pi), random.uniform(40, 110)
+            turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+            image = np.zeros((260, 260), np.uint8)
+            cv2.fillPoly(image, [np.round(130 + size * corners @ turn.T).astype(np.int32)], 255)
+            told = desk.call("detect_outlines", {"mask": desk.keep(image)})["outlines"][0]["kind"]
+            right, count = right + (told == kind), count + 1
+    return Measured(right / count, "share", at_least=0.95)
+
+
+def drawn_outlines() -> dict[str, Array]:
+    """Kind -> corners (N, 2) within the unit circle."""
+
+    def regular(count: int, radius: Array | float = 1.0) -> Array:
+        angles = np.arange(count) * 2 * np.pi / count
+        return np.asarray(np.column_stack([np.cos(angles), np.sin(angles)]) * np.reshape(radius, (-1, 1)), float)
+
+    cross = np.array([[1, 3], [1, 1], [3, 1], [3, -1], [1, -1], [1, -3], [-1, -3], [-1, -1], [-3, -1], [-3, 1], [-1, 1], [-1, 3]]) / 3.2
+    return {
+        "circle": regular(90),
+        "ellipse": regular(90) * (1.0, 0.6),
+        "triangle": regular(3),
+        "square": regular(4),
+        "rectangle": np.array([[0.9, 0.4], [-0.9, 0.4], [-0.9, -0.4], [0.9, -0.4]]),
+        "pentagon": regular(5),
+        "hexagon": regular(6),
+        "star": regular(10, np.tile([1.0, 0.45], 5)),
+        "cross": cross,
+        "l_shape": np.array([[-0.7, -0.7], [0.7, -0.7], [0.7, -0.2], [-0.2, -0.2], [-0.2, 0.7], [-0.7, 0.7]]),
+    }

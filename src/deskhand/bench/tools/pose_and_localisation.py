@@ -180,3 +180,45 @@ def unsure_turn(desk: ScenarioDesk) -> Measured:
     given = desk.call("register_clouds", {"source": desk.keep(can[::2].astype(np.float32), POINTS), "target": desk.keep(can[1::2].astype(np.float32), POINTS)})
     deviation = given["deviation"]
     return Measured(deviation[2] / max(deviation[0], deviation[1]), "times as unsure", at_least=3.0)
+
+
+@scenario(
+    tool="check_camera_pose",
+    name="knocked",
+    situation="The camera is pushed by 2 cm and turned by 1.5 degrees after a reference: the error of what is told.",
+    changes=True,
+)
+def camera_knocked(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    reference = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
+    desk.knock(make_transform(rotation_rpy(0.0, 0.0, 0.026), (0.016, -0.012, 0.0)))
+    given = desk.call("check_camera_pose", {"reference": reference})
+    if given["ok"] or given["shift"] is None:
+        return Measured(float("nan"), "mm", at_most=5.0)
+    moved = np.linalg.norm(np.abs(given["shift"]) - np.abs([0.016, -0.012]))
+    return Measured(1000 * float(moved) if abs(abs(given["yaw"]) - 0.026) < 0.006 else float("nan"), "mm error of the shift", at_most=5.0)
+
+
+@scenario(
+    tool="check_camera_pose",
+    name="as_it_was",
+    situation="Nothing happened since the reference but that one block was moved: no problem may be told.",
+    changes=True,
+)
+def camera_as_it_was(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    reference = desk.call("capture_rgbd", {"cloud": True})["shots"][0]["cloud"]["uri"]
+    desk.shift("red", (0.03, 0.04))
+    return Measured(len(desk.call("check_camera_pose", {"reference": reference})["problems"]), "problems", equal=0)
+
+
+@scenario(
+    tool="check_camera_pose",
+    name="too_low",
+    situation="The camera hangs 2 cm lower than it is told to: the error of the told offset of the table.",
+    changes=True,
+)
+def camera_too_low(desk: ScenarioDesk) -> Measured:
+    desk.knock(make_transform(None, (0.0, 0.0, -0.02)))
+    given = desk.call("check_camera_pose")
+    return Measured(1000 * abs(abs(given["table_offset"]) - 0.02) if not given["ok"] else float("nan"), "mm error", at_most=3.0)

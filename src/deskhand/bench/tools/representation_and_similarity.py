@@ -8,7 +8,7 @@ import numpy as np
 from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, RED, block, upright
-from deskhand.sim.spec import WorldSpec
+from deskhand.sim.spec import WorldSpec, pose_at
 
 
 def pairs() -> WorldSpec:
@@ -74,3 +74,51 @@ def shift(desk: ScenarioDesk) -> Measured:
     other = cv2.warpAffine(image, np.array([[1, 0, 7.5], [0, 1, -4.25]]), (image.shape[1], image.shape[0]), borderMode=cv2.BORDER_REPLICATE)
     given = desk.call("compare_pictures", {"first": desk.keep(image), "second": desk.keep(np.asarray(other, np.uint8))})
     return Measured(float(np.abs(np.array(given["shift"]) - [7.5, -4.25]).max()), "px", at_most=0.5)
+
+
+def kept(desk: ScenarioDesk, names: tuple[str, ...]) -> dict[str, str]:
+    """Uris of the appearances of objects."""
+    ids = desk.look()
+    return {name: desk.call("describe_appearance", {"object_id": ids[name]})["appearance"]["uri"] for name in names}
+
+
+@scenario(
+    tool="recognise_again", name="moved", situation="Six objects are described, then each is put where another stood: how many are recognised?", changes=True
+)
+def recognised_moved(desk: ScenarioDesk) -> Measured:
+    names = ("red", "green", "blue", "can", "box", "cup")
+    known = kept(desk, names)
+    poses = [desk.truth(name).pose[:2, 3].copy() for name in names]
+    for name, place in zip(names, poses[2:] + poses[:2], strict=True):
+        pose = desk.truth(name).pose.copy()
+        pose[:2, 3] = place
+        desk.put(name, pose, settle=0.0)
+    desk.simulation.step(0.5)
+    for _ in range(2):
+        ids = desk.look()
+    return Measured(sum(desk.call("recognise_again", {"appearance": known[name]})["object_id"] == ids[name] for name in names), "of 6", at_least=5)
+
+
+@scenario(tool="recognise_again", name="gone", situation="The can is described and taken away: no other object may be taken for it.", changes=True)
+def recognised_gone(desk: ScenarioDesk) -> Measured:
+    known = kept(desk, ("can",))
+    desk.put("can", pose_at(3.0, 0.0, 0.0))
+    desk.look()
+    return Measured(float(desk.call("recognise_again", {"appearance": known["can"]})["object_id"] == ""), "1 when none is", equal=1)
+
+
+@scenario(
+    tool="describe_appearance", name="steady", situation="Each of six objects is described twice: the largest distance to itself over the smallest to another."
+)
+def steady_vectors(desk: ScenarioDesk) -> Measured:
+    names = ("red", "green", "blue", "can", "box", "cup")
+    first, second = ({name: desk.session.resources.get(uri).array() for name, uri in kept(desk, names).items()} for _ in range(2))
+    own = max(float(np.linalg.norm(first[name] - second[name])) for name in names)
+    other = min(float(np.linalg.norm(first[a] - first[b])) for a in names for b in names if a != b)
+    return Measured(own / other, "of the distance to the nearest other", at_most=0.5)
+
+
+@scenario(tool="describe_appearance", name="sides", situation="The sides in the vector of a box against its real ones.")
+def vector_sides(desk: ScenarioDesk) -> Measured:
+    vector = desk.session.resources.get(kept(desk, ("box",))["box"]).array()
+    return Measured(1000 * float(np.abs(vector[:3] - np.sort(desk.truth("box").size)[::-1]).max()), "mm", at_most=6.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -292,3 +293,50 @@ def person_is_none(desk: ScenarioDesk) -> Measured:
     desk.put("can", pose_at(3.0, 0.0, 0.0), settle=0.0)
     heard.let_pass(0.5)
     return Measured(len(heard.stop()), "events", equal=0)
+
+
+@scenario(tool="segment_surface", name="free", situation="The share of the told free area that really is bare table in view, and how much of that it covers.")
+def free_surface(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    given = desk.call("segment_surface")
+    random = np.random.default_rng(2)
+    places = random.uniform([-0.2, -0.3], [0.2, 0.3], (3000, 2))
+    frame, owners, true = desk.frame(), desk.owners(), desk.true_picture()[1]
+    points = np.column_stack([places, np.zeros(len(places))])
+    u, v = np.round(frame.project(points)).astype(int).T
+    inside = (u >= 0) & (v >= 0) & (u < frame.intrinsics.width) & (v < frame.intrinsics.height)
+    far = (points - frame.world_T_camera[:3, 3]) @ frame.world_T_camera[:3, 2]
+    bare = np.zeros(len(places), bool)
+    bare[inside] = (owners[v[inside], u[inside]] < 0) & (np.abs(true[v[inside], u[inside]] - far[inside]) < 0.004)
+    told = np.zeros(len(places), bool)
+    for piece in given["free"]:
+        outline = np.array(piece, np.float32)
+        told |= np.array([cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in places])
+    for item in desk.simulation.truth().objects:  # polygons are without their holes
+        told &= np.linalg.norm(places - item.pose[:2, 3], axis=1) > 0.5 * max(item.size[:2]) + 0.01
+    return Measured(float((told & bare).sum() / (told | bare)[_away(desk, places)].sum()), "intersection over union away from objects", at_least=0.9)
+
+
+def _away(desk: ScenarioDesk, places: Array) -> npt.NDArray[np.bool_]:
+    """Places (N,) that are more than 1 cm outside of every object's circle."""
+    items = desk.simulation.truth().objects
+    gaps = [np.linalg.norm(places - item.pose[:2, 3], axis=1) - 0.5 * max(item.size[:2]) for item in items]
+    return np.asarray(np.min(gaps, axis=0) > 0.01)
+
+
+@scenario(
+    tool="segment_surface", name="largest_circle", situation="The largest free circle: how far does its disc reach over an object? Its radius is at least 8 cm."
+)
+def largest_circle(desk: ScenarioDesk) -> Measured:
+    desk.look()
+    x, y, radius = desk.call("segment_surface")["largest_circle"]
+    reaches = [radius - float(np.hypot(x - item.pose[0, 3], y - item.pose[1, 3])) for item in desk.simulation.truth().objects]
+    return Measured(1000 * max(0.0, *reaches) if radius >= 0.08 else float("nan"), "mm over the nearest object's middle", equal=0)
+
+
+@scenario(tool="segment_surface", name="on_a_box", situation="The top of a box: the error of its told height and area.")
+def top_of_a_box(desk: ScenarioDesk) -> Measured:
+    box = desk.truth("box")
+    given = desk.call("segment_surface", {"object_id": desk.look()["box"]})
+    error = abs(given["area"] / (box.size[0] * box.size[1]) - 1)
+    return Measured(error if abs(given["height"] - box.pose[2, 3] - box.size[2] / 2) < 0.004 else float("nan"), "relative error of the area", at_most=0.15)

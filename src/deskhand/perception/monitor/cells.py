@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deskhand.geometry import Array
-from deskhand.perception.monitor.sample import Floats, Sample
+from deskhand.perception.monitor.sample import Floats, ThinnedPicture
 
 FEW = 3  # points in a cell from which it is occupied
 AGAIN = 2  # pictures in a row that must say the same
@@ -26,7 +26,7 @@ class CellMonitor:
         self.occupied: Grid = np.zeros(self.shape, bool)
         self._streak = np.zeros(self.shape, np.int8)
 
-    def update(self, now: Sample, eye: Array) -> tuple[Array, Array]:
+    def update(self, now: ThinnedPicture, eye: Array) -> tuple[Array, Array]:
         """Take a picture from ``eye`` (3,); centres (N, 3) [m] of the cells that have become occupied, and of those that have become free."""
         full, free = self._seen(now, eye)
         other = (full & ~self.occupied) | (free & self.occupied)
@@ -41,7 +41,7 @@ class CellMonitor:
         """Centres (N, 3) [m] of cells."""
         return np.asarray(self.low + (np.argwhere(cells) + 0.5) * self.edge, float)
 
-    def _seen(self, now: Sample, eye: Array) -> tuple[Grid, Grid]:
+    def _seen(self, now: ThinnedPicture, eye: Array) -> tuple[Grid, Grid]:
         """Cells that a surface is seen in, and those that the camera looks through."""
         seen = np.isfinite(now.depth) & ~now.robot
         count = self._count(now.points[seen])
@@ -58,7 +58,7 @@ class CellMonitor:
         flat = np.ravel_multi_index(tuple(cells[inside].T), self.shape)
         return np.bincount(flat, minlength=int(np.prod(self.shape))).reshape(self.shape)
 
-    def _looked_through(self, now: Sample, eye: Array, centers: Array) -> npt.NDArray[np.bool_]:
+    def _looked_through(self, now: ThinnedPicture, eye: Array, centers: Array) -> npt.NDArray[np.bool_]:
         """Of cells (N, 3), those behind which most of the surfaces are that are seen in their directions."""
         rays = now.points - eye.astype(np.float32)
         with np.errstate(invalid="ignore"):

@@ -9,12 +9,12 @@ import numpy as np
 
 from deskhand.geometry import Array
 from deskhand.perception.frame_settings import STEADY
-from deskhand.perception.monitor.sample import Mask, Sample
+from deskhand.perception.monitor.sample import Mask, ThinnedPicture
 from deskhand.perception.monitor.settings import CHANGE
 
 
 @dataclass(frozen=True)
-class Region:
+class ChangedRegion:
     """A part of the picture that is not what it was.
 
     Attributes:
@@ -31,24 +31,24 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Changes:
+class PictureChanges:
     """What a picture shows that was not so before: regions, and per pixel (h, w)."""
 
     changed: Mask
     nearer: Mask
     farther: Mask
     unknown: Mask
-    regions: tuple[Region, ...]
+    regions: tuple[ChangedRegion, ...]
 
 
 class Background:
     """What a camera saw of each pixel when nothing happened there. Pixels that the robot covers are learnt when they are seen."""
 
-    def __init__(self, first: Sample) -> None:
+    def __init__(self, first: ThinnedPicture) -> None:
         self.depth, self.chroma, self.light = first.depth.copy(), first.chroma.copy(), first.light.copy()
         self.known = ~first.robot
 
-    def changes(self, now: Sample) -> Changes:
+    def changes(self, now: ThinnedPicture) -> PictureChanges:
         """Compare a picture with what is remembered, and remember what has not changed."""
         unknown = now.robot | ~self.known
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -62,15 +62,15 @@ class Background:
         recolored &= ~unknown & ~_beside(now.robot)
         changed = _opened(nearer | farther | recolored)
         self._learn(now, changed)
-        return Changes(changed, nearer & changed, farther & changed, unknown, _regions(now, changed, nearer, farther))
+        return PictureChanges(changed, nearer & changed, farther & changed, unknown, _regions(now, changed, nearer, farther))
 
-    def forget(self, now: Sample, where: Mask) -> None:
+    def forget(self, now: ThinnedPicture, where: Mask) -> None:
         """What is seen there now is how it is from here on."""
         where = where & ~now.robot
         self.depth[where], self.chroma[where], self.light[where] = now.depth[where], now.chroma[where], now.light[where]
         self.known |= where
 
-    def _learn(self, now: Sample, changed: Mask) -> None:
+    def _learn(self, now: ThinnedPicture, changed: Mask) -> None:
         self.forget(now, ~self.known)
         steady = self.known & ~changed & ~now.robot
         share = np.float32(CHANGE.learning)
@@ -92,7 +92,7 @@ def _opened(mask: Mask) -> Mask:
     return np.asarray(cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0)
 
 
-def _regions(now: Sample, changed: Mask, nearer: Mask, farther: Mask) -> tuple[Region, ...]:
+def _regions(now: ThinnedPicture, changed: Mask, nearer: Mask, farther: Mask) -> tuple[ChangedRegion, ...]:
     if not changed.any():
         return ()
     joined = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((CHANGE.close, CHANGE.close), np.uint8))
@@ -107,5 +107,5 @@ def _regions(now: Sample, changed: Mask, nearer: Mask, farther: Mask) -> tuple[R
             continue
         points = now.points[mask & np.isfinite(now.depth)]
         center = np.median(points, axis=0) if len(points) else np.full(3, np.nan)
-        found.append(Region(mask, nearer & mask, farther & mask, area, np.asarray(center, float)))
+        found.append(ChangedRegion(mask, nearer & mask, farther & mask, area, np.asarray(center, float)))
     return tuple(found)

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.monitor.change import Background, Region
-from deskhand.perception.monitor.sample import Floats, Mask, Sample
+from deskhand.perception.monitor.change import Background, ChangedRegion
+from deskhand.perception.monitor.sample import Floats, Mask, ThinnedPicture
 from deskhand.perception.monitor.settings import INTRUDER
 from deskhand.types import Table
 
@@ -26,13 +26,13 @@ class Presence:
 class IntruderMonitor:
     """Tells from picture to picture whether a person reaches into the workspace."""
 
-    def __init__(self, first: Sample, table: Table) -> None:
+    def __init__(self, first: ThinnedPicture, table: Table) -> None:
         self._background = Background(first)
         self._table = table
         self._streak = 0
         self.present: Presence | None = None
 
-    def update(self, now: Sample, tcp: Array) -> bool:
+    def update(self, now: ThinnedPicture, tcp: Array) -> bool:
         """Take a picture, the tool being at ``tcp`` (3,) [m]; true when somebody has come or gone since the last event (see ``present``)."""
         found = [seen for region in self._background.changes(now).regions if (seen := self._presence(region, now, tcp)) is not None]
         nearest = min(found, key=lambda seen: seen.distance) if found else None
@@ -45,7 +45,7 @@ class IntruderMonitor:
             return True
         return False
 
-    def _presence(self, region: Region, now: Sample, tcp: Array) -> Presence | None:
+    def _presence(self, region: ChangedRegion, now: ThinnedPicture, tcp: Array) -> Presence | None:
         body = region.nearer
         area = float(np.nansum(now.pixel_area[body]))
         if area < INTRUDER.area:

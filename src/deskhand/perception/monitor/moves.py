@@ -9,15 +9,15 @@ from typing import Literal
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.monitor.change import Background, Changes, Region
-from deskhand.perception.monitor.sample import Mask, Sample
+from deskhand.perception.monitor.change import Background, ChangedRegion, PictureChanges
+from deskhand.perception.monitor.sample import Mask, ThinnedPicture
 from deskhand.perception.monitor.settings import MOVES
 
 Kind = Literal["moved", "taken", "appeared"]
 
 
 @dataclass(frozen=True)
-class Move:
+class ObjectMove:
     """What happened to an object; positions (3,) are middles of what is seen of it [m, levelled world], None for none."""
 
     kind: Kind
@@ -42,12 +42,12 @@ class MoveMonitor:
         masks: object id -> its pixels (h, w) in the thinned picture.
     """
 
-    def __init__(self, first: Sample, masks: Mapping[str, Mask]) -> None:
+    def __init__(self, first: ThinnedPicture, masks: Mapping[str, Mask]) -> None:
         self._background = Background(first)
         self._objects = {name: _watched(first, mask) for name, mask in masks.items() if mask.any()}
-        self._new: list[tuple[Region, int]] = []
+        self._new: list[tuple[ChangedRegion, int]] = []
 
-    def update(self, now: Sample) -> list[Move]:
+    def update(self, now: ThinnedPicture) -> list[ObjectMove]:
         """What has happened by this picture; each event once."""
         changes = self._background.changes(now)
         fresh = self._seen_again(changes)
@@ -61,13 +61,13 @@ class MoveMonitor:
         if not any(item.gone for item in self._objects.values()):
             for region, times in list(fresh):
                 if times >= MOVES.again and _is_object(region, now):
-                    moves.append(Move("appeared", "", None, region.center))
+                    moves.append(ObjectMove("appeared", "", None, region.center))
                     self._take_up(f"new {len(self._objects)}", region, now)
                     fresh = [(new, count) for new, count in fresh if new is not region]
         self._new = fresh
         return moves
 
-    def _seen_again(self, changes: Changes) -> list[tuple[Region, int]]:
+    def _seen_again(self, changes: PictureChanges) -> list[tuple[ChangedRegion, int]]:
         """Regions that show something new, and how many pictures in a row have shown them."""
         found = []
         for region in changes.regions:
@@ -75,7 +75,7 @@ class MoveMonitor:
             found.append((region, 1 + max(before, default=0)))
         return found
 
-    def _is_gone(self, item: _Watched, changes: Changes) -> bool:
+    def _is_gone(self, item: _Watched, changes: PictureChanges) -> bool:
         seen = item.mask & ~changes.unknown
         enough = seen.sum() >= max(4, 0.3 * item.mask.sum())
         behind = (seen & changes.changed & ~changes.nearer).sum()
@@ -84,9 +84,9 @@ class MoveMonitor:
         item.gone = item.gone + 1 if off else 0
         return item.gone >= MOVES.again
 
-    def _new_place(self, item: _Watched, regions: list[Region], now: Sample) -> Region | None:
+    def _new_place(self, item: _Watched, regions: list[ChangedRegion], now: ThinnedPicture) -> ChangedRegion | None:
         """The new region that looks like what left its place; the nearest of several."""
-        alike: list[tuple[float, int, Region]] = []
+        alike: list[tuple[float, int, ChangedRegion]] = []
         for region in regions:
             pixels = region.mask & ~item.mask if (region.mask & ~item.mask).sum() > 5 else region.mask
             shown = pixels & (region.nearer | ~np.isfinite(now.depth) | (now.points[..., 2] > MOVES.height))
@@ -94,32 +94,32 @@ class MoveMonitor:
                 alike.append((float(np.linalg.norm(region.center - item.place)), len(alike), region))
         return min(alike)[2] if alike else None
 
-    def _left(self, name: str, item: _Watched, region: Region | None, now: Sample) -> list[Move]:
+    def _left(self, name: str, item: _Watched, region: ChangedRegion | None, now: ThinnedPicture) -> list[ObjectMove]:
         self._background.forget(now, item.mask)
         if region is None:
             del self._objects[name]
-            return [Move("taken", name, item.place, None)]
+            return [ObjectMove("taken", name, item.place, None)]
         body = _body(item, region, now)
         self._background.forget(now, region.mask)
         if not body.any():
             del self._objects[name]
-            return [Move("taken", name, item.place, None)]
+            return [ObjectMove("taken", name, item.place, None)]
         moved = self._objects[name] = _watched(now, body)
         far = float(np.linalg.norm(moved.place - item.place))
-        return [Move("moved", name, item.place, moved.place)] if far > MOVES.moved else []
+        return [ObjectMove("moved", name, item.place, moved.place)] if far > MOVES.moved else []
 
-    def _take_up(self, name: str, region: Region, now: Sample) -> None:
+    def _take_up(self, name: str, region: ChangedRegion, now: ThinnedPicture) -> None:
         self._background.forget(now, region.mask)
         self._objects[name] = _watched(now, region.mask & (region.nearer | ~region.farther))
 
 
-def _watched(now: Sample, mask: Mask) -> _Watched:
+def _watched(now: ThinnedPicture, mask: Mask) -> _Watched:
     points = now.points[mask & np.isfinite(now.depth)]
     place = np.median(points, axis=0) if len(points) else np.full(3, np.nan)
     return _Watched(mask, np.asarray(now.chroma[mask].mean(axis=0), float), np.asarray(place, float))
 
 
-def _body(item: _Watched, region: Region, now: Sample) -> Mask:
+def _body(item: _Watched, region: ChangedRegion, now: ThinnedPicture) -> Mask:
     """Where the object is now: what is new and rises above the table, or has its colour; also where it covers its old place."""
     alike = np.linalg.norm(now.chroma - item.chroma, axis=-1) < MOVES.alike
     with np.errstate(invalid="ignore"):
@@ -127,7 +127,7 @@ def _body(item: _Watched, region: Region, now: Sample) -> Mask:
     return np.asarray((region.mask | item.mask) & alike & (high | ~np.isfinite(now.depth) | region.nearer))
 
 
-def _is_object(region: Region, now: Sample) -> bool:
+def _is_object(region: ChangedRegion, now: ThinnedPicture) -> bool:
     """Something that stands on what is below it: nearer than what was seen, not in from the edge of the picture, its foot not in the air."""
     if region.nearer.sum() < 0.5 * region.mask.sum() or _touches_edge(region.mask):
         return False

@@ -23,7 +23,7 @@ IsRobot = Callable[[Floats], Mask]
 
 
 @dataclass(frozen=True)
-class Sample:
+class ThinnedPicture:
     """Every ``SAMPLE.stride``-th pixel of a picture, all (h, w) or (h, w, 3).
 
     Attributes:
@@ -44,7 +44,7 @@ class Sample:
     stamp: float
 
 
-class Sampler:
+class PictureThinner:
     """Thins pictures of a camera, levelled once by the table of the first.
 
     Raises:
@@ -59,7 +59,7 @@ class Sampler:
         """Whether the camera stands where it stood for the first picture."""
         return bool(np.allclose(frame.world_T_camera, self._pose, atol=1e-3))
 
-    def take(self, frame: Frame, is_robot: IsRobot | None = None) -> Sample:
+    def take(self, frame: Frame, is_robot: IsRobot | None = None) -> ThinnedPicture:
         """A picture, thinned."""
         level = self.fit.levelled(frame)
         stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)
@@ -73,7 +73,7 @@ class Sampler:
         total = color.sum(axis=-1)
         chroma = (color + 8.0) / (total + 24.0)[..., None]
         area = (depth * SAMPLE.stride) ** 2 / np.float32(k.fx * k.fy)
-        return Sample(depth, points, chroma, total / 3, self._robot(points, is_robot), area, frame.stamp)
+        return ThinnedPicture(depth, points, chroma, total / 3, self._robot(points, is_robot), area, frame.stamp)
 
     def _robot(self, points: Floats, is_robot: IsRobot | None) -> Mask:
         own = np.zeros(points.shape[:2], bool)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class SampleSettings:
+class ThinningSettings:
     """How a picture is thinned.
 
     Attributes:
@@ -114,4 +114,4 @@ class TargetSettings:
     again: float = 0.45
 
 
-SAMPLE, CHANGE, MOVES, INTRUDER, TARGET = SampleSettings(), ChangeSettings(), MovesSettings(), IntruderSettings(), TargetSettings()
+SAMPLE, CHANGE, MOVES, INTRUDER, TARGET = ThinningSettings(), ChangeSettings(), MovesSettings(), IntruderSettings(), TargetSettings()

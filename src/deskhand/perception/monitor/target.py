@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from deskhand.geometry import Array
-from deskhand.perception.monitor.sample import Floats, Mask, Sample
+from deskhand.perception.monitor.sample import Floats, Mask, ThinnedPicture
 from deskhand.perception.monitor.settings import TARGET
 
 
@@ -32,7 +32,7 @@ class Tracked:
 class TargetTracker:
     """Follows what ``mask`` (h, w) shows in ``first``; colour and size stay those of that picture."""
 
-    def __init__(self, first: Sample, mask: Mask) -> None:
+    def __init__(self, first: ThinnedPicture, mask: Mask) -> None:
         self._color = first.chroma[mask].mean(axis=0), float(np.median(first.light[mask]))
         self._area = float(np.nansum(first.pixel_area[mask]))
         points = first.points[mask & np.isfinite(first.depth)]
@@ -41,7 +41,7 @@ class TargetTracker:
         self._speed = np.zeros(3)
         self._stamp = first.stamp
 
-    def update(self, sample: Sample) -> Tracked:
+    def update(self, sample: ThinnedPicture) -> Tracked:
         """Follow it into the next picture."""
         could = self._could_be(sample)
         since = sample.stamp - self._stamp
@@ -60,7 +60,7 @@ class TargetTracker:
         self.now = found
         return found
 
-    def _could_be(self, sample: Sample) -> Mask:
+    def _could_be(self, sample: ThinnedPicture) -> Mask:
         """Pixels above the table with its colour that are not the robot's."""
         color, light = self._color
         with np.errstate(invalid="ignore"):
@@ -70,7 +70,7 @@ class TargetTracker:
         mask = high & alike & (ratio > TARGET.darker) & (ratio < TARGET.brighter) & ~sample.robot
         return np.asarray(mask & (cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0))
 
-    def _near(self, sample: Sample, could: Mask, place: Array) -> Tracked | None:
+    def _near(self, sample: ThinnedPicture, could: Mask, place: Array) -> Tracked | None:
         """Mean shift (Comaniciu et al. 2003) in space: what could be the target within its own reach of where it should be."""
         where, points = np.nonzero(could), sample.points[could]
         if not len(points):
@@ -91,14 +91,14 @@ class TargetTracker:
         mask[where[0][within], where[1][within]] = True
         return self._told(sample, mask)
 
-    def _anywhere(self, sample: Sample, could: Mask) -> Tracked | None:
+    def _anywhere(self, sample: ThinnedPicture, could: Mask) -> Tracked | None:
         """The part of the picture that is most like the target in size and colour."""
         count, labels = cv2.connectedComponents(could.astype(np.uint8), connectivity=8)
         found = [self._told(sample, labels == number) for number in range(1, count) if (labels == number).sum() >= TARGET.pixels]
         good = [one for one in found if one is not None and one.sure >= TARGET.again]
         return max(good, key=lambda one: one.sure) if good else None
 
-    def _told(self, sample: Sample, mask: Mask) -> Tracked | None:
+    def _told(self, sample: ThinnedPicture, mask: Mask) -> Tracked | None:
         points: Floats = sample.points[mask]
         if len(points) < TARGET.pixels:
             return None

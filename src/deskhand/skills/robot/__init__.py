@@ -4,6 +4,6 @@ feed.py reads what the robot senses once for all who watch.
 """
 
 from deskhand.skills.robot.base import Connected, MobileBase, OnBase, Robot
-from deskhand.skills.robot.feed import Feed, Reading
+from deskhand.skills.robot.feed import SensorFeed, SensorReading
 
-__all__ = ["Connected", "Feed", "MobileBase", "OnBase", "Reading", "Robot"]
+__all__ = ["Connected", "MobileBase", "OnBase", "Robot", "SensorFeed", "SensorReading"]

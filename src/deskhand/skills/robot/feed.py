@@ -21,7 +21,7 @@ POLL = 0.05  # [s] of wall time between two questions whether a reader was cance
 
 
 @dataclass(frozen=True)
-class Reading:
+class SensorReading:
     """One moment: ``frame`` is a new picture, None between two of them; ``time`` is ROS time [s]."""
 
     number: int
@@ -31,15 +31,15 @@ class Reading:
 
 
 @dataclass
-class _Reader:
+class _FeedReader:
     frames: bool
     joints: bool
-    reading: Reading | None = None
+    reading: SensorReading | None = None
     error: DeskhandError | None = None
     waiting: threading.Event = field(default_factory=threading.Event)  # has dealt with the last reading
 
 
-class Feed:
+class SensorFeed:
     """Joints and pictures of ``robot`` for any number of readers, each in a thread of its own.
 
     All readers get the same readings. The next is taken when all have dealt with the last, so that nobody falls behind, but a slow reader is waited for
@@ -48,22 +48,22 @@ class Feed:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
-        self._readers: list[_Reader] = []
+        self._readers: list[_FeedReader] = []
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()
         self._closed = False
 
-    def pictures(self, cancelled: Callable[[], bool]) -> Iterator[Reading]:
+    def pictures(self, cancelled: Callable[[], bool]) -> Iterator[SensorReading]:
         """Readings with a picture each, about every :data:`FRAME_PERIOD`, until cancelled or closed.
 
         Raises:
             DeskhandError: what the robot raised, unless it is worth another try.
         """
-        return self._read(_Reader(frames=True, joints=False), cancelled)
+        return self._read(_FeedReader(frames=True, joints=False), cancelled)
 
-    def joints(self, cancelled: Callable[[], bool]) -> Iterator[Reading]:
+    def joints(self, cancelled: Callable[[], bool]) -> Iterator[SensorReading]:
         """Readings of the joints, about every :data:`JOINT_PERIOD`, until cancelled or closed. Raises as :meth:`pictures`."""
-        return self._read(_Reader(frames=False, joints=True), cancelled)
+        return self._read(_FeedReader(frames=False, joints=True), cancelled)
 
     def close(self) -> None:
         """End all readers."""
@@ -71,7 +71,7 @@ class Feed:
             self._closed = True
             self._changed.notify_all()
 
-    def _read(self, reader: _Reader, cancelled: Callable[[], bool]) -> Iterator[Reading]:
+    def _read(self, reader: _FeedReader, cancelled: Callable[[], bool]) -> Iterator[SensorReading]:
         self._attach(reader)
         try:
             while True:
@@ -90,14 +90,14 @@ class Feed:
         finally:
             self._detach(reader)
 
-    def _attach(self, reader: _Reader) -> None:
+    def _attach(self, reader: _FeedReader) -> None:
         with self._changed:
             self._readers.append(reader)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
                 self._thread.start()
 
-    def _detach(self, reader: _Reader) -> None:
+    def _detach(self, reader: _FeedReader) -> None:
         with self._changed:
             self._readers.remove(reader)
             thread = self._thread if not self._readers else None
@@ -105,7 +105,7 @@ class Feed:
         if thread is not None:
             thread.join(ENDING)
 
-    def _wanted(self) -> list[_Reader]:
+    def _wanted(self) -> list[_FeedReader]:
         """The readers, when all of them wait or the slowest was waited for long enough; empty when the thread is to end."""
         with self._changed:
             self._changed.wait_for(lambda: not self._readers or self._closed or all(reader.waiting.is_set() for reader in self._readers), PATIENCE)
@@ -138,9 +138,9 @@ class Feed:
             if frame is not None:
                 last_frame, next_frame = frame.stamp, frame.stamp + FRAME_PERIOD
             number += 1
-            self._hand_out(readers, Reading(number, frame.stamp if frame is not None else joints.stamp, joints, frame))
+            self._hand_out(readers, SensorReading(number, frame.stamp if frame is not None else joints.stamp, joints, frame))
 
-    def _hand_out(self, readers: list[_Reader], reading: Reading) -> None:
+    def _hand_out(self, readers: list[_FeedReader], reading: SensorReading) -> None:
         with self._changed:
             for reader in readers:
                 if reader.joints or reading.frame is not None:

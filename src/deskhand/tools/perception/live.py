@@ -22,7 +22,7 @@ from deskhand.tools.objects import ObjectId, number_or_none, rounded
 from deskhand.tools.perception.monitoring import Watching
 from deskhand.tools.pictures import Pixel, box_of
 from deskhand.tools.viewing import desk_view, owners
-from deskhand.tools.watching import Watched, pictures, watched
+from deskhand.tools.watching import WatchedPicture, pictures, watched
 
 
 class TargetState(TypedDict):
@@ -92,7 +92,7 @@ def track_target(ctx: ToolContext, object_id: ObjectId) -> Watching:
     return Watching(pictures=count, events=count)
 
 
-def _pixels_of(ctx: ToolContext, picture: Watched, object_id: str) -> Mask:
+def _pixels_of(ctx: ToolContext, picture: WatchedPicture, object_id: str) -> Mask:
     """The pixels of an object in a thinned picture. Raises ``object_lost``."""
     scene = last_look(ctx)
     stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)

@@ -35,7 +35,7 @@ class Measurement(TypedDict):
     points: Annotated[list[list[float]], Field(description="the points [x, y, z] in world [m] between which it was measured")]
 
 
-class Registration(TypedDict):
+class CloudRegistration(TypedDict):
     """How one cloud lies on the other."""
 
     position: Annotated[list[float], Field(description="shift of the source in the target's frame [m]")]
@@ -155,13 +155,13 @@ def register_clouds(
         list[Annotated[float, Field(ge=-7, le=7)]] | None,
         Field(min_length=3, max_length=3, description="[rad] rough roll, pitch, yaw to begin with; null: none"),
     ] = None,
-) -> Registration:
+) -> CloudRegistration:
     """Register one point cloud onto another (ICP): the rigid motion, its residual, overlap and uncertainty."""
     clouds = [_cloud(ctx.resources, uri) for uri in (source, target)]
     start = make_transform(rotation_rpy(*turn) if turn else None, shift)
     pose, rms, overlap, covariance = laid_on(clouds[0], clouds[1], start, reach)
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return Registration(
+    return CloudRegistration(
         position=rounded(pose[:3, 3], 6),
         quaternion=rounded(quaternion_from_matrix(pose[:3, :3]), 6),
         rms=number_or_none(rms, 6),

@@ -10,14 +10,14 @@ from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception.monitor.intruder import IntruderMonitor, Presence
-from deskhand.perception.monitor.moves import Move, MoveMonitor
+from deskhand.perception.monitor.moves import MoveMonitor, ObjectMove
 from deskhand.perception.monitor.sample import Mask
 from deskhand.perception.monitor.settings import SAMPLE
 from deskhand.tools.looking import last_look
 from deskhand.tools.objects import number_or_none, rounded
 from deskhand.tools.perception.quality import faults_of, quality_of
 from deskhand.tools.viewing import desk_view, owners
-from deskhand.tools.watching import Watched, pictures, watched
+from deskhand.tools.watching import WatchedPicture, pictures, watched
 
 AGAIN = 2  # pictures in a row that must say the same of their quality
 Count = Annotated[int, Field(description="events that were published")]
@@ -86,7 +86,7 @@ def watch_layout(ctx: ToolContext) -> Watching:
     return Watching(pictures=count, events=events)
 
 
-def _masks(ctx: ToolContext, picture: Watched) -> dict[str, Mask]:
+def _masks(ctx: ToolContext, picture: WatchedPicture) -> dict[str, Mask]:
     """Pixels of every object of the last look in a thinned picture."""
     scene = last_look(ctx)
     stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)
@@ -94,7 +94,7 @@ def _masks(ctx: ToolContext, picture: Watched) -> dict[str, Mask]:
     return {item.id: own == number for number, item in enumerate(scene.objects)}
 
 
-def _move_event(move: Move, stamp: float) -> MoveEvent:
+def _move_event(move: ObjectMove, stamp: float) -> MoveEvent:
     before, after = (None if place is None or not np.isfinite(place).all() else rounded(place) for place in (move.before, move.after))
     return MoveEvent(kind=move.kind, object_id=move.object_id if not move.object_id.startswith("new ") else "", time=stamp, before=before, after=after)
 
