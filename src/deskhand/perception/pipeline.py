@@ -24,6 +24,7 @@ from deskhand.perception.corrected import corrected
 from deskhand.perception.detectors.base import Detector
 from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
+from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
@@ -107,7 +108,8 @@ class Perception:
         hollows, rest, unseen = recall(view, self._containers, [*compartments, *hollows], rest)
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
-        rest = join_resting(view, fits, _merged(view, fits, joined_print(view, fits, rest), self.settings))
+        rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
+        rest = join_resting(view, fits, rest)
         memo: Memo = {}
         if self.taught is not None:
             rest = kept_pieces(view, self.taught, rest, memo)

@@ -266,6 +266,41 @@ class RestingSettings:
     hidden: float = 0.5
 
 
+@dataclass(frozen=True)
+class FaceSettings:
+    """When a piece is a face of its neighbour. Counts and distances in voxels are of the frame's voxels.
+
+    Attributes:
+        flat, noise: points are on a plane that are off it by less [m], or by less than so many standard deviations of the depth ..
+        on: .. with this share of all.
+        least: fewer points tell no plane [px].
+        beside: between these distances from the piece, in voxels, its neighbour tells which way it faces; nearer than the first the two meet.
+        enough: voxels, or points, that tell it.
+        same, goes_on: a piece goes on in its neighbour that faces the same way within this angle [rad], in its plane, in more than this share of the voxels
+            beside it.
+        steep: a side faces farther from upright than this [rad].
+        turned, most_turned: the two face ways that differ by an angle between these [rad].
+        off: each is behind the plane of the other, or before it by less, in voxels ..
+        behind: .. with this share.
+        border: length of where they meet over those of the piece and of its neighbour in the same direction: the edges of a box are as long as its sides.
+    """
+
+    flat: float = 0.003
+    noise: float = 4.0
+    on: float = 0.8
+    least: int = 60
+    beside: tuple[float, float] = (2.0, 6.0)
+    enough: int = 6
+    same: float = 0.5
+    goes_on: float = 0.15
+    steep: float = 0.7
+    turned: float = 0.8
+    most_turned: float = 1.9
+    off: float = 0.7
+    behind: float = 0.8
+    border: float = 0.7
+
+
 PARTS = PartSettings()
 PRINT = PrintSettings()
 SPLIT = SplitSettings()
@@ -274,3 +309,4 @@ OUTLINE = OutlineSettings()
 SEAMS = SeamSettings()
 OVERLAP = OverlapSettings()
 RESTING = RestingSettings()
+FACES = FaceSettings()

@@ -31,15 +31,13 @@ def join_resting(view: View, fits: SolidFits, segments: list[Segment]) -> list[S
         return segments
     edge = voxel_edge(view, SegmentSettings())
     feet = {number: quantile(item.points[:, 2], RESTING.foot) for number, item in enumerate(segments)}
-    known: dict[int, Voxels] = {}
     owner = list(range(len(segments)))
     for number in sorted(feet, key=lambda index: -feet[index]):
         item, foot = segments[number], feet[number]
         if foot < RESTING.above or is_rod(item, RESTING.rod) or _is_hidden_below(view, item, foot):
             continue
-        for other in (index for index in feet if index != number and index not in known and _may_carry(item, segments[index], foot)):
-            known[other] = voxels_of(segments[other].points, view.eye, edge)
-        tilts = _tilts_below(item, foot, {other: voxels for other, voxels in known.items() if other != number})
+        around = {other: voxels for other, main in enumerate(segments) if other != number and (voxels := _near_foot(view, item, main, foot, edge)) is not None}
+        tilts = _tilts_below(item, foot, around)
         if len(tilts) != 1:
             continue
         ((other, tilt),) = tilts.items()
@@ -64,11 +62,14 @@ def _tilts_below(item: Segment, foot: float, around: Mapping[int, Voxels]) -> di
     return tilts
 
 
-def _may_carry(item: Segment, main: Segment, foot: float) -> bool:
-    """Whether something of ``main`` is near the foot of a piece, by its bounds."""
-    reach = max(RESTING.reach)
-    near = (main.points.min(axis=0) < item.points.max(axis=0) + reach) & (item.points.min(axis=0) - reach < main.points.max(axis=0))
-    return bool(near.all() and main.points[:, 2].min() < foot)
+def _near_foot(view: View, item: Segment, main: Segment, foot: float, edge: float) -> Voxels | None:
+    """What of ``main`` is near the foot of a piece, with as much around it as its normals need; None where there is nothing that goes lower."""
+    reach = max(RESTING.reach) + 3 * edge
+    lowest = item.points[item.points[:, 2] < foot + max(RESTING.reach)]
+    near = ((main.points > lowest.min(axis=0) - reach) & (main.points < lowest.max(axis=0) + reach)).all(axis=1)
+    if near.sum() < RESTING.least or main.points[:, 2].min() > foot:
+        return None
+    return voxels_of(main.points[near], view.eye, edge)
 
 
 def _is_hidden_below(view: View, item: Segment, foot: float) -> bool:

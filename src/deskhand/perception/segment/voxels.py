@@ -84,5 +84,30 @@ def _normals(middle: Array, pairs: Numbers, eye: Array) -> Array:
     mean = wide @ middle / around
     squares = np.einsum("ij,ik->ijk", middle, middle).reshape(count, 9)
     spread = (wide @ squares / around).reshape(count, 3, 3) - np.einsum("ij,ik->ijk", mean, mean)
-    normal = np.linalg.eigh(spread)[1][:, :, 0]
+    normal = least_directions(spread)
     return np.asarray(normal * np.where(np.einsum("ij,ij->i", normal, eye - middle) < 0, -1.0, 1.0)[:, None])
+
+
+def least_directions(spread: Array) -> Array:
+    """Directions (M, 3) in which symmetric matrices (M, 3, 3) are least: the eigenvectors of their smallest eigenvalues, by the roots of the cubic and cross
+    products (J. Kopp: Efficient Numerical Diagonalization of Hermitian 3x3 Matrices, Int. J. Mod. Phys. C 19, 2008), which is several times as fast for many.
+    """
+    size = np.maximum(np.abs(spread).max(axis=(1, 2)), 1e-300)[:, None, None]
+    scaled = spread / size
+    mean = np.trace(scaled, axis1=1, axis2=2) / 3
+    about = scaled - mean[:, None, None] * np.eye(3)
+    radius = np.sqrt(np.einsum("mij,mij->m", about, about) / 6)
+    turn = np.arccos(np.clip(_determinant(about) / np.maximum(2 * radius**3, 1e-300), -1.0, 1.0)) / 3
+    rows = about - (2 * radius * np.cos(turn + 2 * np.pi / 3))[:, None, None] * np.eye(3)
+    across = np.stack([np.cross(rows[:, i], rows[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
+    length = np.linalg.norm(across, axis=2)
+    best = length.argmax(axis=1)
+    result = unit(across[np.arange(len(best)), best])
+    unsure = length.max(axis=1) < 1e-6  # of two that are equally small it is neither
+    result[unsure] = np.linalg.eigh(spread[unsure])[1][:, :, 0]
+    return result
+
+
+def _determinant(matrices: Array) -> Array:
+    """Of (M, 3, 3), without pivoting."""
+    return np.asarray(np.einsum("mi,mi->m", matrices[:, 0], np.cross(matrices[:, 1], matrices[:, 2])))
