@@ -9,6 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
+from deskhand.arms.config import load_arm
+from deskhand.sim.builder import build
 from deskhand.sim.camera import RgbdRenderer
 from deskhand.sim.fields import Field
 from deskhand.sim.reality.color import balance, blurred
@@ -193,6 +195,18 @@ def test_motion_blurs_along_its_way() -> None:
     smeared = blurred(picture, np.array([9.0, 0.0]))[..., 0] > 0
     assert smeared.sum() == pytest.approx(9, abs=2)
     assert smeared[30].sum() == smeared.sum()
+
+
+@pytest.mark.parametrize("arm", ["wx250s", "panda"])
+def test_what_does_not_move_stands_where_the_arm_does_not_grasp(arm: str) -> None:
+    config, seen = load_arm(arm), 0
+    for seed in range(6):
+        spec = {"arm": arm, "objects": [{"kind": "block", "pose": [0.05, 0.1]}], "reality": {"seed": seed, "clutter": {"things": 3}}}
+        model = build(world_from_dict(spec)).model
+        edge = [model.body(index) for index in range(model.nbody) if model.body(index).name.startswith("edge")]
+        seen += len(edge)
+        assert all(np.linalg.norm(body.pos[:2] - config.world_T_base[:2, 3]) > config.work_radius[1] for body in edge)
+    assert seen >= 12, "they find room all the same"
 
 
 def test_things_of_others_stand_on_the_desk_and_are_none_of_the_worlds_objects() -> None:

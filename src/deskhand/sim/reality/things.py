@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from deskhand.arms.config import ArmConfig, load_arm
 from deskhand.geometry import Array, quaternion_from_matrix
 from deskhand.sim.fixtures.spec import FixtureSpec
 from deskhand.sim.reality.spec import RGB, RealitySpec
@@ -49,10 +50,11 @@ def add_things(spec: mujoco.MjSpec, world: WorldSpec, reality: RealitySpec) -> N
     if rng.random() < reality.clutter.hand:
         makers.append(_hand)
     standing: list[ObjectSpec | FixtureSpec] = [*world.objects, *world.fixtures]
+    arm = load_arm(world.arm)
     taken: list[tuple[Array, float]] = [(item.pose[:2, 3], _radius(item)) for item in standing]
     for number, make in enumerate(makers):
         thing = make(rng)
-        place = _place(thing, world.table, taken, rng)
+        place = _place(thing, world.table, arm, taken, rng)
         if place is not None:
             taken.append((place[0], float(np.hypot(*thing.reach))))
             _add(spec, f"{EDGE}{number}/{thing.name}", thing, *place)
@@ -62,9 +64,13 @@ def _radius(item: ObjectSpec | FixtureSpec) -> float:
     return float(np.linalg.norm(sorted(item.size)[1:]) / 2)
 
 
-def _place(thing: Thing, table: tuple[float, float], taken: list[tuple[Array, float]], rng: np.random.Generator) -> tuple[Array, float] | None:
-    """Centre (2,) and yaw at the far side of the desk from the robot or at one of its ends, its long side along the edge; None where there is no room."""
+def _place(thing: Thing, table: tuple[float, float], arm: ArmConfig, taken: list[tuple[Array, float]], rng: np.random.Generator) -> tuple[Array, float] | None:
+    """Centre (2,) and yaw at the far side of the desk from the robot or at one of its ends, its long side along the edge; None where there is no room.
+
+    It does not move, so its middle line is where the arm does not grasp: what is meant by "everything" on the desk can be done.
+    """
     x, y = table[0] / 2, table[1] / 2
+    least = arm.work_radius[1] + arm.gripper.finger_breadth + abs(thing.reach[0] - thing.reach[1])
     for _ in range(TRIES):
         side = int(rng.integers(3))
         deep, wide = thing.reach[0] + 0.01, thing.reach[1]
@@ -74,7 +80,9 @@ def _place(thing: Thing, table: tuple[float, float], taken: list[tuple[Array, fl
             sign = 1.0 if side == 1 else -1.0
             centre, yaw = np.array([rng.uniform(-0.15, x - wide), sign * (y - deep)]), -sign * np.pi / 2
         yaw += rng.normal(0, 0.1)
-        if all(np.linalg.norm(centre - other) > radius + float(np.hypot(*thing.reach)) * 0.75 + GAP for other, radius in taken):
+        if np.linalg.norm(centre - arm.world_T_base[:2, 3]) > least and all(
+            np.linalg.norm(centre - other) > radius + float(np.hypot(*thing.reach)) * 0.75 + GAP for other, radius in taken
+        ):
             return centre, float(yaw)
     return None
 
