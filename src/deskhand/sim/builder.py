@@ -169,8 +169,8 @@ def _indexed(world: WorldSpec, robot: RobotModel, model: mujoco.MjModel) -> Buil
 
 def _damp(model: mujoco.MjModel, arm: ArmConfig, qpos: dict[str, int], dof: dict[str, int], actuator: dict[str, int]) -> None:
     """Critical damping of every servo for the greatest inertia that it turns in any posture: with less it overshoots with the arm stretched out."""
-    limits = np.array([model.joint(name).range for name in arm.joints])
-    postures = np.random.default_rng(0).uniform(*limits.T, (POSTURES, len(arm.joints)))
+    limits: Array = np.array([model.joint(name).range for name in arm.joints])
+    postures = np.random.default_rng(0).uniform(limits[:, 0], limits[:, 1], (POSTURES, len(arm.joints)))
     data, inertia = mujoco.MjData(model), np.zeros((model.nv, model.nv))
     greatest = dict.fromkeys(actuator, 0.0)
     for posture in postures:
