@@ -40,6 +40,7 @@ IN_BOTH = {
     "rclpy.client": "Client",
     "rclpy.clock": "Clock ClockType",
     "rclpy.context": "Context",
+    "rclpy.duration": "Duration",
     "rclpy.exceptions": "InvalidParameterTypeException InvalidParameterValueException",
     "rclpy.executors": "Executor ExternalShutdownException MultiThreadedExecutor ShutdownException SingleThreadedExecutor TimeoutException",
     "rclpy.impl.implementation_singleton": "rclpy_implementation",
