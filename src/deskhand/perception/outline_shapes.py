@@ -13,7 +13,7 @@ from deskhand.geometry import Array
 
 @dataclass(frozen=True)
 class OutlineClassSettings:
-    """Where one class ends and the next begins; shares without units.
+    """Where one class ends and the next begins; shares without units. What names no source was chosen on drawn outlines.
 
     Attributes:
         smooth: side of the median that takes the noise of its edge away [px].

@@ -81,15 +81,9 @@ def icp(surface: Array, normals: Array, seen: Array, pose: Array, eye: Array, ro
         distance, index = nearest(points, seen)
         limit = max(FAR, np.quantile(distance, TRIM)) if number < rounds // 2 else max(0.004, np.quantile(distance, TRIM))
         kept = distance <= limit
-        p, q, n = points[index[kept]], seen[kept], out[index[kept]]
-        middle = q.mean(axis=0)
-        matrix = np.hstack([np.cross(p - middle, n), n])
-        step = np.linalg.lstsq(matrix.T @ matrix + 1e-9 * np.eye(6), matrix.T @ ((q - p) * n).sum(axis=1), rcond=None)[0]
-        angle = float(np.linalg.norm(step[:3]))
-        turn = rotation_about(step[:3], angle) if angle > 1e-9 else np.eye(3)
-        change = make_transform(turn, middle - turn @ middle + step[3:])
-        pose = change @ pose
-        if angle < 1e-5 and np.linalg.norm(step[3:]) < 1e-6:
+        step, angle = _step(points[index[kept]], seen[kept], out[index[kept]])
+        pose = step @ pose
+        if angle < 1e-5 and np.linalg.norm(step[:3, 3]) < 1e-6:
             break
     return pose
 

@@ -60,7 +60,7 @@ def _fallen(ctx: SkillContext, held: Held, container: SceneObject) -> Spot | Non
     local = transform_points(inverse(container.pose), pose[:3, 3])
     if (np.abs(local[:2]) > np.asarray(container.size[:2], dtype=float) / 2 - container.wall).any():
         return None
-    return Spot(tcp, tcp, pose[:2, 3], (), max(0.0, moved(held.object, pose).bottom - container.bottom - container.wall))
+    return Spot(tcp, tcp, pose[:2, 3], 0.0, max(0.0, moved(held.object, pose).bottom - container.bottom - container.wall))
 
 
 def _full(ctx: SkillContext, container: SceneObject, share: float, held: Held) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from deskhand.arms.gripper import GripperConfig
 from deskhand.geometry import Array, inverse, make_transform, rotation_about, transform_points
@@ -17,16 +16,16 @@ from deskhand.types import Scene, SceneObject
 from deskhand.world.level import level
 
 YAWS = np.deg2rad(np.arange(0, 360, 30))
-GRID = 0.014  # [m] between the places that are tried in a container, at most
+GRID = 0.014  # [m] between the places that are tried in a container
 DROP = 0.006  # [m] between what is released and what it falls on
 LEVEL = 0.004  # [m] that the support of something put down may differ from what was asked
 HAND_OVER = 0.004  # [m] between a hand that does not fit between the walls and the rim: more than plans keep from obstacles
+STACKED = 0.02  # [m] of height that a place on the floor of a container is worth
 DISHED = 0.6  # height of a round container as a share of its width, below which it is a plate or a bowl: what it holds belongs in the middle
+MIDDLE = 0.05  # [m] of height that the middle of one is worth over its edge
+FAR = 0.03  # [m] that an object may fall without being thrown about
 OFF_WALL = 0.003  # [m] between what is let down and the walls
-SPREAD = 0.0049 * np.sqrt(2.0) / 1.96  # [m] standard deviation of the distance to a wall: both known to 4.9 mm (95 %, docs/reality.md, `mild`)
-RISKS = (0.05, 0.5)  # chances of meeting a wall up to which a place is good, and may still do
-REBOUND = 0.58  # share of its fall that what is let go jumps up again at most: a tennis ball on a hard floor (ITF Rules of Tennis, appendix I: 147 of 254 cm)
-ALIKE = 0.0049  # [m] heights that differ by less are as good as each other: that is how well they are known
+APART_WALL = 0.012  # [m] that it keeps from them where there is room: object and walls are each known to 6.5 mm (95 %), and a wall that is hit is pushed away
 UPRIGHT = 1e-3  # sine of a lean that counts as none
 LYING = 0.7  # cosine between the axis of something round and the vertical below which it lies
 OVER_RIM = 0.02  # [m] of room below the hand on its way
@@ -40,7 +39,7 @@ class Spot:
         release: world_T_tcp when the fingers open.
         hover: world_T_tcp straight above it.
         position: (2,) of the object's centre [m].
-        cost: lower is better, the first number that differs decides.
+        cost: lower is better.
         fall: height that the object falls [m].
         inside: whether all of it is between the walls of the container.
     """
@@ -48,7 +47,7 @@ class Spot:
     release: Array
     hover: Array
     position: Array
-    cost: tuple[float, ...]
+    cost: float
     fall: float = 0.0
     inside: bool = True
 
@@ -56,8 +55,7 @@ class Spot:
 def spots_in(
     scene: Scene, container: SceneObject, held: Held, gripper: GripperConfig, base: Array, tilt: float = 0.0, limit: int = 5, axis: Array | None = None
 ) -> list[Spot]:
-    """Best first: where it hardly meets a wall and does not jump out again, then where it settles soonest and lowest, then along the walls, so that room is
-    left (in a plate or a bowl: in the middle). The gripper is clear of the walls.
+    """Best first: low above the floor or the contents, the object within the walls, the gripper clear of them.
 
     Where the gripper does not fit between the walls the release is above the rim. ``tilt`` [rad] leans the gripper away from ``base``.
     ``axis``: a point on the base's axis of an arm that can tilt its hand only towards and away from it.
@@ -66,47 +64,39 @@ def spots_in(
     size = np.asarray(container.size, dtype=float)
     inner = size[:2] / 2 - max(container.wall, 0.002)
     dished = container.shape == "cylinder" and size[2] < DISHED * size[0]
+    floor = container.bottom + container.wall
     room = np.maximum(inner - 0.012, 0.0)
-    x, y = (np.linspace(-half, half, 2 * int(np.ceil(half / GRID)) + 1) for half in room)  # with the middle
+    x, y = (GRID * np.arange(-(half // GRID), half // GRID + 1) if dished else np.arange(-half, half + 1e-9, GRID) for half in room)
     local = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     centres = transform_points(container.pose, np.column_stack([local, np.zeros(len(local))]))[:, :2]
     outward = container.position - base
     lean = rotation_about([-outward[1], outward[0], 0.0], -tilt) if tilt else np.eye(3)
-    own, hand = _held_points(held), _hand_points(held, gripper)
+    thing, hand = _held_points(held), _hand_points(held, gripper)
     spots: list[Spot] = []
     for yaw in YAWS:
         turn = _aimed(lean @ rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3], held, container.position, axis)
-        object_points, hand_points = _underside(own @ turn.T), _underside(hand @ turn.T)
+        object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         middle = (turn @ held.tcp_T_object[:3, 3])[:2]
         places = centres - middle  # of the tcp, so that the object's centre comes to the grid
         heights = np.maximum(floor_map.rest_height(object_points, places) + DROP, floor_map.rest_height(hand_points, places) + HAND_OVER)
         in_container = (np.concatenate([object_points[:, :2], np.zeros((len(object_points), 1))], axis=1) @ container.pose[:3, :3])[:, :2]
         shifted = local[:, None] + (in_container - (np.append(middle, 0.0) @ container.pose[:3, :3])[:2])[None]
-        clearance = (inner - np.abs(shifted)).min(axis=(1, 2))  # to the walls, negative in them
-        low, high = floor_map.exact_range(object_points, places)
-        fall = heights + object_points[:, 2].min() - high
-        within = clearance > -SPREAD
-        jumps = high + REBOUND * fall >= container.top
-        risk = np.where(jumps, len(RISKS), np.digitize(ndtr(-clearance / SPREAD), RISKS))
-        settles = np.round(_settling(low, high, fall) / ALIKE)
-        aside = np.abs(local / np.maximum(inner, 1e-3)).max(axis=1)  # 0 in the middle, 1 at the walls
-        order = np.column_stack([risk, settles, aside if dished else -aside, np.full(len(local), abs(np.sin(yaw / 2)))])
-        for row in np.lexsort(order.T[::-1])[:3]:
+        beyond = (np.abs(shifted) - inner + OFF_WALL).max(axis=(1, 2))
+        over, near = np.maximum(beyond, 0.0), np.clip(beyond + APART_WALL - OFF_WALL, 0.0, APART_WALL)
+        under = floor_map.exact_range(object_points, places)
+        fall = heights + object_points[:, 2].min() - under[1]
+        # low, level, on the floor rather than on other objects, along the walls so that room is left
+        stacked = under[1] - floor
+        cost = stacked + 0.5 * (under[1] - under[0]) + 0.6 * fall + 3.0 * np.maximum(fall - FAR, 0.0) + 6.0 * over + STACKED * (stacked > 0.008)
+        aside = np.abs(local / np.maximum(inner, 1e-3)).max(axis=1)
+        cost = cost + (MIDDLE * aside if dished else 0.6 * near - 0.006 * aside) + 0.002 * abs(np.sin(yaw / 2))
+        for row in np.argsort(cost)[:3]:
             exact = _aimed(turn, held, centres[row], axis)
             place = np.append(centres[row] - (exact @ held.tcp_T_object[:3, 3])[:2], heights[row])
             points = np.vstack([object_points, hand_points])
-            spots.append(_spot(floor_map, exact, place, centres[row], tuple(order[row].tolist()), points, float(fall[row]), bool(within[row])))
+            spots.append(_spot(floor_map, exact, place, centres[row], float(cost[row]), points, float(fall[row]), bool(over[row] < 0.004 + OFF_WALL)))
     spots.sort(key=lambda spot: spot.cost)
     return spots[:limit]
-
-
-def _settling(low: Array, high: Array, fall: Array) -> Array:
-    """How far (G,) [m] an object moves until it rests, over how high it then lies: by its potential energy over its weight, so that heights add up.
-
-    ``low`` and ``high``: of what is below it [m]; it rests on the highest and tips until its other end is on the lowest: its middle comes down by half of that.
-    After its ``fall`` [m] it jumps up again by ``REBOUND`` of it.
-    """
-    return np.asarray(high + (high - low) / 2 + REBOUND * fall)
 
 
 def spots_at(
@@ -124,18 +114,18 @@ def spots_at(
     ``axis``: as for :func:`spots_in`.
     """
     ground = HeightMap(scene, place, leave_out=(held.object.id, *ignore), margin=0.005)
-    own, hand = _held_points(held), _hand_points(held, gripper)
+    thing, hand = _held_points(held), _hand_points(held, gripper)
     spots = []
     for yaw in YAWS:
         turn = _aimed(rotation_about([0, 0, 1], float(yaw)) @ held.grasp.pose[:3, :3], held, place, axis)
-        object_points, hand_points = _underside(own @ turn.T), _underside(hand @ turn.T)
+        object_points, hand_points = _underside(thing @ turn.T), _underside(hand @ turn.T)
         target = np.asarray(place, dtype=float)[:2] - (turn @ held.tcp_T_object[:3, 3])[:2]
         stands = height - object_points[:, 2].min()
         rest = max(float(ground.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)
         if rest > stands + LEVEL:
             continue
         pose = np.append(target, max(rest, stands) + DROP / 2)
-        spots.append(_spot(ground, turn, pose, np.asarray(place)[:2], (abs(float(np.sin(yaw / 2))),), np.vstack([object_points, hand_points])))
+        spots.append(_spot(ground, turn, pose, np.asarray(place)[:2], abs(float(np.sin(yaw / 2))), np.vstack([object_points, hand_points])))
     return sorted(spots, key=lambda spot: spot.cost)[:limit]
 
 
@@ -146,7 +136,7 @@ def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: 
     """
     loose = HeightMap(scene, place, half=0.16, leave_out=(held.object.id, *beside), margin=0.003)
     ground = HeightMap(scene, place, half=0.16, leave_out=(held.object.id,), margin=0.002)
-    own, hand = _held_points(held), _hand_points(held, gripper)
+    thing, hand = _held_points(held), _hand_points(held, gripper)
     now = held.grasp.pose[:3, :3] @ held.tcp_T_object[:3, :3]
     as_held = np.eye(4)
     as_held[:3, :3] = now
@@ -154,7 +144,7 @@ def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: 
     spots = []
     for turn in symmetric_turns(held.object):
         rotation = rotation_about([0, 0, 1], yaw + turn - heading) @ held.grasp.pose[:3, :3]
-        object_points, hand_points = _underside(own @ rotation.T), _underside(hand @ rotation.T)
+        object_points, hand_points = _underside(thing @ rotation.T), _underside(hand @ rotation.T)
         target = np.asarray(place, dtype=float)[:2] - (rotation @ held.tcp_T_object[:3, 3])[:2]
         stands = height - object_points[:, 2].min()
         rest = max(float(loose.rest_height(object_points, target[None])[0]), float(ground.rest_height(hand_points, target[None])[0]) - DROP / 2)
@@ -162,7 +152,7 @@ def spots_for_pose(scene: Scene, place: Array, yaw: float, height: float, held: 
             continue
         pose = np.append(target, max(rest, stands) + DROP / 2)
         around = abs(float(np.arctan2(np.sin(yaw + turn - heading), np.cos(yaw + turn - heading))))
-        spots.append(_spot(ground, rotation, pose, np.asarray(place)[:2], (around,), np.vstack([object_points, hand_points])))
+        spots.append(_spot(ground, rotation, pose, np.asarray(place)[:2], around, np.vstack([object_points, hand_points])))
     return sorted(spots, key=lambda spot: spot.cost)
 
 
@@ -174,9 +164,7 @@ def symmetric_turns(item: SceneObject) -> list[float]:
     return [0.0, np.pi / 2, np.pi, -np.pi / 2] if square else [0.0, np.pi]
 
 
-def _spot(
-    ground: HeightMap, turn: Array, place: Array, position: Array, cost: tuple[float, ...], points: Array, fall: float = DROP, inside: bool = True
-) -> Spot:
+def _spot(ground: HeightMap, turn: Array, place: Array, position: Array, cost: float, points: Array, fall: float = DROP, inside: bool = True) -> Spot:
     release = make_transform(turn, place)
     hover = release.copy()
     hover[2, 3] = max(place[2] + 0.03, ground.highest_near(position, 0.10) + OVER_RIM - float(points[:, 2].min()))

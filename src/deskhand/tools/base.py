@@ -42,7 +42,7 @@ MODULES = (
     "perception.marking",
     "perception.monitoring",
     "perception.live",
-    "perception.markers",
+    "perception.fiducials",
     "perception.enhancing",
     "perception.measuring",
     "perception.outlines",

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from deskhand.arms.model import RobotModel
 from deskhand.etp.tool import ToolContext
 from deskhand.geometry import Array
-from deskhand.perception.monitor.sample import IsRobot, PictureThinner, ThinnedPicture
+from deskhand.perception.monitor.sample import IsRobot, Mask, PictureThinner, ThinnedPicture
+from deskhand.perception.monitor.settings import SAMPLE
 from deskhand.perception.self_filter import joint_map, robot_points
 from deskhand.skills.robot import SensorFeed, SensorReading
-from deskhand.tools.viewing import SETTINGS
+from deskhand.tools.looking import last_look
+from deskhand.tools.viewing import SETTINGS, desk_view, owners
 from deskhand.types import Frame, JointState
 
 
@@ -57,6 +61,14 @@ def watched(ctx: ToolContext) -> Iterator[WatchedPicture]:
             sampler = PictureThinner(frame)
         links = model.forward(joint_map(reading.joints))
         yield WatchedPicture(sampler.take(frame, _is_robot(model, links)), sampler, frame, links[ctx.robot.arm.tcp], begins)
+
+
+def shown_objects(ctx: ToolContext, picture: WatchedPicture) -> dict[str, Mask]:
+    """Pixels of every object of the last look in a thinned picture."""
+    scene = last_look(ctx)
+    stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)
+    own = owners(desk_view(ctx, picture.frame), scene)[stride, stride]
+    return {item.id: np.asarray(own == number) for number, item in enumerate(scene.objects)}
 
 
 def _is_robot(model: RobotModel, links: dict[str, Array]) -> IsRobot:

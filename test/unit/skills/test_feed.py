@@ -2,7 +2,6 @@
 
 import itertools
 import threading
-import time
 
 import pytest
 
@@ -74,20 +73,25 @@ def test_pictures_and_joints_come_at_their_own_pace():
     assert not feed_threads()
 
 
-def test_a_reader_that_is_cancelled_or_whose_feed_is_closed_ends():
+def test_a_reader_that_is_cancelled_ends():
     feed, stop = SensorFeed(DeskRobot([])), threading.Event()
     readings = feed.pictures(stop.is_set)
     next(readings)
     stop.set()
     assert next(readings, None) is None and not feed_threads()
-    other = feed.pictures(lambda: False)
-    next(other)
-    feed.close()
-    assert next(other, None) is None
-    end = time.monotonic() + 5
-    while feed_threads() and time.monotonic() < end:
-        time.sleep(0.01)
+
+
+def test_a_fault_of_the_robots_code_is_told_to_the_readers_and_the_feed_can_begin_again():
+    robot = Counting()
+    feed = SensorFeed(robot)
+    readings = feed.pictures(lambda: False)
+    next(readings)
+    robot.broken = RuntimeError("of the test")
+    with pytest.raises(DeskhandError, match="RuntimeError: of the test"):
+        take(readings, 3)
     assert not feed_threads()
+    robot.broken = None
+    assert len(take(feed.pictures(lambda: False), 2)) == 2
 
 
 def test_what_may_pass_is_tried_again_and_what_does_not_is_told_to_every_reader():

@@ -1,4 +1,4 @@
-"""Where in a container something is let go: clear of the walls, on the floor, along the walls, and not where it would jump out again."""
+"""Where in a container something is let go: clear of the walls, and on the floor where there is room."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 from deskhand.arms.config import load_arm
 from deskhand.geometry import inverse, make_transform, rotation_about
 from deskhand.skills.belief import Held
-from deskhand.skills.placement_sampling import ALIKE, RISKS, SPREAD, Spot, spots_in
+from deskhand.skills.placement_sampling import Spot, spots_in
 from deskhand.testing.desk_scene import scene_object
 from deskhand.types import Grasp, Scene, SceneObject, Table
 
@@ -43,10 +43,10 @@ def clearance(spot: Spot, container: SceneObject) -> float:
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.5])
-def test_it_keeps_off_the_walls_by_as_much_as_they_may_be_elsewhere(yaw: float) -> None:
+def test_it_keeps_off_the_walls(yaw: float) -> None:
     container = bin_of((0.22, 0.18, 0.07), yaw)
     for spot in spots(container, limit=5):
-        assert 1.6 * SPREAD < clearance(spot, container) < 0.04, "near a wall, for room beside it, but not so that it may be met"
+        assert clearance(spot, container) > 0.0049, "walls and objects are known to 4.9 mm (docs/reality.md)"
 
 
 def test_where_there_is_no_more_room_it_still_goes_between_the_walls() -> None:
@@ -58,16 +58,3 @@ def test_the_floor_comes_before_what_lies_there() -> None:
     brick = scene_object("brick_1", "box", (0.20, 0.07, 0.03), (0.05, 0.045, 0.019))
     best = spots(bin_of((0.22, 0.18, 0.07)), brick, limit=5)
     assert all(spot.position[1] < 0.0 for spot in best)
-
-
-@pytest.mark.parametrize(("height", "jumps_out"), [(0.060, False), (0.069, True)])
-def test_where_it_would_jump_over_the_rim_is_no_good_place(height: float, jumps_out: bool) -> None:
-    heap = scene_object("brick_1", "box", (0.212, 0.172, height - 0.004), (0.05, 0.0, 0.004 + (height - 0.004) / 2))
-    found = spots(bin_of((0.22, 0.18, 0.07)), heap)
-    assert found and all((spot.cost[0] == len(RISKS)) == jumps_out for spot in found)
-
-
-def test_heights_that_cannot_be_told_apart_do_not_decide() -> None:
-    sheet = scene_object("card_1", "box", (0.20, 0.07, ALIKE / 3), (0.05, 0.045, 0.004 + ALIKE / 6))
-    sides = {bool(spot.position[1] > 0) for spot in spots(bin_of((0.22, 0.18, 0.07)), sheet, limit=24)}
-    assert sides == {True, False}

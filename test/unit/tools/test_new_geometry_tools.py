@@ -10,7 +10,7 @@ import pytest
 from deskhand.errors import DeskhandError
 from deskhand.geometry import inverse, make_transform, rotation_rpy, transform_points
 from deskhand.perception.enhance import FILTERS
-from deskhand.perception.markers import FAMILIES, find_markers
+from deskhand.perception.fiducials import FAMILIES, find_markers
 from deskhand.perception.pointing import first_hit
 from deskhand.perception.registration import register_clouds
 from deskhand.planning.moving_stacks import order_of_moves

@@ -17,7 +17,7 @@ from deskhand.bench.tools.base import Measured, scenario
 from deskhand.bench.tools.desk import ScenarioDesk
 from deskhand.bench.tools.worlds import BLUE, GREEN, RED, YELLOW, upright
 from deskhand.geometry import Array, transform_points
-from deskhand.perception.markers import FAMILIES
+from deskhand.perception.fiducials import FAMILIES
 from deskhand.perception.taught.recogniser import Recogniser
 from deskhand.sim.spec import ObjectSpec, WorldSpec, pose_at
 from deskhand.world.taught import TaughtStore, store_path

@@ -121,10 +121,12 @@ class WatchResources:
     async def _take(self, uri: str) -> None:
         """Listen to a watch for one client more."""
         loop = asyncio.get_running_loop()
+        ended = threading.Event()
 
         def told(event: WatchEvent) -> None:
             with self._lock:
                 if event.ended:
+                    ended.set()
                     self._ends.pop(uri, None)
             if loop.is_closed():  # the server has ended with its clients
                 self._leave(uri)
@@ -141,7 +143,8 @@ class WatchResources:
             self._leave(uri)
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from error
         with self._lock:
-            self._ends[uri] = end
+            if not ended.is_set():
+                self._ends[uri] = end
 
     def _leave(self, uri: str) -> None:
         with self._lock:

@@ -1,4 +1,7 @@
-"""What can be set in watching pictures; lengths in metres, pixels as px of the thinned picture, grey levels of 255, shares without units."""
+"""What can be set in watching pictures; lengths in metres, pixels as px of the thinned picture, grey levels of 255, shares without units.
+
+What names no source was chosen on simulated desks.
+"""
 
 from __future__ import annotations
 

@@ -51,25 +51,18 @@ class SensorFeed:
         self._readers: list[_FeedReader] = []
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()
-        self._closed = False
 
     def pictures(self, cancelled: Callable[[], bool]) -> Iterator[SensorReading]:
-        """Readings with a picture each, about every :data:`FRAME_PERIOD`, until cancelled or closed.
+        """Readings with a picture each, about every :data:`FRAME_PERIOD`, until cancelled.
 
         Raises:
-            DeskhandError: what the robot raised, unless it is worth another try.
+            DeskhandError: what the robot raised, unless it is worth another try; ``tool_failed`` for anything else that went wrong.
         """
         return self._read(_FeedReader(frames=True, joints=False), cancelled)
 
     def joints(self, cancelled: Callable[[], bool]) -> Iterator[SensorReading]:
-        """Readings of the joints, about every :data:`JOINT_PERIOD`, until cancelled or closed. Raises as :meth:`pictures`."""
+        """Readings of the joints, about every :data:`JOINT_PERIOD`, until cancelled. Raises as :meth:`pictures`."""
         return self._read(_FeedReader(frames=False, joints=True), cancelled)
-
-    def close(self) -> None:
-        """End all readers."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
 
     def _read(self, reader: _FeedReader, cancelled: Callable[[], bool]) -> Iterator[SensorReading]:
         self._attach(reader)
@@ -79,11 +72,11 @@ class SensorFeed:
                     reader.reading = None
                     reader.waiting.set()
                     self._changed.notify_all()
-                    while reader.reading is None and reader.error is None and not self._closed and not cancelled():
+                    while reader.reading is None and reader.error is None and not cancelled():
                         self._changed.wait(POLL)
                     if reader.error is not None:
                         raise reader.error
-                    if reader.reading is None or self._closed or cancelled():
+                    if reader.reading is None or cancelled():
                         return
                     reading = reader.reading
                 yield reading
@@ -105,21 +98,30 @@ class SensorFeed:
         if thread is not None:
             thread.join(ENDING)
 
-    def _wanted(self) -> list[_FeedReader]:
-        """The readers, when all of them wait or the slowest was waited for long enough; empty when the thread is to end."""
+    def _wanted(self) -> list[_FeedReader] | None:
+        """The readers that wait, when all do or the slowest was waited for long enough; None when the thread is to end."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._readers or self._closed or all(reader.waiting.is_set() for reader in self._readers), PATIENCE)
-            if not self._readers or self._closed:
+            self._changed.wait_for(lambda: not self._readers or all(reader.waiting.is_set() for reader in self._readers), PATIENCE)
+            if not self._readers:
                 self._thread = None
-                return []
+                return None
             return [reader for reader in self._readers if reader.waiting.is_set()]
 
     def _run(self) -> None:
+        try:
+            self._take_readings()
+        except Exception as error:  # the robot's code: without a word its readers would wait for ever
+            log.exception("the feed failed")
+            with self._changed:
+                self._thread = None
+            self._give_up(DeskhandError("tool_failed", f"nothing is sensed any more: {type(error).__name__}: {error}", hint="Start the watch again."))
+
+    def _take_readings(self) -> None:
         number, next_frame = 0, float("-inf")
         last_frame: float | None = None
         while True:
             readers = self._wanted()
-            if not readers and self._thread is None:
+            if readers is None:
                 return
             fast = any(reader.joints for reader in readers)
             if number:  # after all have dealt with the last

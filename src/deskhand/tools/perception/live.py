@@ -21,8 +21,7 @@ from deskhand.tools.looking import last_look
 from deskhand.tools.objects import ObjectId, number_or_none, rounded
 from deskhand.tools.perception.monitoring import Watching
 from deskhand.tools.pictures import Pixel, box_of
-from deskhand.tools.viewing import desk_view, owners
-from deskhand.tools.watching import WatchedPicture, pictures, watched
+from deskhand.tools.watching import WatchedPicture, pictures, shown_objects, watched
 
 
 class TargetState(TypedDict):
@@ -94,10 +93,7 @@ def track_target(ctx: ToolContext, object_id: ObjectId) -> Watching:
 
 def _pixels_of(ctx: ToolContext, picture: WatchedPicture, object_id: str) -> Mask:
     """The pixels of an object in a thinned picture. Raises ``object_lost``."""
-    scene = last_look(ctx)
-    stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)
-    own = owners(desk_view(ctx, picture.frame), scene)[stride, stride] == [item.id for item in scene.objects].index(object_id)
-    own &= np.isfinite(picture.sample.depth)
+    own = shown_objects(ctx, picture)[object_id] & np.isfinite(picture.sample.depth)
     if own.sum() < 8:
         raise DeskhandError("object_lost", f"{object_id} is not where the last look saw it.", hint="Call detect_objects, then start again.")
     return np.asarray(own)

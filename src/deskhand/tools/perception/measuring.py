@@ -13,6 +13,7 @@ from deskhand.errors import DeskhandError
 from deskhand.etp.resources import Resources
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import Array, make_transform, quaternion_from_matrix, rotation_rpy
+from deskhand.perception.fit.surface import complete_surface
 from deskhand.perception.neighbours import nearest
 from deskhand.perception.pointing import first_hit
 from deskhand.perception.registration import register_clouds as laid_on
@@ -126,8 +127,6 @@ def _side(quantity: str, item: SceneObject) -> Measurement:
 
 
 def _gap(a: SceneObject, b: SceneObject) -> Measurement:
-    from deskhand.perception.fit.surface import complete_surface
-
     one, other = (complete_surface(item, 0.003).points for item in (a, b))
     distance, index = nearest(one, other)
     best = int(distance.argmin())

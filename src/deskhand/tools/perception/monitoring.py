@@ -11,13 +11,9 @@ from typing_extensions import TypedDict
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.perception.monitor.intruder import IntruderMonitor, Presence
 from deskhand.perception.monitor.moves import MoveMonitor, ObjectMove
-from deskhand.perception.monitor.sample import Mask
-from deskhand.perception.monitor.settings import SAMPLE
-from deskhand.tools.looking import last_look
 from deskhand.tools.objects import number_or_none, rounded
 from deskhand.tools.perception.quality import faults_of, quality_of
-from deskhand.tools.viewing import desk_view, owners
-from deskhand.tools.watching import WatchedPicture, pictures, watched
+from deskhand.tools.watching import pictures, shown_objects, watched
 
 AGAIN = 2  # pictures in a row that must say the same of their quality
 Count = Annotated[int, Field(description="events that were published")]
@@ -78,20 +74,12 @@ def watch_layout(ctx: ToolContext) -> Watching:
     for picture in watched(ctx):
         count += 1
         if monitor is None or picture.begins:
-            monitor = MoveMonitor(picture.sample, _masks(ctx, picture))
+            monitor = MoveMonitor(picture.sample, shown_objects(ctx, picture))
             continue
         for move in monitor.update(picture.sample):
             ctx.publish(_move_event(move, picture.sample.stamp))
             events += 1
     return Watching(pictures=count, events=events)
-
-
-def _masks(ctx: ToolContext, picture: WatchedPicture) -> dict[str, Mask]:
-    """Pixels of every object of the last look in a thinned picture."""
-    scene = last_look(ctx)
-    stride = slice(SAMPLE.stride // 2, None, SAMPLE.stride)
-    own = owners(desk_view(ctx, picture.frame), scene)[stride, stride]
-    return {item.id: own == number for number, item in enumerate(scene.objects)}
 
 
 def _move_event(move: ObjectMove, stamp: float) -> MoveEvent:

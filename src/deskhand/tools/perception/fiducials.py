@@ -1,4 +1,4 @@
-"""Square markers in the picture."""
+"""Fiducials in the picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from deskhand.etp.tool import ToolContext, tool
 from deskhand.geometry import quaternion_from_matrix
-from deskhand.perception.markers import Marker, find_markers
+from deskhand.perception.fiducials import Marker, find_markers
 from deskhand.tools.objects import number_or_none, rounded
 from deskhand.tools.pictures import stored_picture
 

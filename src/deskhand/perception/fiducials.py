@@ -1,4 +1,4 @@
-"""Square markers (AprilTag, ArUco) in a picture, and where they are."""
+"""Fiducials: square markers (AprilTag, ArUco) in a picture, and where they are."""
 
 from __future__ import annotations
 
