@@ -99,6 +99,7 @@ class HollowSettings:
         beyond, within: what is below the rim lies, but for a handle, within its outline, grown by a share.
         facing, inside: the normals of a share of it are towards its middle, seen from above, as the cosine of the angle.
         meets: the ground of an object meets its walls in as many places, or, where they are not seen to meet, is lower.
+        wall: its outside goes round its inside no farther off than this share of the width.
     """
 
     least: int = 40
@@ -116,6 +117,7 @@ class HollowSettings:
     facing: float = 0.5
     inside: float = 0.1
     meets: int = 5
+    wall: float = 0.25
 
 
 @dataclass(frozen=True)
