@@ -130,8 +130,8 @@ def _area(outline: Array) -> tuple[float, Array]:
 
 
 def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSettings) -> Numbers:
-    """The same with what is the ground of a shell given to it: it meets the inside of the shell where it is highest. What lies in the shell meets it where it is
-    lowest, and what carries it meets its outside.
+    """The same with what is the ground of a shell given to it: it meets the inside of the shell where it is highest. What lies in the shell meets it where
+    it is lowest, and what carries it meets its outside.
     """
     points = voxels.middle[part == shell]
     outline = cv2.convexHull(points[:, :2].astype(np.float32))
