@@ -94,7 +94,7 @@ def test_a_slit_of_three_millimetres_between_printed_boxes_parts_them():
 
 
 def test_a_bowl_in_a_drawer_is_an_object_of_its_own():
-    best, _ = overlaps(*cast(Drawer(0.055), Raised(Bowl((0.02, 0.03), 0.055), 0.004)))
+    best, _ = overlaps(*cast(Drawer(0.055), Raised(Bowl((0.02, 0.03), 0.055), 0.004), distance=0.7))
     assert best[1] > 0.8
 
 
