@@ -25,8 +25,6 @@ ROD = 2.5
 """Times as long as wide from which a cylinder is a rod, and not round."""
 EQUAL = 1.25
 """Edges of which none is so many times another count as equal: a look is off by up to 1 cm at an object of 4 cm (docs/perception.md)."""
-CLEARLY = 1.5
-"""Of two objects the one is clearly nearer than the other when that is so many times as far; a number that was chosen."""
 BASE = (-0.30, 0.0)
 """Where the robot stands [m, world], for "nearest"; only words depend on it."""
 
@@ -126,7 +124,7 @@ def _fitting(ref: Ref, objects: Sequence[Seen], role: str) -> tuple[list[Seen], 
     if ref.where is not None:
         there = _on_top(ref.where[0], [item for item in fitting if _where_holds(ref.where, item, objects)], objects)
         if not there and ref.definite:
-            there, assumed = _most_nearly(ref, fitting, objects)
+            there, assumed = _most_nearly(ref.where, fitting, objects)
         fitting = there
     if ref.shapes:
         fitting = [item for item in fitting if ref.shapes & forms_of(item)]
@@ -226,12 +224,11 @@ def _reaches_into(item: Seen, other: Seen) -> bool:
     return abs(along) < float(other["size"][0]) / 2 and abs(across) < float(other["size"][1]) / 2 and dz < float(other["size"][2]) / 2
 
 
-def _most_nearly(said: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
+def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
     """Of several things of which the words hold strictly for none, the one that they can only mean, and what was assumed for that."""
-    assert said.where is not None
-    relation, ref = said.where
+    relation, ref = where
     if relation == "near":
-        return _nearest_to(said, ref, items, objects)
+        return _nearest_to(ref, items, objects), ""
     if relation == "between" and len(items) > 1:
         ends = {str(item["id"]): pair(ref, [other for other in objects if other["id"] != item["id"]]) for item in items}
         loose = [item for item in items if loosely_between(Body.seen(item), [Body.seen(end) for end in ends[str(item["id"])]])]
@@ -249,19 +246,11 @@ def _over(below: set[str], items: Sequence[Seen], objects: Sequence[Seen]) -> tu
     return (over, f"{over[0]['id']} stands on {over[0]['support']}, which stands on {known[over[0]['support']]['support']}") if len(over) == 1 else ([], "")
 
 
-def _nearest_to(said: Ref, ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
-    """Of several objects that none is near, "the one next to it" is the one that stands beside it most closely, or clearly nearer than the others."""
+def _nearest_to(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> list[Seen]:
+    """Of several objects that none is near, "the one next to it" is the one that stands beside it most closely."""
     others = [Body.seen(other) for other in resolve(replace(ref, count=0), objects, "any").objects]
     gaps = [(min((gap(Body.seen(item), other) for other in others if other.id != item["id"]), default=math.inf), str(item["id"]), item) for item in items]
-    gaps.sort(key=lambda each: each[:2])
-    if not gaps or not math.isfinite(gaps[0][0]):
-        return [], ""
-    least, name, nearest = gaps[0]
-    if least < BESIDE_GAP:
-        return [nearest], ""
-    if len(gaps) > 1 and gaps[1][0] > CLEARLY * least:
-        return [nearest], f"no '{said.words}' is near '{ref.words}'; I took {name}, which is clearly the nearest"
-    return [], ""
+    return [item for least, _, item in sorted(gaps, key=lambda each: each[:2])[:1] if least < BESIDE_GAP]
 
 
 def _on_what_it_hides(ref: Ref, items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:

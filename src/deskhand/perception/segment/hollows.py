@@ -120,7 +120,7 @@ def _inside(outline: Array, places: Array) -> Mask:
 def _stretches(voxels: Voxels, own: Mask, group: Mask, settings: HollowSettings) -> bool:
     """Whether the outline of a group (M,) is so much larger than that of one of its members, or so far to its side, that the others are no outside of that."""
     (area, one), (whole, both) = (_area(cv2.convexHull(voxels.middle[which, :2].astype(np.float32))) for which in (own, group))
-    return whole > (1 + settings.wall) ** 2 * area or float(np.linalg.norm(both - one)) > settings.beyond * area**0.5
+    return whole > (1 + settings.wall) ** 2 * area or float(np.linalg.norm(both - one)) > settings.aside * area**0.5
 
 
 def _area(outline: Array) -> tuple[float, Array]:
