@@ -30,14 +30,17 @@ RIM = 0.005  # [m] that an object keeps from the edge of the pan
 BESIDE = 0.006  # [m] between two objects on a pan
 
 
-def read_pans(ctx: SkillContext, wait: float = WAIT) -> tuple[Balance, bool]:
-    """The balance as it is seen, and whether it is at rest; a moving one is waited for, ``wait`` [s] at most. Raises as find_balance."""
-    first = measured(ctx)
+def read_pans(ctx: SkillContext, wait: float = WAIT, moves: bool = True) -> tuple[Balance, bool]:
+    """The balance as it is seen, and whether it is at rest; a moving one is waited for, ``wait`` [s] at most.
+
+    ``moves``: whether the arm may go out of the way. Raises as find_balance.
+    """
+    first = measured(ctx, moves)
     deadline = ctx.robot.now() + wait
     while True:
         ctx.check()
         ctx.robot.sleep(APART)
-        second = measured(ctx)
+        second = measured(ctx, moves)
         if abs(second.difference - first.difference) <= STILL:
             return second, True
         if ctx.robot.now() > deadline:
@@ -45,14 +48,14 @@ def read_pans(ctx: SkillContext, wait: float = WAIT) -> tuple[Balance, bool]:
         first = second
 
 
-def measured(ctx: SkillContext) -> Balance:
-    """The balance in a fresh picture; the arm is taken out of the way when it hides it."""
+def measured(ctx: SkillContext, moves: bool = True) -> Balance:
+    """The balance in a fresh picture; the arm is taken out of the way when it hides it and ``moves``."""
     with ctx.timed("perception"):
         frame: Frame = ctx.robot.observe()
         try:
             return find_balance(frame)
         except DeskhandError as error:
-            if error.code != "unknown_object" or ctx.at_home():
+            if error.code != "unknown_object" or not moves or ctx.at_home():
                 raise
     ctx.go_home()
     with ctx.timed("perception"):

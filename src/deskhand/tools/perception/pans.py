@@ -41,14 +41,15 @@ class Reading(TypedDict):
     needs=("camera",),
     timeout=30.0,
     when_to_use="To read a balance (scales with two pans): which side is heavier, by how many millimetres it hangs lower, what lies on each pan.",
-    limits="Knows balances with two square pans of 55 to 130 mm side by side, both front edges in view. Errs by up to 0.5 mm (95 %); waits 3 s "
-    "for moving pans, then fails with not_steady; unknown_object when no balance is seen. Tells no grams: the pans' way a gram depends on the balance.",
+    limits="Knows balances with two square pans of 55 to 130 mm side by side, both front edges in view (move_home first when the arm is over it). Errs by "
+    "up to 0.5 mm (95 %); waits 3 s for moving pans, then fails with not_steady; unknown_object when no balance is seen. Tells no grams: the pans' way a gram "
+    "depends on the balance.",
     examples=[("Which side of the scales is lower now?", {})],
     failures=[("No balance is on the desk", {}, "unknown_object")],
 )
 def read_balance(ctx: ToolContext) -> Reading:
     """Read a balance from fresh pictures: which pan is lower, by how much, and what lies on them."""
-    balance, steady = read_pans(skill_context(ctx))
+    balance, steady = read_pans(skill_context(ctx), moves=False)
     if not steady:
         raise DeskhandError("not_steady", "the pans still move.", hint="Wait a second and read again; see that nothing touches them.")
     scene, _ = look(ctx)
