@@ -212,7 +212,7 @@ class Brain:
             yield from self._building.build(first)
             self._notes += [self._building.note] if self._building.note else []
         elif isinstance(first, Weigh):
-            yield from Weighing(self._executive, self._answers).do(first)
+            yield from Weighing(self._executive, self._tools, self._answers).do(first)
         elif isinstance(first, LAYOUTS) or (isinstance(first, Place) and first.relation == "between"):
             yield from self._lay_out(first)
         else:

@@ -26,6 +26,12 @@ READINGS = 3
 """How often a balance is read that does not come to rest, or hides what lies on it."""
 FULL = 0.92
 """Share of the largest difference ever read, from which the pans may be at their stops and tell a direction alone."""
+CAPABILITIES = {
+    "read_balance": "read a balance: which pan is lower",
+    "place_on_pan": "lay the held object on a pan of a balance",
+    "plan_weighings": "say what to weigh next to find the odd one",
+}
+"""Tools that it needs, and what they are looked for by."""
 OTHER = {LEFT: RIGHT, RIGHT: LEFT}
 
 Lower = Generator[Call, CallResult, str]
@@ -39,8 +45,9 @@ class GivenUp(Exception):
 class Weighing:
     """One intent. Methods that act are generators of calls; what could not be done is among the problems of the executive."""
 
-    def __init__(self, executive: TaskExecutive, answers: list[str]) -> None:
-        self._executive, self._answers = executive, answers
+    def __init__(self, executive: TaskExecutive, tools: Collection[str], answers: list[str]) -> None:
+        """``tools``: names of those that are offered, kept up to date by their owner."""
+        self._executive, self._tools, self._answers = executive, tools, answers
         self._on: dict[str, str] = {}
         self._parts: set[str] = set()
         self._millimetres = 0.0
@@ -70,6 +77,9 @@ class Weighing:
             yield from self._grams(items, wish)
 
     def _begin(self) -> Script:
+        for tool, does in CAPABILITIES.items():
+            if tool not in self._tools:
+                yield Call("find_tools", {"query": does}, f"I look for a tool that can {does}.")
         heard = yield from self._reading("What does the balance show?")
         self._on = {str(name): side for side in (LEFT, RIGHT) for name in heard[side]["on"]}
         self._look_at(heard)
