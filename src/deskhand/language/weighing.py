@@ -30,7 +30,7 @@ _ODD = re.compile(
 _ONTO = re.compile(r"\b(?:put|lay|place|set|add|bring) (?P<what>[a-z0-9_ ]+?) on(?:to)? the (?P<side>left|right)\b")
 _RISING = re.compile(r"\blight(?:est|er)?(?: \w+)? (?:to|up to|till) (?:the )?heav|\blight(?:est|er) (?:one )?(?:first|(?:at|on) the left)\b")
 _FALLING = re.compile(r"\bheav(?:iest|ier|y)(?: \w+)? (?:to|down to|till) (?:the )?light|\bheav(?:iest|ier) (?:one )?(?:first|(?:at|on) the left)\b")
-_MOST = re.compile(r"\b(?:at most|no more than|with|within|not more than) (?P<n>\d+|\w+) (?:weighings?|times|readings?)\b|\bat most (?P<m>\d+|\w+) times\b")
+_MOST = re.compile(r"\b(?:at most|no more than|with|within|not more than) (?P<n>\d+|\w+) (?:weighings?|times|readings?)\b")
 _INTO = re.compile(r"\b(?:in|into|to|onto|on) (?P<what>(?:the|a|my|your) [a-z_0-9 ]+)")
 _OWN = words_of(
     "balance balances scale scales pan pans weigh weighs weighing weighings weighed weight weights heavy heavier heaviest light lighter lightest more most less "
@@ -42,7 +42,7 @@ _WORDS = _OWN | words_of(
     "does has have will shall should may can want need like bring lay lays laying put puts place places placed add set line lined up arrange form compare "
     "compared belong belongs belonging which what who how much many than then so that it its they them one ones two both all each other others rest among "
     "between against exactly not except but apart from by with without in into on onto to at of for as and or the a an i me you these those there first once "
-    "again too well end no times time help please could would only just also them this any enough wherever whatever such way until too found"
+    "again too well end times time help please could would only just also them this any enough wherever whatever such way until too found"
 )
 
 _QUANTITIES = words_of("one all each both every")
@@ -72,7 +72,7 @@ def parse_weighing(text: str) -> Weigh | Unclear | None:
     rising, falling = bool(_RISING.search(rest)), bool(_FALLING.search(rest))
     up = (rising if rising != falling else None) if "left to right" in rest or "left" in rest or "right" in rest else None
     onto = next((found["side"] for found in _ONTO.finditer(rest) if not re.search(r"\bweights?\b", found["what"])), "")
-    return Weigh(kind, things, sign, target if kind in ("heaviest", "odd") else None, weights, onto, up, _number(most["n"] or most["m"]) if most else 0)
+    return Weigh(kind, things, sign, target if kind in ("heaviest", "odd") else None, weights, onto, up, _number(most["n"]) if most else 0)
 
 
 def _kind(rest: str, legend: bool) -> str:

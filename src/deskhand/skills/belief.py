@@ -13,6 +13,7 @@ from deskhand.perception.taught.naming import TAUGHT
 from deskhand.skills.corrections import Corrections
 from deskhand.skills.known_again import KnownAgain
 from deskhand.skills.look_alikes import LookAlikes
+from deskhand.skills.on_pans import OnPans
 from deskhand.skills.placed_objects import with_known, with_unshown
 from deskhand.skills.presence import evidence_of
 from deskhand.skills.robot import Robot
@@ -65,6 +66,7 @@ class Belief:
         corrections: what somebody with eyes has put right; applied to every look.
         again: keeps the ids of what the hand has let go, under whatever id perception sees it then.
         alike: keeps apart by their places what looks the same.
+        pans: what stands on the pans of a balance.
     """
 
     def __init__(self, memory: Memory | None = None, classifier: Classifier | None = None) -> None:
@@ -81,12 +83,13 @@ class Belief:
         self.corrections = Corrections()
         self.again = KnownAgain()
         self.alike = LookAlikes()
+        self.pans = OnPans()
 
     def look(self, robot: Robot) -> Scene:
         """Take a look, and remember it. What a camera on the arm does not show from where it is, and a look before did, stays."""
         scene = self.corrections.apply(self._known_again(robot.detect_objects()))
         partial = self.scene is not None and robot.camera_mount() is not None
-        frame = robot.observe() if self.known or partial else None
+        frame = robot.observe() if self.known or self.pans.items or partial else None
         if partial:
             assert self.scene is not None and frame is not None
             scene = with_unshown(scene, frame, self.scene)
@@ -101,7 +104,10 @@ class Belief:
         """
         scene = self.corrections.apply(self._known_again(scene))
         if frame is not None:
-            scene, self.known = with_known(scene, frame, self.known)
+            carried = self.pans.seen(frame) if self.pans.items else {}
+            scene = self.pans.apart(scene) if carried else scene
+            scene, proved = with_known(scene, frame, self.known | carried)
+            self.known = {name: item for name, item in proved.items() if name not in carried}
         if self.held is not None:
             name = self.held.object.id
             scene = replace(scene, objects=tuple(item for item in scene.objects if item.id != name and item.relation != "held"))
@@ -145,6 +151,7 @@ class Belief:
         self.known.pop(item.id, None)
         self.again.taken()
         self.alike.taken(item.id)
+        self.pans.taken(item.id)
         self.corrections.grasped(item.id)
         if self.scene is not None:
             self.scene = replace(self.scene, objects=tuple(other for other in self.scene.objects if other.id != item.id))

@@ -156,7 +156,7 @@ def _laid_out(
 ) -> list[ObjectSpec]:
     """All objects at their places; empty when they do not fit."""
     yaw = float(np.arctan2(fixture.pose[1, 0], fixture.pose[0, 0]))
-    taken = [Footprint(*fixture.pose[:2, 3], fixture.size[0] / 2, fixture.size[1] / 2, yaw, fixture.size[2])]
+    taken = [Footprint(float(fixture.pose[0, 3]), float(fixture.pose[1, 3]), fixture.size[0] / 2, fixture.size[1] / 2, yaw, fixture.size[2])]
     objects: list[ObjectSpec] = []
     if draft.tray:
         kind, place = config["tray"], layout["tray"]

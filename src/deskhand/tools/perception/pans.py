@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -13,7 +14,7 @@ from deskhand.perception.balance import Pan
 from deskhand.skills.pan import carrying, lying_on, read_pans
 from deskhand.tools.looking import look, skill_context
 from deskhand.tools.objects import Position, rounded
-from deskhand.types import Scene
+from deskhand.types import SceneObject
 
 LEVEL = 0.001  # [m] between the pans up to which they count as level: twice what a reading errs by (95 %)
 
@@ -53,12 +54,13 @@ def read_balance(ctx: ToolContext) -> Reading:
     if not steady:
         raise DeskhandError("not_steady", "the pans still move.", hint="Wait a second and read again; see that nothing touches them.")
     scene, _ = look(ctx)
+    lying = lying_on(skill_context(ctx), scene, balance)
     down = -balance.difference
     lower: Literal["left", "right", "level"] = "level" if abs(down) <= LEVEL else "left" if down > 0 else "right"
     parts = sorted({name for pan in (balance.left, balance.right) for name in carrying(scene, pan)})
-    left, right = _pan(scene, balance.left), _pan(scene, balance.right)
+    left, right = _pan(balance.left, lying["left"]), _pan(balance.right, lying["right"])
     return Reading(left=left, right=right, lower=lower, difference_mm=round(1000 * abs(down), 2), parts=parts)
 
 
-def _pan(scene: Scene, pan: Pan) -> PanData:
-    return PanData(position=rounded([*pan.centre, pan.height]), on=[item.id for item in lying_on(scene, pan)])
+def _pan(pan: Pan, lying: Sequence[SceneObject]) -> PanData:
+    return PanData(position=rounded([*pan.centre, pan.height]), on=[item.id for item in lying])
