@@ -33,13 +33,14 @@ _FALLING = re.compile(r"\bheav(?:iest|ier|y)(?: \w+)? (?:to|down to|till) (?:the
 _MOST = re.compile(r"\b(?:at most|no more than|with|within|not more than) (?P<n>\d+|\w+) (?:weighings?|times|readings?)\b")
 _INTO = re.compile(r"\b(?:in|into|to|onto|on) (?P<what>(?:the|a|my|your) [a-z_0-9 ]+)")
 _OWN = words_of(
-    "balance balances scale scales pan pans weigh weighs weighing weighings weighed weight weights heavy heavier heaviest light lighter lightest more most less "
-    "least gram grams g level even equal balanced equilibrium same different differ differs odd left right row line order sort rank counterweight side sides"
+    "balance balances scale scales pan pans weigh weighs weighing weighings weighed weight weights heavy heavier heaviest light lighter lightest more most "
+    "less least gram grams g level even equal balanced equilibrium same different differ differs odd left right row line order sort rank counterweight side "
+    "sides"
 )
 """Nouns and adjectives of weighing, which are no objects."""
 _WORDS = _OWN | words_of(
-    "find out tell tells told say know see use using used take takes taking choose get make makes made keep keeps stay stays stand stands standing is are be do "
-    "does has have will shall should may can want need like bring lay lays laying put puts place places placed add set line lined up arrange form compare "
+    "find out tell tells told say know see use using used take takes taking choose get make makes made keep keeps stay stays stand stands standing is are be "
+    "do does has have will shall should may can want need like bring lay lays laying put puts place places placed add set line lined up arrange form compare "
     "compared belong belongs belonging which what who how much many than then so that it its they them one ones two both all each other others rest among "
     "between against exactly not except but apart from by with without in into on onto to at of for as and or the a an i me you these those there first once "
     "again too well end times time help please could would only just also them this any enough wherever whatever such way until too found"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, transform_points
-from deskhand.perception.balance import Balance, Pan, find_balance
+from deskhand.perception.balance import Balance, Pan, find_balance, follow
 from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.types import Frame, Scene, SceneObject, moved
 
@@ -59,7 +59,7 @@ class OnPans:
     def seen(self, frame: Frame) -> dict[str, SceneObject]:
         """What stands on the pans, as high as they are in ``frame``; what that shows to be gone is forgotten."""
         try:
-            self.balance = find_balance(frame)
+            self.balance = find_balance(frame) if self.balance is None else follow(frame, self.balance)
         except DeskhandError:  # the arm hides it: all is as it was
             return {}
         for name, (side, item) in list(self.items.items()):

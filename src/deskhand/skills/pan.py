@@ -10,7 +10,7 @@ import numpy as np
 
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
-from deskhand.perception.balance import Balance, Pan, find_balance
+from deskhand.perception.balance import Balance, Pan, find_balance, follow
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
@@ -19,7 +19,7 @@ from deskhand.skills.placement_sampling import spots_at, spots_for_pose
 from deskhand.skills.put import Target, put_down
 from deskhand.skills.reach import lean_axis, reached
 from deskhand.skills.why import distance_from, in_the_way, joined, nearest_free
-from deskhand.types import Frame, Scene, SceneObject, SkillResult
+from deskhand.types import Scene, SceneObject, SkillResult
 
 APART = 0.3  # [s] between the two pictures of a reading
 STILL = 0.0006  # [m] by which the pans' difference may change between them while they are at rest: three times what one reading errs by
@@ -51,17 +51,22 @@ def read_pans(ctx: SkillContext, wait: float = WAIT, moves: bool = True) -> tupl
 
 
 def measured(ctx: SkillContext, moves: bool = True) -> Balance:
-    """The balance in a fresh picture; the arm is taken out of the way when it hides it and ``moves``."""
-    with ctx.timed("perception"):
-        frame: Frame = ctx.robot.observe()
-        try:
-            return find_balance(frame)
-        except DeskhandError as error:
-            if error.code != "unknown_object" or not moves or ctx.at_home():
-                raise
+    """The balance in a fresh picture; the arm is taken out of the way when it hides it and ``moves``. One that was seen before is where it was."""
+    try:
+        return _found(ctx)
+    except DeskhandError as error:
+        if error.code != "unknown_object" or not moves or ctx.at_home():
+            raise
     ctx.go_home()
+    return _found(ctx)
+
+
+def _found(ctx: SkillContext) -> Balance:
+    pans = ctx.belief.pans
     with ctx.timed("perception"):
-        return find_balance(ctx.robot.observe())
+        frame = ctx.robot.observe()
+        pans.balance = find_balance(frame) if pans.balance is None else follow(frame, pans.balance)
+    return pans.balance
 
 
 def lying_on(ctx: SkillContext, scene: Scene, balance: Balance) -> dict[str, list[SceneObject]]:

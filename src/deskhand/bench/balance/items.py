@@ -7,8 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from deskhand.errors import DeskhandError
 from deskhand.tasks.balance_goals import BalanceGoal
 from deskhand.tasks.balance_scale import HELD_OUT, MASSES, BalanceScale, BalanceSetting
@@ -52,7 +50,7 @@ def chance(goal: BalanceGoal) -> float:
 
 
 def write_items(folder: Path, arm: str, seeds: list[int]) -> int:
-    """``items.jsonl`` (id, seed, kind, say, truth), and a picture of each scene as the camera sees it; answers how many.
+    """``items.jsonl`` (id, seed, kind, say, truth), and a picture of each scene with its depth (perception/picture.py); answers how many.
 
     Raises:
         DeskhandError: ``invalid_input`` when the folder exists.
@@ -72,7 +70,7 @@ def write_items(folder: Path, arm: str, seeds: list[int]) -> int:
         simulation.step(1.5)
         camera = SimCamera(simulation)
         try:
-            save_picture(folder / "pictures" / f"{seed}.png", np.asarray(camera.capture().color))
+            save_picture(camera.capture(), folder / "pictures" / f"{seed}.png")
         finally:
             camera.close()
         lines.append(
