@@ -56,27 +56,6 @@ def moves_nothing_away(desk: ScenarioDesk) -> Measured:
     return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm moved", at_most=5.0)
 
 
-@scenario(tool="weigh_in_hand", name="two_blocks", situation="A block is given 40 g, then 90 g: how far off is what the hand feels?", changes=True)
-def two_blocks(desk: ScenarioDesk) -> Measured:
-    worst, model = 0.0, desk.simulation.model
-    body = desk.simulation.built.object_bodies[desk.names.index("green")]
-    for mass in (0.040, 0.090):
-        with desk.simulation.lock:
-            model.body_inertia[body] *= mass / model.body_mass[body]
-            model.body_mass[body] = mass
-        told = desk.call("weigh_in_hand", {"object_id": desk.look()["green"]})
-        worst = max(worst, abs(told["grams"] - 1000 * mass))
-    return Measured(worst, "g off at most", at_most=10.0)
-
-
-@scenario(tool="weigh_in_hand", name="put_back", situation="A block is weighed in the gripper: how far from where it was does it stand then?", changes=True)
-def put_back(desk: ScenarioDesk) -> Measured:
-    ids = desk.look()
-    before = desk.truth("green").pose[:3, 3].copy()
-    desk.call("weigh_in_hand", {"object_id": ids["green"]})
-    return Measured(1000 * float(np.linalg.norm(desk.truth("green").pose[:3, 3] - before)), "mm off", at_most=10.0)
-
-
 @scenario(tool="open_gripper", name="wide", situation="From closed: how far from fully open do the fingers really stand?", world=bare, changes=True)
 def wide(desk: ScenarioDesk) -> Measured:
     desk.call("close_gripper")
