@@ -24,10 +24,12 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Wall:
-    """The steep voxels of a part: ``points``, ``normals`` (N, 3)."""
+    """The steep voxels of a part: ``points``, ``normals`` (N, 3), and their bounds (3,)."""
 
     points: Array
     normals: Array
+    low: Array
+    high: Array
 
 
 def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> tuple[Numbers, set[int]]:
@@ -37,8 +39,9 @@ def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> 
     walls = {number: _wall(voxels, part == number, settings) for number in large}
     owner, hollow = np.arange(int(part.max()) + 1), set()
     axes: dict[tuple[int, int], _Axis | None] = {}
-    for one in sorted(walls, key=lambda number: -len(walls[number].points)):
-        for other in sorted(walls, key=lambda number: -len(walls[number].points)):
+    order = sorted(walls, key=lambda number: -len(walls[number].points))
+    for one in order:
+        for other in order:
             if one == other or owner[one] == owner[other] or not _near(walls[one], walls[other], settings):
                 continue
             pair = min(one, other), max(one, other)
@@ -77,13 +80,13 @@ def _with_bands(voxels: Voxels, part: Numbers, shell: int, settings: RevolvedSet
 
 def _wall(voxels: Voxels, own: Mask, settings: RevolvedSettings) -> _Wall:
     steep = own & (np.abs(voxels.normal[:, 2]) < np.cos(settings.steep))
-    return _Wall(voxels.middle[steep], voxels.normal[steep])
+    points = voxels.middle[steep]
+    return _Wall(points, voxels.normal[steep], points.min(axis=0), points.max(axis=0))
 
 
 def _near(one: _Wall, other: _Wall, settings: RevolvedSettings) -> bool:
-    low, high = one.points.min(axis=0), one.points.max(axis=0)
-    gap = settings.gap * float((high - low)[:2].max())
-    return bool((low < other.points.max(axis=0) + gap).all() and (other.points.min(axis=0) < high + gap).all())
+    gap = settings.gap * float((one.high - one.low)[:2].max())
+    return bool((one.low < other.high + gap).all() and (other.low < one.high + gap).all())
 
 
 def _common_axis(one: _Wall, other: _Wall, settings: RevolvedSettings) -> _Axis | None:
