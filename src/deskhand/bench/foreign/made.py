@@ -154,7 +154,7 @@ def _cornered(random: Random) -> list[Group]:
     for _ in range(int(random.integers(1, 4))):
         size = random.uniform(0.15, 0.5, 3)
         size[int(random.integers(3))] = random.uniform(0.4, 0.9)
-        pieces.append(block(size, random.uniform(-0.4, 0.4, 3) * [1.0, 0.6, 0.8]))
+        pieces.append(block(size.tolist(), (random.uniform(-0.4, 0.4, 3) * [1.0, 0.6, 0.8]).tolist()))
     return [pieces[:1], pieces[1:]]
 
 

@@ -46,7 +46,7 @@ def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> 
                 continue
             pair = min(one, other), max(one, other)
             if pair not in axes:
-                axes[pair] = _common_axis(*(walls[number] for number in pair), settings)
+                axes[pair] = _common_axis(walls[pair[0]], walls[pair[1]], settings)
             axis = axes[pair]
             if axis is not None and _is_one(walls[one], walls[other], axis, voxels.edge, settings):
                 owner[owner == owner[other]] = owner[one]
