@@ -131,7 +131,7 @@ def _area(outline: Array) -> tuple[float, Array]:
 
 def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSettings) -> Numbers:
     """The same with what is the ground of a shell given to it: it meets the inside of the shell where it is highest. What lies in the shell meets it where
-    it is lowest, and what carries it meets its outside.
+    it is lowest, what carries it meets its outside, and what is open itself is a bowl in it.
     """
     points = voxels.middle[part == shell]
     outline = cv2.convexHull(points[:, :2].astype(np.float32))
@@ -153,6 +153,6 @@ def _with_floor(voxels: Voxels, part: Numbers, shell: int, settings: HollowSetti
             is_ground = np.quantile(heights, 0.9) < lowest
         else:
             is_ground = np.median(heights) < np.median(voxels.middle[meets, 2]) + voxels.edge / 2 and np.mean(inwards[met] > 0) > 0.5
-        if is_ground:
+        if is_ground and not _is_open(voxels, own, [number], part, settings):
             result = np.where(own, shell, result)
     return result
