@@ -5,7 +5,7 @@ from typing import Annotated
 
 import jsonschema
 import pytest
-from protocol_things import MOVES, PLACE, Bench, Sum, everything
+from protocol_objects import MOVES, PLACE, Bench, Sum, everything
 from pydantic import Field
 
 from deskhand.errors import DeskhandError
@@ -92,7 +92,7 @@ def test_a_function_that_is_not_typed_or_documented_cannot_become_a_tool():
         assert word in refused(lambda function=function: tool(**PLACE, examples=[])(function))
 
 
-def test_a_name_that_is_taken_and_a_thing_that_is_no_tool_are_refused():
+def test_a_name_that_is_taken_and_a_object_that_is_no_tool_are_refused():
     registry = Registry()
     registry.add(everything)
     assert "already a tool 'everything'" in refused(lambda: registry.add(everything))
