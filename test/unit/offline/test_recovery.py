@@ -252,7 +252,7 @@ def test_what_turns_out_to_be_of_another_kind_once_uncovered_goes_where_that_bel
 
 
 @pytest.mark.parametrize(
-    ("thing_in_bin", "faults"), [("cup_1", {"pick:block_1": fail("grasp_failed")}), ("block_1", {})], ids=["before it is picked", "at its place"]
+    ("object_in_bin", "faults"), [("cup_1", {"pick:block_1": fail("grasp_failed")}), ("block_1", {})], ids=["before it is picked", "at its place"]
 )
 def test_what_turns_out_to_be_of_another_kind_goes_where_that_belongs(object_in_bin: str, faults: dict[str, list[ToolResult]]) -> None:
     def seen_better(robot: SymbolicDesk, name: str) -> None:
