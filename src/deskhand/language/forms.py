@@ -86,15 +86,15 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?:restore|go back to|change it back to|make it) (?:how|as|like|what) it was(?: before)?",
         )),
         (forming.row, _compiled(
-            rf"(?:line up|align|queue up) {{item}}(?: in {_ROW})?{_TAIL}",
-            rf"line {{item}} up{_TAIL}",
-            rf"(?:put|arrange|place|lay|set|bring|line up|lay out|organi[sz]e|sort|order) {{item}} (?:up |out )?(?:in|into|to form|as|on) {_ROW}{_TAIL}",
-            rf"(?:form|make|build|create|lay) {_ROW} (?:of|with|from|out of|using) {{item}}{_TAIL}",
-            rf"{_ARRANGE} {{item}}(?P<order>(?:,| in order)? from .*)",
+            rf"(?:line up|align|queue up) {{object}}(?: in {_ROW})?{_TAIL}",
+            rf"line {{object}} up{_TAIL}",
+            rf"(?:put|arrange|place|lay|set|bring|line up|lay out|organi[sz]e|sort|order) {{object}} (?:up |out )?(?:in|into|to form|as|on) {_ROW}{_TAIL}",
+            rf"(?:form|make|build|create|lay) {_ROW} (?:of|with|from|out of|using) {{object}}{_TAIL}",
+            rf"{_ARRANGE} {{object}}(?P<order>(?:,| in order)? from .*)",
             r"put {object} in(?:to)?(?P<order> (?:order|(?:in|de)creasing|(?:as|des)cending).*)",
         )),
         (forming.sort, _compiled(
-            rf"{_ARRANGE} {{item}},? {_BY} {_ATTRIBUTE}{_TAIL}{_BOXES}",
+            rf"{_ARRANGE} {{object}},? {_BY} {_ATTRIBUTE}{_TAIL}{_BOXES}",
             rf"{_ARRANGE} {_BY} {_ATTRIBUTE}{_TAIL}",
             r"(?:put|bring|move|place|gather|collect) {object} (?:of|with) the same (?P<by>colou?r|kind|type|sort|shape) together",
             r"(?:put|bring|move|place|gather|group) (?:the )?same (?P<by>colou?rs?|kinds?|types?|shapes?) together",
@@ -114,9 +114,9 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"(?: to the (?P<to>left|right|front|back)(?: side)?)?",
         )),
         (forming.shift, _compiled(
-            rf"(?:move|push|shift|slide|nudge|bring|put) {{item}} {_AMOUNT} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
+            rf"(?:move|push|shift|slide|nudge|bring|put) {{object}} {_AMOUNT} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer|you|yourself|me){_TO_ME}",
-            rf"(?:move|push|shift|slide|nudge|bring|put) {{item}} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
+            rf"(?:move|push|shift|slide|nudge|bring|put) {{object}} (?:further |more |farther )?(?:to the |towards? (?:the )?)?"
             rf"(?P<way>left|right|back|backwards?|forwards?|away|closer){_TO_ME}(?:{_AMOUNT2})?",
         )),
         (forming.refuse("I turn objects about the vertical only"), _compiled(
@@ -129,7 +129,7 @@ FORMS: list[tuple[re.Pattern[str], Builder]] = [
             r"anticlockwise|to the (?:left|right)))?",
         )),
         (forming.move_to, _compiled(
-            rf"(?:put|move|place|set|bring|shift|get|lay) {{item}} (?:to|on|onto|in|into|at|over to|towards) (?:the|your|my) {REGION}{PART}",
+            rf"(?:put|move|place|set|bring|shift|get|lay) {{object}} (?:to|on|onto|in|into|at|over to|towards) (?:the|your|my) {REGION}{PART}",
         )),
         (forming.hand, _compiled(
             r"(?:hand|pass|give|bring|fetch|get|reach)(?: over)? (?:me|us) {object}(?: over)?",

@@ -23,12 +23,12 @@ def looks(*pictures: list[dict[str, Any]], moved: set[str] | None = None) -> dic
     return tracked.turned_out
 
 
-def test_a_rim_that_became_part_of_its_can_was_never_a_object() -> None:
+def test_a_rim_that_became_part_of_its_can_was_never_an_object() -> None:
     taller = {**CAN, "position": [0.102, 0.001, 0.036], "size": [0.039, 0.039, 0.072]}
     assert looks([CAN, RIM], [taller]) == {"object_1": ("can_1",)}
 
 
-def test_a_heap_that_was_told_apart_was_never_a_object() -> None:
+def test_a_heap_that_was_told_apart_was_never_an_object() -> None:
     heap = {**seen_object("can_3", "red"), "position": [0.0, 0.1, 0.015], "size": [0.076, 0.076, 0.03]}
     pens = [{**seen_object(f"pen_{number}", "red"), "position": [0.01 * number, 0.1, 0.005]} for number in (1, 2)]
     assert looks([heap], pens) == {"can_3": ("pen_1", "pen_2")}
@@ -71,7 +71,7 @@ class Mistaken(SymbolicDesk):
         return result
 
 
-def test_a_desk_is_done_though_a_rim_was_taken_for_a_object_and_the_report_says_so() -> None:
+def test_a_desk_is_done_though_a_rim_was_taken_for_an_object_and_the_report_says_so() -> None:
     robot = Mistaken(seen_object("can_1", "orange", position=(0.1, 0.0)), seen_object("bin_1", position=(0.0, 0.28)))
     outcome = AgentLoop(OfflineModel(), robot).run("put everything in the bin")
     assert outcome.success, outcome.summary

@@ -184,7 +184,7 @@ def test_everything_is_what_is_there_at_the_end_also_what_lay_hidden_in_a_contai
     assert outcome.success, outcome.summary
 
 
-def test_a_glimpse_between_walls_that_does_not_come_again_is_not_taken_for_a_object() -> None:
+def test_a_glimpse_between_walls_that_does_not_come_again_is_not_taken_for_an_object() -> None:
     def flicker(robot: SymbolicDesk, name: str) -> None:
         after_check = len(robot.calls) > 1 and robot.calls[-2][0] == "check_goal"
         robot.objects["can_9"]["hidden"] = not (name == "find_objects" and after_check)

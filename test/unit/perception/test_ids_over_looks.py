@@ -47,7 +47,7 @@ def test_a_new_object_never_gets_the_id_of_another(tracker):
     assert tracker.update([seen("ball", "red", 0.2, 0.0), seen("block", "blue", 0.0, 0.0)])[0] not in (*first, *other)
 
 
-def test_a_container_is_never_taken_for_a_object(tracker):
+def test_a_container_is_never_taken_for_an_object(tracker):
     (item,) = tracker.update([seen("block", "blue", 0.0, 0.0)])
     (container,) = tracker.update([seen("bin", "blue", 0.0, 0.0)])
     assert item != container

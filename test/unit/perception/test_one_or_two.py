@@ -56,7 +56,7 @@ def test_a_cup_on_a_block_of_its_colour_is_two_objects(yaw):
 
 
 @pytest.mark.parametrize(("kind", "size", "x", "y"), [("marker", (0.017, 0.017, 0.124), 0.055, 0.02), ("sponge", (0.073, 0.041, 0.023), 0.067, -0.005)])
-def test_a_cup_that_stands_behind_a_object_of_its_colour_goes_down_to_the_table(kind, size, x, y):
+def test_a_cup_that_stands_behind_an_object_of_its_colour_goes_down_to_the_table(kind, size, x, y):
     cup = an_object("cup", "yellow", (0.041, 0.041, 0.055), 0.02, 0.03)
     scene = look(cup, an_object(kind, "yellow", size, x, y, 1.0)).detect()
     found = found_at(scene, cup, 0.01)

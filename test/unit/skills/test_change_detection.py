@@ -59,7 +59,7 @@ def test_a_object_that_was_lifted_is_seen_higher_and_others_are_not(leaning):
     assert seen_lifted(frame, points_of("box", BOX), UP) == "gone"
 
 
-def test_what_stands_in_front_of_a_object_hides_it():
+def test_what_stands_in_front_of_an_object_hides_it():
     item = points_of("eraser", {"kind": "eraser", "name": "eraser", "pose": [0.0, 0.0]})
     wall = {"kind": "box", "name": "wall", "size": [0.02, 0.12, 0.12], "pose": [0.06, 0.0]}
     assert seen_at_place(frame_of(wall), item, 0.0) == "hidden"

@@ -62,7 +62,7 @@ def test_all_objects_fit_into_the_bin_one_after_the_other_with_one_look_each():
     assert robot.looks == len(KINDS) + 1
 
 
-def test_the_next_pick_can_take_a_object_out_of_the_bin_again():
+def test_the_next_pick_can_take_an_object_out_of_the_bin_again():
     robot, belief = DeskRobot(one_of_each()), Belief()
     assert pick(context(robot, belief), "block_1").ok
     assert place_in(context(robot, belief), "bin_1").ok

@@ -119,7 +119,7 @@ def test_pens_whose_ends_a_small_arm_does_not_reach_are_turned_until_one_can_be_
         assert turned and all(said == pytest.approx(true, abs=np.deg2rad(4.0)) for said, true in turned)
 
 
-def test_the_way_along_a_object_is_that_of_its_longest_side() -> None:
+def test_the_way_along_an_object_is_that_of_its_longest_side() -> None:
     pose = make_transform(rotation_about((0, 0, 1), 0.3), (0.1, 0.0, 0.009))
     marker = SceneObject("marker_1", "marker", "red", "box", np.array([0.018, 0.13, 0.017]), pose, np.zeros((0, 3), np.float32), 1.0)
     np.testing.assert_allclose(_lengthwise(marker)[0], [-np.sin(0.3), np.cos(0.3), 0.0], atol=1e-9)

@@ -50,7 +50,7 @@ PEN_LIKE_A_MARKER = seen("marker_1", "marker", "cylinder", (0.131, 0.0128, 0.012
         ("gadget", 0.3, True),  # of which nothing is known
     ],
 )
-def test_a_width_says_which_kinds_a_object_may_be(kind, width, may):
+def test_a_width_says_which_kinds_an_object_may_be(kind, width, may):
     assert load_classifier().may_be(kind, width) is may
 
 

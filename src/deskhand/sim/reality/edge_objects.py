@@ -45,7 +45,7 @@ class EdgeObject:
 def add_edge_objects(spec: mujoco.MjSpec, world: WorldSpec, reality: RealitySpec) -> None:
     """Put what the seed draws at the edges of the desk, where no object of the task is near."""
     rng = np.random.default_rng([reality.seed, 331])
-    count = int(reality.clutter.objects) + int(rng.random() < reality.clutter.objects % 1.0)
+    count = int(reality.clutter.things) + int(rng.random() < reality.clutter.things % 1.0)
     makers = [MAKERS[int(index)] for index in rng.permutation(len(MAKERS))[:count]]
     if rng.random() < reality.clutter.hand:
         makers.append(_hand)

@@ -129,7 +129,7 @@ class SurfaceReality:
 class ClutterReality:
     """Objects of other people at the edge of the desk: how many, and how likely a hand is among them."""
 
-    objects: float = number(0.0, 0.0, 6.0)
+    things: float = number(0.0, 0.0, 6.0)
     hand: float = number(0.0, 0.0, 1.0)
 
 
