@@ -198,6 +198,35 @@ class Undo(Intent):
 
 
 @dataclass(frozen=True)
+class Weigh(Intent):
+    """Something that a balance tells.
+
+    Attributes:
+        kind: ``heaviest`` (or lightest, by ``sign``) and ``odd`` of ``things``; ``row``: them by weight; ``level``: the pans, with weights; ``grams``: of one.
+        sign: 1 heavier, -1 lighter, 0 unknown.
+        target: where the one that is found goes; None: it is only told.
+        weights: what weighs how much [g].
+        onto: of ``level``: the pan that ``things`` are to be put on first; empty: they are there.
+        up: of ``row``: whether it rises to the right; None: either way.
+        most: weighings at most; 0: any number.
+    """
+
+    kind: str
+    things: tuple[Ref, ...]
+    sign: int = 1
+    target: Ref | None = None
+    weights: tuple[tuple[Ref, float], ...] = ()
+    onto: str = ""
+    up: bool | None = None
+    most: int = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether it only wants to know."""
+        return self.kind == "grams" or (self.kind in ("heaviest", "odd") and self.target is None)
+
+
+@dataclass(frozen=True)
 class Act(Intent):
     """One tool without arguments: ``move_home``, ``open_gripper``, ``close_gripper``."""
 
@@ -271,8 +300,8 @@ class Instruction:
 
     @property
     def question(self) -> bool:
-        """True when it only asks and moves nothing."""
-        return bool(self.intents) and all(isinstance(item, Ask | Help) for item in self.intents)
+        """True when it only asks, and moves nothing but to know."""
+        return bool(self.intents) and all(isinstance(item, Ask | Help) or (isinstance(item, Weigh) and item.asks) for item in self.intents)
 
     @property
     def stop(self) -> bool:

@@ -14,6 +14,7 @@ from deskhand.language.intents import Act, Ask, Hand, Help, If, Impossible, Inst
 from deskhand.language.meaning import container_like
 from deskhand.language.phrases import match, parse_whole, where_phrase
 from deskhand.language.questions import parse_condition, parse_question
+from deskhand.language.weighing import parse_weighing
 
 _CONTRACTIONS = (
     (r"[’`´]", "'"), (r"[“”\"«»]", " "), (r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"\blet's\b", "lets"),
@@ -93,6 +94,8 @@ _ORDERED = re.compile(r"\b(?:first|then|after (?:that|this)|afterwards|subsequen
 
 def parse(text: str) -> Instruction:
     """What ``text`` asks for; clauses that were not understood are :class:`Unclear`, never left out silently."""
+    if weigh := parse_weighing(text):
+        return Instruction(text, (weigh,))
     if build := parse_building(text):
         return Instruction(text, (Unclear(text.strip(), build.unclear),) if build.unclear else (build,))
     reader = ClauseReader()

@@ -223,11 +223,20 @@ def load_classifier(file: str | Path | None = None) -> Classifier:
     """
     path = Path(file) if file else resource_path("config/objects.yaml")
     try:
+        return _classifier(path, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise DeskhandError("config_error", f"{path} is not a valid list of kinds: {error!r}.", hint="See the head of config/objects.yaml.") from error
+
+
+@lru_cache(maxsize=8)
+def _classifier(path: Path, changed: int) -> Classifier:
+    """The kinds of a file as it was ``changed`` [ns]; reading YAML takes longer than a look."""
+    try:
         data = read_yaml(path)
         default = float(data["unusual_color"])
         forms = tuple(_form(kind, entry, default) for kind, entries in data["kinds"].items() for entry in entries)
         return Classifier(forms, float(data["margin"]), float(data["absolute_margin"]), float(data["smallest_fit"]), float(data.get("known", 1.0)))
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DeskhandError("config_error", f"{path} is not a valid list of kinds: {error!r}.", hint="See the head of config/objects.yaml.") from error
 
 

@@ -96,6 +96,7 @@ def _terms(x: Array, y: Array) -> Array:
 def _field(across: Array, down: Array, weights: Array) -> Array:
     """The same over the whole picture (H, W), row by column."""
     field = np.zeros((len(down), len(across)))
-    for weight, (i, j) in zip(weights, POWERS, strict=True):
-        field += weight * down**j * across**i
+    for power in {j for _, j in POWERS}:
+        row = sum(weight * across**i for weight, (i, j) in zip(weights, POWERS, strict=True) if j == power)
+        field += down**power * row
     return field

@@ -100,8 +100,8 @@ def _change(frame: Frame, settings: OffsetSettings, part: tuple[slice, slice]) -
     """How much the colour changes about each pixel (H, W) of a part of the picture, over a window as wide as that of the depth; 0 elsewhere."""
     window = np.ones((3, 3), np.uint8)
     color = cv2.GaussianBlur(np.ascontiguousarray(frame.color[part]), (0, 0), 0.8)
-    spread = cv2.subtract(cv2.dilate(color, window), cv2.erode(color, window)).max(axis=2)
-    step = np.minimum(spread, settings.strongest).astype(np.float32)
+    red, green, blue = cv2.split(cv2.subtract(cv2.dilate(color, window), cv2.erode(color, window)))
+    step = np.minimum(cv2.max(cv2.max(red, green), blue), settings.strongest).astype(np.float32)
     change = np.zeros(frame.depth.shape, np.float32)
     change[part] = cv2.blur(step, (settings.window - 2, settings.window - 2))
     return change

@@ -24,7 +24,7 @@ from deskhand.types.yaml_file import read_yaml
 Random = np.random.Generator
 CONFIG = "config/foreign_objects.yaml"
 HELD_BY = ("body", "rim", "handle")
-SPLITS = ("dev", "judged", "all")
+SPLITS = ("dev", "wide", "judged", "all")
 ROOM = 0.008  # [m] that the open hand must be wider than what it takes
 LOWEST = 0.009  # [m] of an object that fingers can take from above
 TURN = np.deg2rad(50.0)  # to either side of straight ahead

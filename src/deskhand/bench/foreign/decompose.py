@@ -49,7 +49,10 @@ def _connected(vertices: Array, faces: Faces) -> list[Faces]:
 
 
 def _decomposed(vertices: Array, faces: Faces) -> list[Array]:
-    whole = _piece(sampled(vertices, faces), filled(vertices, faces))
+    try:
+        whole = _piece(sampled(vertices, faces), filled(vertices, faces))
+    except QhullError:  # a flat part, as decals are
+        whole = None
     if whole is None:
         return []
     done: list[_Piece] = []

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from deskhand.bench.foreign.decompose import decompose
+from deskhand.bench.foreign.made import made_parts
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, rotation_about
 from deskhand.sim.convex import volume_of
@@ -18,6 +19,7 @@ from deskhand.sim.model_file import ModelFile, Part, Picture
 from deskhand.tasks.foreign_objects import Kind
 from deskhand.types.meshes import load_mesh
 
+MADE = "made"  # the package of bodies that made.py makes
 PICTURE = 512  # [px] of a texture at most
 LEVEL = np.deg2rad(3.0)  # facets that differ less are one side
 STEADY = 0.18  # how far the edge of a side must be from below the centre of mass, over its height: it does not tip at 10 degrees
@@ -31,11 +33,16 @@ def prepare(kind: Kind, packages: Path) -> ModelFile:
         DeskhandError: ``invalid_input`` when the file is missing or cannot be read.
     """
     path = packages / kind.file
-    parts = [_plain(kind, path)] if path.suffix == ".obj" and not kind.texture else _parts(_compiled(kind, path))
+    pieces: list[Array] = []
+    if kind.package == MADE:
+        family, _, seed = kind.file.partition("/")
+        parts, pieces = made_parts(family, int(seed))
+    else:
+        parts = [_plain(kind, path)] if path.suffix == ".obj" and not kind.texture else _parts(_compiled(kind, path))
     everything = np.vstack([part.vertices for part in parts])
     middle = (everything.min(axis=0) + everything.max(axis=0)) / 2
     parts = [Part(part.vertices - middle, *_rest_of(part)) for part in parts]
-    hulls = _hulls(parts)
+    hulls = [piece - middle for piece in pieces] or _hulls(parts)
     mass = kind.density * sum(map(volume_of, hulls))
     rests, shares = _rests(np.vstack([part.vertices for part in parts]), hulls, kind.up)
     return ModelFile(tuple(parts), tuple(hulls), float(mass), rests, shares)

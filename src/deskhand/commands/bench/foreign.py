@@ -9,7 +9,7 @@ import typer
 
 from deskhand.commands.campaign import CampaignOptions, campaign_options
 
-SPLIT_HELP = "dev, judged, all, or names of config/foreign_objects.yaml with commas."
+SPLIT_HELP = "dev, wide, judged, all, or names of config/foreign_objects.yaml with commas."
 
 
 def install(

@@ -30,11 +30,11 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class Pixels:
-    """Around an object: rays (3, N) per depth 1, depth (N,), which are its own, what each is worth, and how many pixels it stands for."""
+    """Around an object: rays (3, N) per depth 1, depth (N,), how many are its own, which come first, what each is worth, and how many pixels it stands for."""
 
     rays: Floats
     depth: Floats
-    own: Mask
+    own: int
     worth: Floats
     weight: float
 
@@ -126,9 +126,11 @@ def pixels_around(view: View, item: Segment) -> Pixels:
     x, y = np.meshgrid((columns - k.cx) / k.fx, (rows - k.cy) / k.fy)
     depth = view.frame.depth[top:bottom:every, left:right:every]
     said = np.isfinite(depth) & ~view.robot[top:bottom:every, left:right:every]
-    rays = turn @ np.stack([x[said], y[said], np.ones(int(said.sum()))])
-    worth = np.where(view.filled[top:bottom:every, left:right:every][said], np.float32(REFINEMENT.inferred), np.float32(1.0))
-    return Pixels(rays.astype(np.float32), depth[said], own[::every, ::every][said], worth, float(every**2))
+    mine = own[::every, ::every][said]
+    order = np.argsort(~mine, kind="stable")
+    rays = turn @ np.stack([x[said], y[said], np.ones(int(said.sum()))])[:, order]
+    worth = np.where(view.filled[top:bottom:every, left:right:every][said][order], np.float32(REFINEMENT.inferred), np.float32(1.0))
+    return Pixels(rays.astype(np.float32), depth[said][order], int(mine.sum()), worth, float(every**2))
 
 
 def _numbers(solid: Solid) -> Array:
@@ -169,22 +171,26 @@ def _wrong(shape: str, trials: Array, eye: Floats, pixels: Pixels) -> Array:
     """Pixels [px] (K,) that solids leave unexplained."""
     with np.errstate(divide="ignore", invalid="ignore"):
         enter, hit = {"box": _box, "cylinder": _cylinder, "sphere": _sphere}[shape](trials.astype(np.float32), eye, pixels.rays)
-        off = pixels.depth - enter
-        own = np.minimum(np.abs(off), REFINEMENT.worst)
-        own[~hit] = REFINEMENT.worst
-        wrong = np.where(pixels.own, own, np.float32(REFINEMENT.worst) * (hit & (off > REFINEMENT.behind)))
-    return np.asarray(pixels.weight / REFINEMENT.worst * (wrong @ pixels.worth))
+        own = np.abs(pixels.depth[: pixels.own] - enter[:, : pixels.own])
+        np.minimum(own, np.float32(REFINEMENT.worst), out=own)
+        own[~hit[:, : pixels.own]] = REFINEMENT.worst
+        through = hit[:, pixels.own :] & (enter[:, pixels.own :] < pixels.depth[pixels.own :] - np.float32(REFINEMENT.behind))
+    beside = through.astype(np.float32) @ pixels.worth[pixels.own :]
+    return np.asarray(pixels.weight * (own @ pixels.worth[: pixels.own] / REFINEMENT.worst + beside))
 
 
 def _box(numbers: Floats, eye: Floats, rays: Floats) -> tuple[Floats, Mask]:
     """Depth (K, N) at which rays enter, and whether they do."""
-    c, s = np.cos(numbers[:, 4:5]), np.sin(numbers[:, 4:5])
+    # Most of them are turned alike.
+    yaws, turned = np.unique(numbers[:, 4], return_inverse=True)
+    c, s = np.cos(yaws)[:, None], np.sin(yaws)[:, None]
     x, y, z = rays
     enter, leave = _between(numbers, eye, z)
     for axis, along, begin in ((0, c * x + s * y, c * eye[0] + s * eye[1]), (1, c * y - s * x, c * eye[1] - s * eye[0])):
-        slope = 1.0 / along
-        first, second = (numbers[:, 2 * axis, None] - begin) * slope, (numbers[:, 2 * axis + 1, None] - begin) * slope
-        enter, leave = np.maximum(enter, np.minimum(first, second)), np.minimum(leave, np.maximum(first, second))
+        slope, start = (1.0 / along)[turned], begin[turned, 0]
+        first, second = (numbers[:, 2 * axis] - start)[:, None] * slope, (numbers[:, 2 * axis + 1] - start)[:, None] * slope
+        np.maximum(enter, np.minimum(first, second), out=enter)
+        np.minimum(leave, np.maximum(first, second, out=first), out=leave)
     return enter, enter < leave
 
 

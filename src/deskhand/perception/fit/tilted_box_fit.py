@@ -76,9 +76,22 @@ def _polished(points: Array, axes: Array, low: Array, high: Array) -> tuple[Arra
         box = Solid("box", make_transform(None, (numbers[3:6] + numbers[6:]) / 2), numbers[6:] - numbers[3:6], 0.0)
         return np.append(surface_distance(box, (local - middle) @ turn), TILTED_BOX.stays * (numbers - start))
 
+    def slope(numbers: Array) -> Array:
+        x, y, z = numbers[:3]
+        seen = (local - middle) @ np.array([[1.0, -z, y], [z, 1.0, -x], [-y, x, 1.0]])
+        side = seen > (numbers[3:6] + numbers[6:]) / 2
+        gap = np.where(side, seen - numbers[6:], numbers[3:6] - seen)
+        beyond = np.maximum(gap, 0.0)
+        outside = np.linalg.norm(beyond, axis=1, keepdims=True)
+        share = np.where(outside > 0, beyond / np.maximum(outside, 1e-12), np.eye(3)[gap.argmax(axis=1)])
+        along = np.where(side, share, -share)
+        turned = np.cross(along, local - middle)
+        return np.vstack([np.column_stack([turned, np.where(side, 0.0, share), np.where(side, -share, 0.0)]), TILTED_BOX.stays * np.eye(9)])
+
     middle = (low + high) / 2
     start = np.concatenate([np.zeros(3), low - middle, high - middle])
-    best = least_squares(distance, start, loss="soft_l1", f_scale=TILTED_BOX.good, max_nfev=TILTED_BOX.rounds, x_scale=np.repeat([0.05, 0.002], [3, 6])).x
+    scale = np.repeat([0.05, 0.002], [3, 6])
+    best = least_squares(distance, start, slope, loss="soft_l1", f_scale=TILTED_BOX.good, max_nfev=TILTED_BOX.rounds, x_scale=scale).x
     turn = Rotation.from_rotvec(best[:3]).as_matrix()
     shift = middle @ turn
     return axes @ turn, best[3:6] + shift, best[6:] + shift

@@ -24,10 +24,12 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Wall:
-    """The steep voxels of a part: ``points``, ``normals`` (N, 3)."""
+    """The steep voxels of a part: ``points``, ``normals`` (N, 3), and their bounds (3,)."""
 
     points: Array
     normals: Array
+    low: Array
+    high: Array
 
 
 def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> tuple[Numbers, set[int]]:
@@ -36,11 +38,17 @@ def join_revolved(voxels: Voxels, part: Numbers, settings: RevolvedSettings) -> 
     large = np.flatnonzero(np.bincount(part, steep) >= settings.least).tolist()
     walls = {number: _wall(voxels, part == number, settings) for number in large}
     owner, hollow = np.arange(int(part.max()) + 1), set()
-    for one in sorted(walls, key=lambda number: -len(walls[number].points)):
-        for other in sorted(walls, key=lambda number: -len(walls[number].points)):
+    axes: dict[tuple[int, int], _Axis | None] = {}
+    order = sorted(walls, key=lambda number: -len(walls[number].points))
+    for one in order:
+        for other in order:
             if one == other or owner[one] == owner[other] or not _near(walls[one], walls[other], settings):
                 continue
-            if _is_one(walls[one], walls[other], voxels.edge, settings):
+            pair = min(one, other), max(one, other)
+            if pair not in axes:
+                axes[pair] = _common_axis(walls[pair[0]], walls[pair[1]], settings)
+            axis = axes[pair]
+            if axis is not None and _is_one(walls[one], walls[other], axis, voxels.edge, settings):
                 owner[owner == owner[other]] = owner[one]
                 hollow.add(one)
     shells = {int(owner[number]) for number in hollow}
@@ -72,20 +80,23 @@ def _with_bands(voxels: Voxels, part: Numbers, shell: int, settings: RevolvedSet
 
 def _wall(voxels: Voxels, own: Mask, settings: RevolvedSettings) -> _Wall:
     steep = own & (np.abs(voxels.normal[:, 2]) < np.cos(settings.steep))
-    return _Wall(voxels.middle[steep], voxels.normal[steep])
+    points = voxels.middle[steep]
+    return _Wall(points, voxels.normal[steep], points.min(axis=0), points.max(axis=0))
 
 
 def _near(one: _Wall, other: _Wall, settings: RevolvedSettings) -> bool:
-    low, high = one.points.min(axis=0), one.points.max(axis=0)
-    gap = settings.gap * float((high - low)[:2].max())
-    return bool((low < other.points.max(axis=0) + gap).all() and (other.points.min(axis=0) < high + gap).all())
+    gap = settings.gap * float((one.high - one.low)[:2].max())
+    return bool((one.low < other.high + gap).all() and (other.low < one.high + gap).all())
 
 
-def _is_one(outer: _Wall, inner: _Wall, edge: float, settings: RevolvedSettings) -> bool:
-    """Whether ``inner`` faces the axis of ``outer`` from within, and both are round about it."""
-    axis = _axis(np.concatenate([outer.points, inner.points]), np.concatenate([outer.normals, inner.normals]), settings)
-    if axis is None or axis.share < settings.round:
-        return False
+def _common_axis(one: _Wall, other: _Wall, settings: RevolvedSettings) -> _Axis | None:
+    """The axis about which both walls are round, None where there is none."""
+    axis = _axis(np.concatenate([one.points, other.points]), np.concatenate([one.normals, other.normals]), settings)
+    return None if axis is None or axis.share < settings.round else axis
+
+
+def _is_one(outer: _Wall, inner: _Wall, axis: _Axis, edge: float, settings: RevolvedSettings) -> bool:
+    """Whether ``inner`` faces the axis of both from within, and each is round about it."""
     out, within = _radial(outer, axis.middle), _radial(inner, axis.middle)
     if np.mean(out > np.cos(settings.off)) < settings.round or np.mean(within < -np.cos(settings.off)) < settings.round:
         return False
@@ -100,15 +111,18 @@ def _radial(wall: _Wall, middle: Array) -> Array:
 def _axis(points: Array, normals: Array, settings: RevolvedSettings) -> _Axis | None:
     """The upright line that the normals of most points meet, by least squares with the worst left out."""
     across = unit(normals[:, :2])[:, ::-1] * [1.0, -1.0]
-    size = float(np.ptp(points[:, :2], axis=0).max())
+    places = points[:, :2]
+    size = float(np.ptp(places, axis=0).max())
     weight = np.ones(len(points))
-    middle = points[:, :2].mean(axis=0)
+    middle = places.mean(axis=0)
+    along = np.einsum("ij,ij->i", across, places)
     for _ in range(settings.rounds):
+        weighted = (across * weight[:, None]).T
         try:
-            middle = np.linalg.solve((across * weight[:, None]).T @ across, (across * weight[:, None]).T @ np.einsum("ij,ij->i", across, points[:, :2]))
+            middle = np.linalg.solve(weighted @ across, weighted @ along)
         except np.linalg.LinAlgError:
             return None
-        miss = np.abs(np.einsum("ij,ij->i", across, points[:, :2] - middle)) / np.maximum(np.linalg.norm(points[:, :2] - middle, axis=1), 1e-6)
+        miss = np.abs(along - across @ middle) / np.maximum(np.hypot(places[:, 0] - middle[0], places[:, 1] - middle[1]), 1e-6)
         weight = 1 / (1 + (miss / np.sin(settings.off)) ** 4)
     if np.linalg.norm(middle - points[:, :2].mean(axis=0)) > size:
         return None

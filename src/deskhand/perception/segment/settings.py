@@ -12,12 +12,9 @@ class VoxelSettings:
     """How voxels are found.
 
     Attributes:
-        around: neighbours are no farther apart, in voxels. The 26 voxels round one are up to the root of 3 away, the next ones 2: all values between
-            mean the same.
         table: a grid with fewer cells is looked up in a table, which is faster and takes 5 bytes a cell (100 MB at most); larger ones are sorted.
     """
 
-    around: float = (3.0**0.5 + 2.0) / 2.0
     table: int = 20_000_000
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix, identity
-from scipy.spatial import cKDTree
+from scipy.sparse import coo_matrix
 
 from deskhand.geometry import Array
 from deskhand.perception.segment.settings import VOXELS
 
 Numbers = npt.NDArray[np.int64]
+
+# Of the cells round one, those on one side of it; and of the cells round those, on that side, which of the first, by bits, lie between.
+_CUBE = [np.array(way) for way in product((-2, -1, 0, 1, 2), repeat=3) if way > (0, 0, 0)]
+_NEAR = [way for way in _CUBE if np.abs(way).max() == 1]
+_FAR = [way for way in _CUBE if np.abs(way).max() == 2]
+_AROUND = [*_NEAR, *(-way for way in _NEAR)]
+_BETWEEN = [sum(1 << number for number, way in enumerate(_AROUND) if np.abs(far - way).max() == 1) for far in _FAR]
+_ROWS, _COLUMNS = np.triu_indices(3)
 
 
 @dataclass(frozen=True)
@@ -40,10 +49,53 @@ class Voxels:
 def voxels_of(points: Array, eye: Array, edge: float) -> Voxels:
     """Voxels of points (N, 3) with edge [m]; normals from what is up to two voxels away, towards ``eye`` (3,)."""
     key, of = cells(points, edge)
-    count = len(key)
-    middle = means(points, of, count)
-    pairs = cKDTree(key).query_pairs(VOXELS.around, output_type="ndarray").astype(np.int64)
-    return Voxels(of, middle, _normals(middle, pairs, eye), pairs, edge)
+    middle = means(points, of, len(key))
+    pairs, wide = _neighbours(key)
+    return Voxels(of, middle, _normals(middle, wide, eye), pairs, edge)
+
+
+def _neighbours(key: Numbers) -> tuple[Numbers, Numbers]:
+    """Pairs (K, 2) of cells (M, 3) among the 26 round each other, and pairs (L, 2) of cells that are those or have such a neighbour in common."""
+    key = key - key.min(axis=0) + 2
+    shape = key.max(axis=0) + 3
+    flat = (key[:, 0] * shape[1] + key[:, 1]) * shape[2] + key[:, 2]
+    find = _finder(flat, int(shape.prod()))
+    mask = np.zeros(len(key), np.int64)
+    near, far = [], []
+    for number, way in enumerate(_NEAR):
+        i, j = find(flat + (way @ (shape[1] * shape[2], shape[2], 1)))
+        near.append((i, j))
+        mask[i] |= 1 << number
+        mask[j] |= 1 << (number + len(_NEAR))
+    for way, between in zip(_FAR, _BETWEEN, strict=True):
+        i, j = find(flat + (way @ (shape[1] * shape[2], shape[2], 1)))
+        met = (mask[i] & between) != 0
+        far.append((i[met], j[met]))
+    pairs = np.concatenate([np.stack(found, axis=1) for found in near])
+    return pairs, np.concatenate([pairs, *(np.stack(found, axis=1) for found in far)])
+
+
+def _finder(flat: Numbers, size: int) -> Callable[[Numbers], tuple[Numbers, Numbers]]:
+    """What tells which of numbers (M,) are among ``flat`` (M,), all below ``size``, and where there."""
+    if size < VOXELS.table:
+        table = np.full(size, -1, np.int32)
+        table[flat] = np.arange(len(flat))
+
+        def looked_up(wanted: Numbers) -> tuple[Numbers, Numbers]:
+            at = table[wanted]
+            i = np.flatnonzero(at >= 0)
+            return i, at[i].astype(np.int64)
+
+        return looked_up
+
+    order = np.argsort(flat)
+
+    def searched(wanted: Numbers) -> tuple[Numbers, Numbers]:
+        at = order[np.minimum(np.searchsorted(flat, wanted, sorter=order), len(flat) - 1)]
+        i = np.flatnonzero(flat[at] == wanted)
+        return i, at[i]
+
+    return searched
 
 
 def cells(points: Array, edge: float) -> tuple[Numbers, Numbers]:
@@ -76,14 +128,15 @@ def unit(vectors: Array) -> Array:
 
 
 def _normals(middle: Array, pairs: Numbers, eye: Array) -> Array:
-    count = len(middle)
-    near = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (count, count)).tocsr()
-    near = near + near.T + identity(count, format="csr")
-    wide = ((near @ near) > 0).astype(float)
-    around = np.asarray(wide.sum(axis=1)).reshape(-1, 1)
-    mean = wide @ middle / around
-    squares = np.einsum("ij,ik->ijk", middle, middle).reshape(count, 9)
-    spread = (wide @ squares / around).reshape(count, 3, 3) - np.einsum("ij,ik->ijk", mean, mean)
+    """Directions (M, 3) in which the cells that ``pairs`` (L, 2) has with each, and itself, spread least, towards ``eye``."""
+    count, (i, j) = len(middle), pairs.T
+    each = np.arange(count)
+    wide = coo_matrix((np.ones(2 * len(pairs) + count), (np.concatenate([i, j, each]), np.concatenate([j, i, each]))), (count, count)).tocsr()
+    around = (np.bincount(i, minlength=count) + np.bincount(j, minlength=count) + 1.0)[:, None]
+    sums = wide @ np.column_stack([middle, middle[:, _ROWS] * middle[:, _COLUMNS]]) / around
+    mean = sums[:, :3]
+    spread = np.empty((count, 3, 3))
+    spread[:, _ROWS, _COLUMNS] = spread[:, _COLUMNS, _ROWS] = sums[:, 3:] - mean[:, _ROWS] * mean[:, _COLUMNS]
     normal = least_directions(spread)
     return np.asarray(normal * np.where(np.einsum("ij,ij->i", normal, eye - middle) < 0, -1.0, 1.0)[:, None])
 
