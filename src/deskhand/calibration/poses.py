@@ -173,19 +173,8 @@ def _candidates(
 
 def link_poses(model: RobotModel, samples: Array, link: str = "") -> Array:
     """world_T_link (N, 4, 4), of the tcp where ``link`` is empty, of joint vectors (N, n) in the order of the arm's configuration, all at once."""
-    above = {joint.child: joint for joint in model.joints.values()}
-    chain, link = [], link or model.arm.tcp
-    while link in above:
-        chain.append(above[link])
-        link = above[link].parent
-    poses = np.tile(np.eye(4), (len(samples), 1, 1))
-    for joint in reversed(chain):
-        poses = poses @ joint.origin
-        if joint.name in model.arm.joints:
-            motion = np.tile(np.eye(4), (len(samples), 1, 1))
-            motion[:, :3, :3] = Rotation.from_rotvec(samples[:, [model.arm.joints.index(joint.name)]] * joint.axis).as_matrix()
-            poses = poses @ motion
-    return poses
+    link = link or model.arm.tcp
+    return model.forward_all(samples, (link,))[link]
 
 
 def scatter(model: RobotModel, joints: Mapping[str, float], link: str = "") -> Array:
