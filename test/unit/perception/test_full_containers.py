@@ -26,7 +26,7 @@ def desk(seed):
     return full, replace(full, objects=tuple(item for item in full.objects if item.kind in CONTAINER_KINDS))
 
 
-@pytest.mark.parametrize("seed", [0, 19, 23])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.long), 19, 23])
 def test_a_heap_hides_no_container_that_was_seen_before(seed):
     full, empty = desk(seed)
     alone = look(Perception(), full, 1.0)[0]
