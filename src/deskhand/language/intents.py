@@ -212,7 +212,7 @@ class Weigh(Intent):
     """
 
     kind: str
-    things: tuple[Ref, ...]
+    objects: tuple[Ref, ...]
     sign: int = 1
     target: Ref | None = None
     weights: tuple[tuple[Ref, float], ...] = ()
