@@ -86,8 +86,8 @@ def listing(objects: Iterable[Seen]) -> str:
     return ", ".join(f"{'an' if name_of(item)[0] in 'aeiou' else 'a'} {name_of(item)} ({item['id']})" for item in objects) or "nothing"
 
 
-def resolve(ref: Ref, objects: Sequence[Seen], role: str = "thing") -> Referents:
-    """The objects that ``ref`` names. ``role``: ``thing`` (to be moved), ``into``, ``onto``, or ``any`` (asked about).
+def resolve(ref: Ref, objects: Sequence[Seen], role: str = "object") -> Referents:
+    """The objects that ``ref`` names. ``role``: ``object`` (to be moved), ``into``, ``onto``, or ``any`` (asked about).
 
     Rest and pronouns are the caller's matter. One that is described by "the" and fits several is the nearest, and the note says so.
     """
@@ -174,7 +174,7 @@ def _head_fits(ref: Ref, item: Seen, role: str) -> bool:
             return False
         if kind(item) != "box":
             return True
-        return held if role == "into" else (not held if role == "thing" else True)
+        return held if role == "into" else (not held if role == "object" else True)
     if role == "into":
         return bool(item.get("is_container"))
     return role == "any" or not held
@@ -225,7 +225,7 @@ def _reaches_into(item: Seen, other: Seen) -> bool:
 
 
 def _most_nearly(where: tuple[str, Ref], items: Sequence[Seen], objects: Sequence[Seen]) -> tuple[list[Seen], str]:
-    """Of several things of which the words hold strictly for none, the one that they can only mean, and what was assumed for that."""
+    """Of several objects of which the words hold strictly for none, the one that they can only mean, and what was assumed for that."""
     relation, ref = where
     if relation == "near":
         return _nearest_to(ref, items, objects), ""

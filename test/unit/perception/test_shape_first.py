@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from cast import Bowl, Box, cast
-from looked_at import look, thing
+from looked_at import an_object, look
 
 from deskhand.bench.rehearsal.unit import Unit
 from deskhand.geometry import make_transform, rotation_about
@@ -130,20 +130,20 @@ def test_what_is_printed_with_little_is_one_object(seed):
     """Erasers, cans and markers whose print has too few edges to be told as print: one solid explains all of each."""
     places = {"eraser": (0.05, -0.15), "can": (-0.10, 0.12), "marker": (-0.02, 0.02), "box": (-0.08, -0.18)}
     sizes = {"eraser": (0.05, 0.02, 0.012), "can": (0.04, 0.04, 0.08), "marker": (0.016, 0.016, 0.12), "box": (0.04, 0.056, 0.026)}
-    objects = [thing(kind, "blue", sizes[kind], x, y, 0.4 * seed) for kind, (x, y) in places.items()]
+    objects = [an_object(kind, "blue", sizes[kind], x, y, 0.4 * seed) for kind, (x, y) in places.items()]
     scene = look(*objects, seed=seed, reality=RealitySpec(seed, surfaces=SurfaceReality(printed=1.0))).detect()
     assert sorted(item.label for item in scene.objects) == sorted(places)
 
 
 def test_blocks_of_plain_colours_in_a_row_or_on_each_other_stay_apart():
-    row = [thing("block", color, (0.03,) * 3, 0.05, 0.0302 * n - 0.1) for n, color in enumerate(("red", "blue", "yellow"))]
-    tower = [thing("block", color, (0.03,) * 3, 0.05, 0.15, z=0.0301 * n, name=f"tower {n}") for n, color in enumerate(("green", "orange"))]
+    row = [an_object("block", color, (0.03,) * 3, 0.05, 0.0302 * n - 0.1) for n, color in enumerate(("red", "blue", "yellow"))]
+    tower = [an_object("block", color, (0.03,) * 3, 0.05, 0.15, z=0.0301 * n, name=f"tower {n}") for n, color in enumerate(("green", "orange"))]
     assert [item.label for item in look(*row, *tower).detect().objects] == ["block"] * 5
 
 
 def test_a_printed_marker_whose_panel_parts_it_is_one_and_two_pens_end_to_end_are_two():
-    marker = thing("marker", "green", (0.017, 0.017, 0.118), -0.02, -0.03, 7.0)
+    marker = an_object("marker", "green", (0.017, 0.017, 0.118), -0.02, -0.03, 7.0)
     scene = look(marker, seed=14, reality=RealitySpec(14, surfaces=SurfaceReality(printed=1.0))).detect()
     assert [item.label for item in scene.objects] == ["marker"]
-    pens = [thing("pen", color, (0.01, 0.01, 0.13), 0.05, y, np.pi / 2) for color, y in (("blue", -0.066), ("red", 0.066))]
+    pens = [an_object("pen", color, (0.01, 0.01, 0.13), 0.05, y, np.pi / 2) for color, y in (("blue", -0.066), ("red", 0.066))]
     assert [item.label for item in look(*pens).detect().objects] == ["pen", "pen"]
