@@ -19,8 +19,8 @@ def context(robot, belief):
 
 
 def in_bin(robot, name):
-    bin_ = robot.things["bin_1"]
-    local = transform_points(inverse(bin_.pose), robot.things[name].position)
+    bin_ = robot.objects["bin_1"]
+    local = transform_points(inverse(bin_.pose), robot.objects[name].position)
     return bool(np.all(np.abs(local[:2]) < np.asarray(bin_.size)[:2] / 2))
 
 
@@ -46,10 +46,10 @@ def test_what_slips_from_the_hand_and_bounces_off_the_rim_is_not_in_the_containe
     def bounce(robot):
         if robot.held:
             _drop(robot)
-            item = robot.things.pop("block_1")
+            item = robot.objects.pop("block_1")
             pose = item.pose.copy()
             pose[:3, 3] = 0.05, -0.28, item.size[2] / 2
-            robot.things["lump_1"] = replace(moved(item, pose), id="lump_1", color="black", support="table", relation="on")
+            robot.objects["lump_1"] = replace(moved(item, pose), id="lump_1", color="black", support="table", relation="on")
 
     robot.after_execute = bounce
     result = place_in(context(robot, belief), "bin_1")
