@@ -11,6 +11,7 @@ import numpy as np
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array
 from deskhand.perception.balance import Balance, Pan, find_balance, follow
+from deskhand.perception.fit.pose_verification import evidence_for
 from deskhand.skills.base import SkillContext, SkillError, skill
 from deskhand.skills.belief import Held
 from deskhand.skills.carry import ready
@@ -75,9 +76,15 @@ def lying_on(ctx: SkillContext, scene: Scene, balance: Balance) -> dict[str, lis
     found: dict[str, list[SceneObject]] = {}
     for side in ("left", "right"):
         for item in standing_on(scene, getattr(balance, side), tuple(pans.items)):
-            pans.put(item, side)
+            pans.put(_colored(ctx, item), side)
         found[side] = [item for there, item in pans.items.values() if there == side]
     return found
+
+
+def _colored(ctx: SkillContext, item: SceneObject) -> SceneObject:
+    """``item`` in the colour that a picture shows where it stands: a look may have seen it as one with the pan."""
+    evidence = evidence_for(ctx.robot.observe(), item)
+    return replace(item, color=evidence.color) if evidence.there and evidence.color else item
 
 
 def carrying(scene: Scene, pan: Pan, moved: float = 0.0) -> tuple[str, ...]:
