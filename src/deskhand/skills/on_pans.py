@@ -16,7 +16,7 @@ import numpy.typing as npt
 from deskhand.errors import DeskhandError
 from deskhand.geometry import Array, inverse, make_transform, transform_points
 from deskhand.perception.balance import Balance, Pan, find_balance, follow
-from deskhand.perception.fit.pose_verification import evidence_for
+from deskhand.perception.fit.pose_verification import evidence_for, locate, shifted
 from deskhand.types import Frame, Scene, SceneObject, moved
 
 RIM = 0.010  # [m] above a pan's plate that its rim may seem to reach
@@ -66,7 +66,14 @@ class OnPans:
             self.items[name] = (side, on_top(item, getattr(self.balance, side)))
         boxes = [item for _, item in self.items.values()]
         for item in boxes:
-            self._missed[item.id] = self._missed[item.id] + 1 if evidence_for(frame, item, boxes).gone else 0
+            if not evidence_for(frame, item, boxes).gone:
+                self._missed[item.id] = 0
+                continue
+            shift, evidence = locate(frame, item, boxes)
+            if evidence.there:  # a finger has pushed it a little
+                self.put(shifted(item, shift), self.items[item.id][0])
+                continue
+            self._missed[item.id] += 1
             if self._missed[item.id] > MISSES:
                 self.taken(item.id)
         return {name: item for name, (_, item) in self.items.items()}
