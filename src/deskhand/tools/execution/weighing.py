@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import numpy as np
@@ -110,7 +111,7 @@ def weigh_in_hand(ctx: ToolContext, object_id: ObjectId) -> Weight:
 
 def _spread(forces: Array) -> float:
     """Standard deviation [N] of the mean over swings from above and below."""
-    return float(np.std(forces.reshape(-1, 2).mean(axis=1), ddof=1)) / SWINGS**0.5
+    return float(np.std(forces.reshape(-1, 2).mean(axis=1), ddof=1)) / math.sqrt(SWINGS)
 
 
 def _upward(skill: SkillContext, name: str) -> Array:
