@@ -88,11 +88,20 @@ class OnPans:
             inside = _within(points, boxes)
             if item.is_container or not len(points) or not MERGED <= inside.mean() <= 1 - MERGED:
                 out.append(item)
-            elif int((~inside).sum()) >= LEAST:
+                continue
+            left = points[~inside & ~self._above(points)]
+            if len(left) >= LEAST:
                 name = next(f"object_{number}" for number in range(1, 1000) if f"object_{number}" not in taken)
                 taken.add(name)
-                out.append(_rest(item, points[~inside], name))
+                out.append(_rest(item, left, name))
         return replace(scene, objects=tuple(out))
+
+    def _above(self, points: Array) -> npt.NDArray[np.bool_]:
+        """Which points (N, 3) lie over a pan and above its rim: edges of what stands there."""
+        above = np.zeros(len(points), bool)
+        for pan in (self.balance.left, self.balance.right) if self.balance is not None else ():
+            above |= (points[:, 2] > pan.height + RIM) & np.array([pan.over(x, y, -BESIDE) for x, y in points[:, :2]], dtype=bool)
+        return above
 
 
 def on_top(item: SceneObject, pan: Pan) -> SceneObject:

@@ -87,18 +87,19 @@ def _colored(ctx: SkillContext, item: SceneObject) -> SceneObject:
     return replace(item, color=evidence.color) if evidence.there and evidence.color else item
 
 
-def carrying(scene: Scene, pan: Pan, moved: float = 0.0) -> tuple[str, ...]:
-    """Ids under which a look knows the pan and what is below it: what reaches under its middle and hardly above its rim; ``moved``: by which the pan may have
-    come down since that look [m].
-    """
-    was = replace(pan, height=pan.height + moved)
-    return tuple(
-        item.id
-        for item in scene.objects
-        if is_piece(item, was)
-        and (not moved or item.bottom < pan.height - LOW)
-        and (_covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02))
-    )
+def carrying(scene: Scene, pan: Pan) -> tuple[str, ...]:
+    """Ids under which a look knows the pan and what is below it: what reaches under its middle and hardly above its rim."""
+    return tuple(item.id for item in scene.objects if is_piece(item, pan) and _under(item, pan))
+
+
+def below(ctx: SkillContext, scene: Scene, pan: Pan) -> tuple[str, ...]:
+    """The same for a look that was made before the pan moved: what reaches from below the plate to wherever it was, and does not stand on it."""
+    known = ctx.belief.pans.items
+    return tuple(item.id for item in scene.objects if item.id not in known and not item.is_container and item.bottom < pan.height - LOW and _under(item, pan))
+
+
+def _under(item: SceneObject, pan: Pan) -> bool:
+    return _covers(item, pan.centre) or pan.over(float(item.position[0]), float(item.position[1]), -0.02)
 
 
 def _covers(item: SceneObject, point: tuple[float, float]) -> bool:
@@ -138,15 +139,15 @@ def room_on(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: S
 
 def _room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> Target | None:
     pan: Pan = getattr(balance, side)
-    others, below = standing(ctx, scene, pan, side), carrying(scene, pan, TRAVEL)
+    others, under = standing(ctx, scene, pan, side), below(ctx, scene, pan)
     everything, gripper, axis = ctx.belief.everything(), ctx.robot.arm.gripper, lean_axis(ctx)
-    everything = replace(everything, objects=tuple(item for item in everything.objects if item.id not in below))
+    everything = replace(everything, objects=tuple(item for item in everything.objects if item.id not in under))
     for place in free_places(pan, others, held)[:TRIED]:
         ctx.check()
         if spots_at(everything, place, pan.height, held, gripper, limit=1, axis=axis):
-            return Target(place, None, pan.height, below, f"the {side} pan", pan=side)
+            return Target(place, None, pan.height, under, f"the {side} pan", pan=side)
         if held.object.shape == "box" and spots_for_pose(everything, place, pan.yaw, pan.height, held, gripper):
-            return Target(place, pan.yaw, pan.height, below, f"the {side} pan", pan=side)
+            return Target(place, pan.yaw, pan.height, under, f"the {side} pan", pan=side)
     return None
 
 
@@ -160,13 +161,13 @@ def standing(ctx: SkillContext, scene: Scene, pan: Pan, side: str) -> list[Scene
 def _no_room(ctx: SkillContext, balance: Balance, side: str, held: Held, scene: Scene) -> DeskhandError:
     pan: Pan = getattr(balance, side)
     everything, name = ctx.belief.everything(), held.object.id
-    others, below = standing(ctx, scene, pan, side), carrying(scene, pan, TRAVEL)
+    others, under = standing(ctx, scene, pan, side), below(ctx, scene, pan)
     needed = float(np.sort(held.object.size)[1]) + 2 * RIM
     if needed > pan.side:
         why = f"it needs {1000 * needed:.0f} mm and the pan is {1000 * pan.side:.0f} mm wide, {1000 * (needed - pan.side):.0f} mm are missing"
     else:
         best = max(_grid(pan, held), key=lambda place: min((float(distance_from(place[None], item)[0]) for item in others), default=0.0))
-        why = in_the_way(everything, best, held.object, below)
+        why = in_the_way(everything, best, held.object, under)
         why = why and f"at ({best[0]:.3f}, {best[1]:.3f}), where most is free, {why}"
     other = "right" if side == "left" else "left"
     free = _room(ctx, balance, other, held, scene)
