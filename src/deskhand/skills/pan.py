@@ -28,6 +28,7 @@ WAIT = 3.0  # [s] that moving pans are waited for
 TRIED = 40  # places at most
 GRID = 0.005  # [m] between the places on a pan that are tried
 TRAVEL = 0.024  # [m] between both stops of a small balance
+LARGE = 0.7  # share of a pan's side beyond which nothing stands on it that is so long and so wide: it is the pan
 LOW = 0.015  # [m] below a pan's plate that pieces of a balance reach down to
 RIM = 0.005  # [m] that an object keeps from the edge of the pan
 BESIDE = 0.006  # [m] between two objects on a pan
@@ -93,9 +94,13 @@ def carrying(scene: Scene, pan: Pan) -> tuple[str, ...]:
 
 
 def below(ctx: SkillContext, scene: Scene, pan: Pan) -> tuple[str, ...]:
-    """The same for a look that was made before the pan moved: what reaches from below the plate to wherever it was, and does not stand on it."""
+    """The same for a look that was made before the pan moved: what reaches from below the plate to wherever it was, or is as large as the pan."""
     known = ctx.belief.pans.items
-    return tuple(item.id for item in scene.objects if item.id not in known and not item.is_container and item.bottom < pan.height - LOW and _under(item, pan))
+
+    def part(item: SceneObject) -> bool:
+        return is_piece(item, pan) or item.bottom < pan.height - LOW or min(item.size[:2]) > LARGE * pan.side
+
+    return tuple(item.id for item in scene.objects if item.id not in known and not item.is_container and _under(item, pan) and part(item))
 
 
 def _under(item: SceneObject, pan: Pan) -> bool:
@@ -118,8 +123,7 @@ def place_on_pan(ctx: SkillContext, side: str) -> SkillResult:
     held, scene = ready(ctx, f"place it on the {side} pan")
     target = room_on(ctx, measured(ctx), side, held, scene)
     result = put_down(ctx, held, scene, target)
-    balance, _ = read_pans(ctx)
-    now: Pan = getattr(balance, side)
+    now: Pan = getattr(ctx.belief.pans.balance, side)
     position = result.data.get("position")
     if position is None or not now.over(float(position[0]), float(position[1])) or float(position[2]) < now.height:
         raise SkillError("place_failed", f"{held.object.id} does not lie on the {side} pan.", result.data)
