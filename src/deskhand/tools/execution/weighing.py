@@ -21,7 +21,7 @@ from deskhand.skills.put import place_at
 from deskhand.tools.acting import outcome, remember_placed
 from deskhand.tools.execution.jacobian import force_at_tcp
 from deskhand.tools.execution.picking import Placed
-from deskhand.tools.looking import skill_context
+from deskhand.tools.looking import last_look, skill_context
 from deskhand.tools.objects import ObjectId
 from deskhand.types import MotionGoal, PlanOptions
 
@@ -85,6 +85,7 @@ class Weight(TypedDict):
 )
 def weigh_in_hand(ctx: ToolContext, object_id: ObjectId) -> Weight:
     """Lift an object, put it back, and tell its weight by the joints' efforts with it and without it, at the same joints."""
+    last_look(ctx).get(object_id)
     skill, arm = skill_context(ctx), ctx.robot.arm
     state = ctx.robot.joint_state()
     if len(state.efforts) != len(state.names):
