@@ -61,10 +61,10 @@ def parse_weighing(text: str) -> Weigh | Unclear | None:
         return None
     sign = _sign(rest)
     target = _target(rest)
-    things, left = _things(rest, target)
+    objects, left = _objects(rest, target)
     if kind in ("heaviest", "odd") and target is None and not re.search(r"\b(?:which|what)\b", rest):
         return None
-    if not things:
+    if not objects:
         return Unclear(text.strip(), "I do not see what shall be weighed")
     if left:
         return Unclear(text.strip(), unread(left))
@@ -73,7 +73,7 @@ def parse_weighing(text: str) -> Weigh | Unclear | None:
     rising, falling = bool(_RISING.search(rest)), bool(_FALLING.search(rest))
     up = (rising if rising != falling else None) if "left to right" in rest or "left" in rest or "right" in rest else None
     onto = next((found["side"] for found in _ONTO.finditer(rest) if not re.search(r"\bweights?\b", found["what"])), "")
-    return Weigh(kind, things, sign, target if kind in ("heaviest", "odd") else None, weights, onto, up, _number(most["n"]) if most else 0)
+    return Weigh(kind, objects, sign, target if kind in ("heaviest", "odd") else None, weights, onto, up, _number(most["n"]) if most else 0)
 
 
 def _kind(rest: str, legend: bool) -> str:
@@ -117,17 +117,17 @@ def _target(rest: str) -> Ref | None:
     return None
 
 
-def _things(rest: str, target: Ref | None) -> tuple[tuple[Ref, ...], list[str]]:
+def _objects(rest: str, target: Ref | None) -> tuple[tuple[Ref, ...], list[str]]:
     """The objects that it is about, each phrase once, and the words that have no part in anything."""
     words = re.findall(r"[a-z0-9_']+|[,.;:?!]", rest)
-    things: list[Ref] = []
+    objects: list[Ref] = []
     left: list[str] = []
     i = 0
     while i < len(words):
         found = None if words[i] in _OWN | _QUANTITIES else parse_ref(words, i)
         if found is not None and _is_object(found[0]) and not set(words[i : found[1]]) & _OWN:
-            if found[0] != target and all(found[0].words != thing.words for thing in things):
-                things.append(found[0])
+            if found[0] != target and all(found[0].words != item.words for item in objects):
+                objects.append(found[0])
                 left += found[0].unread
             i = found[1]
             continue
@@ -135,7 +135,7 @@ def _things(rest: str, target: Ref | None) -> tuple[tuple[Ref, ...], list[str]]:
         if re.match(r"[a-z]", word) and word not in _WORDS and word not in lex.NUMBERS and word not in lex.FUNCTION_WORDS:
             left.append(word)
         i += 1
-    return tuple(things), left
+    return tuple(objects), left
 
 
 def _is_object(ref: Ref) -> bool:

@@ -62,7 +62,7 @@ class Weighing:
 
     def _do(self, wish: Weigh) -> Script:
         yield from self._begin()
-        items = self._items(wish.things)
+        items = self._items(wish.objects)
         if wish.kind == "heaviest":
             found = yield from self._heaviest(items, wish.sign)
             yield from self._chosen(found, wish, "the heavier" if wish.sign > 0 else "the lighter")
@@ -94,7 +94,7 @@ class Weighing:
         seen = [item for item in self._executive.objects if str(item["id"]) not in self._parts]
         items: list[Seen] = []
         for ref in refs:
-            found = resolve(ref, seen, "thing")
+            found = resolve(ref, seen, "object")
             if found.missing or not found.objects:
                 self._fail("unknown_object", f"I see {'only some' if found.objects else 'none'} of '{ref.words}'. I see {listing(seen)}.")
             items += [item for item in found.objects if item not in items]

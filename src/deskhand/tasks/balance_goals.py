@@ -88,7 +88,7 @@ def tilt_of(fixture: FixtureSpec, truth: Truth) -> float:
 
 
 def unmet(desk: BalanceDesk, goal: BalanceGoal) -> dict[str, str]:
-    """Predicate -> why it does not hold, empty when it does; one entry for each thing that the goal asks for, and for what goes without saying."""
+    """Predicate -> why it does not hold, empty when it does; one entry for each object that the goal asks for, and for what goes without saying."""
     found = {"dropped": _dropped(desk)}
     if goal.chosen:
         found["chosen"] = _chosen(desk, goal)

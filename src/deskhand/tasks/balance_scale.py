@@ -206,16 +206,16 @@ def _compare(config: dict[str, Any], random: Random, turn: int) -> Draft:
     alike = random.random() >= config["unlike"]
     if alike:
         bodies = _blocks(config, random, grams)
-        things = "blocks"
+        objects = "blocks"
     else:
         kinds = [str(kind) for kind in random.permutation(["can", "box"])]
         colors = _colors(config, random, 2)
         bodies = [Body(kind, kind, color, _size(config, random, kind), mass) for kind, color, mass in zip(kinds, colors, grams, strict=True)]
-        things = " and the ".join(f"{body.color} {body.kind}" for body in bodies)
+        objects = " and the ".join(f"{body.color} {body.kind}" for body in bodies)
     way = str(random.choice(["heavier", "lighter"]))
     chosen = (max if way == "heavier" else min)(bodies, key=lambda body: body.grams).name
     names = tuple(body.name for body in bodies)
-    words = {"things": things, **config["heavier"][way]}
+    words = {"things": objects, **config["heavier"][way]}
     return Draft(bodies, BalanceGoal(names, chosen=chosen), words, "compare" if alike else "compare_unlike", True, names if alike else ())
 
 
@@ -238,11 +238,11 @@ def _odd_one(config: dict[str, Any], random: Random, turn: int) -> Draft:
 def _balance(config: dict[str, Any], random: Random, turn: int) -> Draft:
     grams, colors = _weight_grams(config, random), _colors(config, random, 5)
     sums = sorted({a + b for a, b in itertools.combinations([*grams, 0.0], 2)})
-    thing = replace(_thing(config, random, colors[4], float(sums[(int(random.integers(len(sums))) + turn) % len(sums)])), pan="left")
+    item = replace(_object(config, random, colors[4], float(sums[(int(random.integers(len(sums))) + turn) % len(sums)])), pan="left")
     weights = _weights(config, random, grams, colors)
     names = tuple(body.name for body in weights)
-    goal = BalanceGoal(names, on_left=(thing.name,), any_right=names, level=config["tolerance"]["level"])
-    return Draft([thing, *weights], goal, {"thing": thing.said}, "balance", alike=(thing.name,))
+    goal = BalanceGoal(names, on_left=(item.name,), any_right=names, level=config["tolerance"]["level"])
+    return Draft([item, *weights], goal, {"thing": item.said}, "balance", alike=(item.name,))
 
 
 def _sort(config: dict[str, Any], random: Random, turn: int) -> Draft:
@@ -262,21 +262,21 @@ def _measure(config: dict[str, Any], random: Random, turn: int) -> Draft:
     span = config["mass"][0], min(most, config["mass"][1])
     mass = float(random.uniform(*span))
     mass = span[0] + (mass - span[0] + 0.37 * turn * (span[1] - span[0])) % (span[1] - span[0])
-    thing = _thing(config, random, colors[4], mass)
+    item = _object(config, random, colors[4], mass)
     weights = _weights(config, random, grams, colors)
-    goal = BalanceGoal((thing.name,), grams=(mass, config["tolerance"]["grams"]))
-    return Draft([thing, *weights], goal, {"thing": thing.said}, "measure", alike=(thing.name,))
+    goal = BalanceGoal((item.name,), grams=(mass, config["tolerance"]["grams"]))
+    return Draft([item, *weights], goal, {"thing": item.said}, "measure", alike=(item.name,))
 
 
 def _counterweight(config: dict[str, Any], random: Random, turn: int) -> Draft:
     grams, colors = _weight_grams(config, random), _colors(config, random, 6)
     edge, base = float(random.uniform(*config["edge"])), float(random.uniform(10, 40))
     there = [Body(f"there_{side}", "block", colors[5], (edge,) * 3, base, side) for side in ("left", "right")]
-    thing = _thing(config, random, colors[4], grams[(int(random.integers(len(grams))) + turn) % len(grams)])
+    item = _object(config, random, colors[4], grams[(int(random.integers(len(grams))) + turn) % len(grams)])
     weights = _weights(config, random, grams, colors)
     names = tuple(body.name for body in weights)
-    goal = BalanceGoal(names, on_left=(there[0].name, thing.name), on_right=(there[1].name,), any_right=names, level=config["tolerance"]["level"])
-    return Draft([*there, thing, *weights], goal, {"thing": thing.said}, "counterweight", alike=(thing.name,))
+    goal = BalanceGoal(names, on_left=(there[0].name, item.name), on_right=(there[1].name,), any_right=names, level=config["tolerance"]["level"])
+    return Draft([*there, item, *weights], goal, {"thing": item.said}, "counterweight", alike=(item.name,))
 
 
 _DRAFTS = {"compare": _compare, "odd_one": _odd_one, "balance": _balance, "sort": _sort, "measure": _measure, "counterweight": _counterweight}
@@ -313,7 +313,7 @@ def _size(config: dict[str, Any], random: Random, kind: str) -> tuple[float, flo
     return (diameter, diameter, float(random.uniform(*data["height"])))
 
 
-def _thing(config: dict[str, Any], random: Random, color: str, grams: float) -> Body:
+def _object(config: dict[str, Any], random: Random, color: str, grams: float) -> Body:
     """A can, whose size says nothing about its mass."""
     return Body("can", "can", color, _size(config, random, "can"), grams, said=f"{color} can")
 

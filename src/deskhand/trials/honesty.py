@@ -87,10 +87,10 @@ class Honesty:
         scene = self.belief.scene
         names: dict[str, str] = {}
         pairs = sorted(
-            (float(np.linalg.norm(item.position - thing.pose[:3, 3])), item.id, thing.name)
+            (float(np.linalg.norm(item.position - obj.pose[:3, 3])), item.id, obj.name)
             for item in (scene.objects if scene else ())
-            for thing in truth.objects
-            if item.is_container == (thing.kind in CONTAINER_KINDS)
+            for obj in truth.objects
+            if item.is_container == (obj.kind in CONTAINER_KINDS)
         )
         for distance, seen, name in pairs:
             if distance < SAME and seen not in names and name not in names.values():
