@@ -26,6 +26,7 @@ from deskhand.perception.detectors.config import load_detectors
 from deskhand.perception.detectors.naming import rename
 from deskhand.perception.fit.faces import join_faces
 from deskhand.perception.fit.interpenetration import without_pieces
+from deskhand.perception.fit.one_object import join_by_evidence
 from deskhand.perception.fit.parts import merge_parts
 from deskhand.perception.fit.print_joined import joined_print
 from deskhand.perception.fit.resting import join_resting
@@ -109,7 +110,7 @@ class Perception:
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
-        rest = join_resting(view, fits, rest)
+        rest = join_by_evidence(view, fits, join_resting(view, fits, rest))
         memo: Memo = {}
         if self.taught is not None:
             rest = kept_pieces(view, self.taught, rest, memo)
