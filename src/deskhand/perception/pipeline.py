@@ -110,7 +110,7 @@ class Perception:
         hollows, rest = self._standing(view, frame, hollows, rest)
         fits = SolidFits(view, self.classifier.usual)
         rest = join_faces(view, _merged(view, fits, joined_print(view, fits, rest), self.settings))
-        rest = join_by_evidence(view, fits, join_resting(view, fits, rest))
+        rest = self._joined(view, fits, join_resting(view, fits, rest))
         memo: Memo = {}
         if self.taught is not None:
             rest = kept_pieces(view, self.taught, rest, memo)
@@ -157,6 +157,10 @@ class Perception:
         """The last picture with ``scene`` drawn into it."""
         assert self.frame is not None, "detect() comes first"
         return annotate(self.frame, scene)
+
+    def _joined(self, view: View, fits: SolidFits, segments: list[Segment]) -> list[Segment]:
+        """What all evidence together tells to be one."""
+        return join_by_evidence(view, fits, segments)
 
     def _standing(self, view: View, frame: Frame, hollows: list[Hollow], rest: list[Segment]) -> tuple[list[Hollow], list[Segment]]:
         """Round containers of taught kinds end where these do: what is seen below them carries them."""
