@@ -93,5 +93,5 @@ def _describe(result: dict[str, Any]) -> str:
 
 
 foreign = typer.Typer(help="Objects that others made: get them, see whether each is taken for one.", no_args_is_help=True)
-for _command in (install, looks):
+for _command in (install, looks, weigh):
     foreign.command(_command.__name__)(_command)

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from deskhand.geometry import Array
 from deskhand.perception.fit.solids import Solid, SolidFits
+from deskhand.perception.neighbours import nearest
 from deskhand.perception.quantiles import median, quantile
 from deskhand.perception.segment.gaps import gap_share
 from deskhand.perception.segment.segmentation import Segment, union_of
@@ -140,7 +141,7 @@ def error_of(view: View, solid: Solid) -> float:
 
 def _beside(piece: Piece, seam: Array, edge: float) -> tuple[Array, Array]:
     """Direction and middle (3,) of what of a piece is near a seam, but not at it."""
-    far = cKDTree(seam).query(piece.voxels.middle, distance_upper_bound=5 * edge)[0]
+    far, _ = nearest(seam, piece.voxels.middle, 5 * edge)
     chosen = (far > 1.5 * edge) & (far < 4.5 * edge)
     if chosen.sum() < 3:
         chosen = far < 4.5 * edge
@@ -165,7 +166,7 @@ def _below(view: View, up: Piece) -> tuple[float, float]:
 
 def _around(up: Piece, down: Piece, seam: Array, edge: float) -> Mask:
     """Which voxels of the lower piece are near the seam, seen from above, and near the foot of the upper one."""
-    far = cKDTree(seam[:, :2]).query(down.voxels.middle[:, :2], distance_upper_bound=4 * edge)[0]
+    far, _ = nearest(seam[:, :2], down.voxels.middle[:, :2], 4 * edge)
     return np.asarray(np.isfinite(far) & (np.abs(down.voxels.middle[:, 2] - median(seam[:, 2])) < 4 * edge))
 
 

@@ -123,7 +123,7 @@ class SplitSettings:
     unexplained: float = 0.35
     rod: float = 0.001
     usual: float = 0.02
-    explained: float = 0.7
+    explained: float = 0.85
     above: float = 0.009
 
 
