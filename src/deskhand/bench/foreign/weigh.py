@@ -57,7 +57,7 @@ class Options:
     desks: int = 12
     seed: int = 0
     reality: str = "mild"
-    joined: float = 0.8
+    joined: float = 0.85
     odd: float = 1.5
     ridge: float = 2.0
 
@@ -106,7 +106,7 @@ def weigh(options: Options, file: Path, told: Callable[[str], None]) -> int:
             perception.owners = renderer.render_owners().reshape(-1).astype(np.int64)
         perception.detect(steady(frames), simulation.built.robot, simulation.joint_state())
         asked.pairs += perception.pairs
-    features, same = np.array([pair[0] for pair in asked.pairs]), np.array([pair[1] for pair in asked.pairs])
+    features, same = np.array([pair[0] for pair in asked.pairs]).reshape(-1, len(NAMES)), np.array([pair[1] for pair in asked.pairs], bool)
     if len(set(same.tolist())) < 2:
         raise DeskhandError("invalid_input", f"{len(same)} pairs are not of both kinds.", hint="Ask for more looks, heaps and desks.")
     odd = features[:, NAMES.index("odder")] > options.odd
